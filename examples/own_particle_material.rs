@@ -6,7 +6,7 @@ use nalgebra::Matrix3;
 use pliant::Registry;
 use pliant::runner::{RunOptions, run};
 use pliant::scene::{Key, REQUIRED, Scene, SceneOptions, ValueKind};
-use pliant_constitutive::Real;
+use pliant_constitutive::{Hooke, Real};
 use pliant_mpm::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
 
 /// Its volume ratio J is the first internal variable.
@@ -36,8 +36,10 @@ impl<T: Real> Law<T> for LinearFluid {
         let j = strain.internal[0];
         Tangent::Isotropic {
             map: Matrix3::identity(),
-            mu: T::zero(),
-            lambda: T::of(self.bulk_modulus) * j * j,
+            hooke: Hooke {
+                mu: T::zero(),
+                lambda: T::of(self.bulk_modulus) * j * j,
+            },
         }
     }
 

@@ -1,11 +1,8 @@
-//! A metre of rubber, clamped at one end, falls and swings: how long a step takes, by the number of edges and of rods.
+//! Times a metre of rubber that is clamped at one end, falls and swings, for several numbers of edges and of rods.
 //!
-//! `cargo run --release -p pliant-der --example swinging_rod`, with numbers of edges after it if others are wanted. On
-//! Linux times are processor time, otherwise those of the clock on the wall.
-#![allow(
-    clippy::print_stdout,
-    reason = "what this program finds is what it prints"
-)]
+//! `cargo run --release -p pliant-der --example swinging_rod [EDGES]...`. Times are processor time on Linux, wall-clock time
+//! elsewhere.
+#![allow(clippy::print_stdout, reason = "the program prints its results")]
 
 use std::time::Instant;
 
@@ -29,20 +26,20 @@ fn rod(edges: usize, y: f64) -> Result<Rod, RodError> {
         .build()
 }
 
-/// Seconds that this process has had a processor, or seconds since it began.
-fn seconds(begun: Instant) -> f64 {
+/// Processor time of this process, s; where it is not available, wall-clock time since `started`.
+fn seconds(started: Instant) -> f64 {
     let on_processor = std::fs::read_to_string("/proc/self/schedstat").ok();
     let nanoseconds = on_processor.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
-    nanoseconds.map_or_else(|| begun.elapsed().as_secs_f64(), |ns| 1e-9 * ns)
+    nanoseconds.map_or_else(|| started.elapsed().as_secs_f64(), |ns| 1e-9 * ns)
 }
 
 struct Swing {
-    seconds_a_step: f64,
-    iterations_a_step: f64,
+    seconds_per_step: f64,
+    iterations_per_step: f64,
     greatest_stretch: f64,
 }
 
-/// Rods side by side, each a body of its own.
+/// Simulates rods side by side, each a separate body.
 fn swing(rods: usize, edges: usize) -> Result<Swing, RodError> {
     let rods: Result<Vec<Rod>, _> = (0..rods).map(|k| rod(edges, 0.05 * k as f64)).collect();
     let mut bodies: Vec<_> = rods?
@@ -60,8 +57,8 @@ fn swing(rods: usize, edges: usize) -> Result<Swing, RodError> {
         gravity: Vector3::new(0.0, 0.0, -9.81),
         control: &control,
     };
-    let begun = Instant::now();
-    let before = seconds(begun);
+    let started = Instant::now();
+    let before = seconds(started);
     for _ in 0..STEPS {
         for (_, step, state) in &mut bodies {
             step.begin(state, &input)?;
@@ -72,7 +69,7 @@ fn swing(rods: usize, edges: usize) -> Result<Swing, RodError> {
             iterations += step.report().iterations;
         }
     }
-    let seconds = seconds(begun) - before;
+    let seconds = seconds(started) - before;
     let mut greatest_stretch = 0.0;
     for (rod, _, state) in &bodies {
         let stretch = rod.strains(state)?.stretch;
@@ -81,20 +78,20 @@ fn swing(rods: usize, edges: usize) -> Result<Swing, RodError> {
             .fold(greatest_stretch, |a: f64, s| a.max(s.abs()));
     }
     Ok(Swing {
-        seconds_a_step: seconds / f64::from(STEPS),
-        iterations_a_step: f64::from(iterations) / f64::from(STEPS) / bodies.len() as f64,
+        seconds_per_step: seconds / f64::from(STEPS),
+        iterations_per_step: f64::from(iterations) / f64::from(STEPS) / bodies.len() as f64,
         greatest_stretch,
     })
 }
 
-/// Prints a line for each size and how time grows with it: the slope of the regression of logarithms.
+/// Prints one line per size, and the exponent of time over size by linear regression of logarithms.
 fn table(
     sizes: &[usize],
     what: &str,
     shape: impl Fn(usize) -> (usize, usize),
 ) -> Result<(), RodError> {
     println!(
-        "{what:>5}   us a step   ns an edge   iterations a step   real-time rate   (Δt {TIME_STEP_S} s)"
+        "{what:>5} us per step  ns per edge iterations per step   real-time rate   (Δt {TIME_STEP_S} s)"
     );
     let mut points = Vec::new();
     for &size in sizes {
@@ -102,15 +99,15 @@ fn table(
         let found = swing(rods, edges)?;
         println!(
             "{size:5} {:11.1} {:12.1} {:19.2} {:16.2}",
-            1e6 * found.seconds_a_step,
-            1e9 * found.seconds_a_step / (rods * edges) as f64,
-            found.iterations_a_step,
-            TIME_STEP_S / found.seconds_a_step
+            1e6 * found.seconds_per_step,
+            1e9 * found.seconds_per_step / (rods * edges) as f64,
+            found.iterations_per_step,
+            TIME_STEP_S / found.seconds_per_step
         );
-        // It hangs by less than its own weight many times over.
+        // The tension is of the order of the weight: stretch stays small.
         let stretch = found.greatest_stretch;
         assert!(stretch < 0.1, "stretched by {stretch}");
-        points.push(((size as f64).ln(), found.seconds_a_step.ln()));
+        points.push(((size as f64).ln(), found.seconds_per_step.ln()));
     }
     if points.len() > 1 {
         let n = points.len() as f64;
@@ -121,20 +118,23 @@ fn table(
             xy += (p.0 - x) * (p.1 - y);
             xx += (p.0 - x) * (p.0 - x);
         }
-        println!("time grows with {what} to the power of {:.2}\n", xy / xx);
+        println!(
+            "time grows with the power {:.2} of the number of {what}\n",
+            xy / xx
+        );
     }
     Ok(())
 }
 
 fn main() -> Result<(), RodError> {
-    let asked: Vec<usize> = std::env::args()
+    let sizes: Vec<usize> = std::env::args()
         .skip(1)
         .filter_map(|n| n.parse().ok())
         .collect();
-    if asked.is_empty() {
+    if sizes.is_empty() {
         table(&[125, 250, 500, 1000, 2000], "edges", |edges| (1, edges))?;
         table(&[1, 4, 16, 64], "rods", |rods| (rods, 100))
     } else {
-        table(&asked, "edges", |edges| (1, edges))
+        table(&sizes, "edges", |edges| (1, edges))
     }
 }

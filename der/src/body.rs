@@ -1,9 +1,9 @@
-//! The rod as a body of the contact problem.
+//! The rod as a [`DeformableModel`]: state, surface and energy.
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, Energy, Surface};
 
-use crate::elasticity::{Depth, edge_kinematics, node};
+use crate::elasticity::{DerivativeOrder, edge_kinematics, node};
 use crate::rod::Rod;
 use crate::step::{RodStep, write_surface};
 
@@ -12,7 +12,7 @@ impl DeformableModel for Rod {
         self.parts.start.clone()
     }
 
-    /// Holds clamped and pinned ends where they are.
+    /// Holds clamped and pinned ends fixed.
     fn default_control(&self) -> Control {
         let held = &self.parts.held;
         Control {
@@ -28,8 +28,8 @@ impl DeformableModel for Rod {
         Box::new(RodStep::new(self))
     }
 
-    /// Frames by name, nodes as vertices with the radius of the section, segments as edges, with their
-    /// sections if these are rectangles. Stubs are not part of it.
+    /// Named frames; nodes as vertices, with the section's radius; edges, with their sections unless these are discs. Clamp
+    /// edges are not part of the surface.
     fn surface(&self, state: &BodyState, out: &mut Surface) {
         let rod = &*self.parts;
         let layout = rod.history();
@@ -37,7 +37,7 @@ impl DeformableModel for Rod {
             let (a, b) = rod.nodes_of_edge(i);
             edge_kinematics(
                 rod.rest_length[i],
-                &layout.anchor(&state.history, i),
+                &layout.frame(&state.history, i),
                 &(node(&state.q, b) - node(&state.q, a)),
                 state.q[4 * i + 3],
                 i,
@@ -47,7 +47,7 @@ impl DeformableModel for Rod {
         write_surface(rod, &state.q, edge, out);
     }
 
-    /// Stubs have inertia, but a held one does not move.
+    /// Clamp edges are included: their inertia counts where they move.
     fn energy(&self, state: &BodyState, gravity: &Vector3<f64>) -> Energy {
         let rod = &*self.parts;
         let mut energy = Energy::default();
@@ -66,9 +66,9 @@ impl DeformableModel for Rod {
             energy.kinetic += 0.5 * spin * state.v[4 * i + 3];
             energy.angular_momentum_W += tangent * spin;
         }
-        energy.potential += match self.look(state, Depth::Strains) {
+        energy.potential += match self.evaluate(state, DerivativeOrder::Energy) {
             Ok((_, elastic)) => elastic.total(),
-            // A state that no step reaches: folded flat, or crushed.
+            // An inadmissible state, which no step reaches.
             Err(_) => f64::INFINITY,
         };
         energy

@@ -1,4 +1,4 @@
-//! Builds rods, and refuses what cannot be one.
+//! Builds a [`Rod`] from its specification and validates it.
 
 mod ends;
 mod initial_frames;
@@ -9,19 +9,21 @@ use nalgebra::Vector3;
 use pliant_contact_sap::BodyState;
 
 use crate::centreline::{Centreline, Closure};
+use crate::damping::Rayleigh;
 use crate::error::RodError;
-use crate::free_motion::FreeMotionSettings;
-use crate::natural_shape::{Drive, JointStrain, NaturalShape, NaturalTable};
-use crate::rod::{End, Rayleigh, Rod, RodParts};
+use crate::free_motion_settings::FreeMotionSettings;
+use crate::natural_shape::{JointStrain, NaturalShape, NaturalShapeSchedule, NaturalTable};
+use crate::rod::{End, Rod};
+use crate::rod_parts::RodParts;
 use crate::section::{Material, RodProperties, Section, parameter, positive};
 use crate::strain::JointStiffness;
 
 pub use ends::EndCondition;
 use initial_frames::InitialFrames;
 
-/// Where a frame rides.
+/// Where a named frame is fixed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum FramePlace {
+enum FramePosition {
     Edge { edge: usize, fraction: f64 },
     End(End),
 }
@@ -30,11 +32,11 @@ enum FramePlace {
 enum Stiffness {
     None,
     OfSection(Material),
-    Given(RodProperties),
-    Along(Vec<RodProperties>),
+    Uniform(RodProperties),
+    PerEdge(Vec<RodProperties>),
 }
 
-/// Collects what a rod is made of.
+/// The specification of a rod: centreline, section or stiffnesses, natural shape, ends.
 ///
 /// ```
 /// use nalgebra::Point3;
@@ -56,18 +58,18 @@ pub struct RodBuilder {
     stiffness: Stiffness,
     directors: Vec<Vector3<f64>>,
     natural: NaturalShape,
-    drive: Option<Drive>,
+    natural_shape_schedule: Option<NaturalShapeSchedule>,
     rest_length_scale: f64,
     initial_twist: f64,
     damping: Rayleigh,
     ends: Vec<(End, EndCondition)>,
     pins: Vec<usize>,
-    frames: Vec<(String, FramePlace)>,
+    frames: Vec<(String, FramePosition)>,
     settings: FreeMotionSettings,
 }
 
 impl RodBuilder {
-    /// A rod along `centreline`: naturally straight, undamped and free until told otherwise.
+    /// A rod along `centreline`. By default it is naturally straight, undamped and has free ends.
     #[must_use]
     pub fn new(centreline: Centreline) -> Self {
         Self {
@@ -76,7 +78,7 @@ impl RodBuilder {
             stiffness: Stiffness::None,
             directors: Vec::new(),
             natural: NaturalShape::Straight,
-            drive: None,
+            natural_shape_schedule: None,
             rest_length_scale: 1.0,
             initial_twist: 0.0,
             damping: Rayleigh::default(),
@@ -87,7 +89,7 @@ impl RodBuilder {
         }
     }
 
-    /// A homogeneous rod: stiffnesses, inertia and contact outline all come from here.
+    /// A homogeneous rod: stiffnesses, inertia and contact outline follow from its section and material.
     #[must_use]
     pub fn section(mut self, section: Section, material: Material) -> Self {
         self.section = Some(section);
@@ -95,119 +97,119 @@ impl RodBuilder {
         self
     }
 
-    /// The contact outline alone, for rods whose properties are given.
+    /// The contact outline alone, for rods whose properties are given directly.
     #[must_use]
     pub fn outline(mut self, section: Section) -> Self {
         self.section = Some(section);
         self
     }
 
-    /// Stiffnesses and inertia given directly, the same everywhere; replaces those of the section.
+    /// Stiffnesses and inertia given directly, uniform along the rod; replaces those of the section.
     #[must_use]
     pub fn properties(mut self, properties: RodProperties) -> Self {
-        self.stiffness = Stiffness::Given(properties);
+        self.stiffness = Stiffness::Uniform(properties);
         self
     }
 
     /// Stiffnesses and inertia of each edge; a joint has the mean of its two edges.
     #[must_use]
     pub fn properties_along(mut self, properties: Vec<RodProperties>) -> Self {
-        self.stiffness = Stiffness::Along(properties);
+        self.stiffness = Stiffness::PerEdge(properties);
         self
     }
 
-    /// m1 of the first edge, a unit vector; what it has along the edge is removed. The frames of the other edges follow
-    /// without twist.
+    /// m1 of the first edge, a unit vector; its component along the edge is removed. The other edges' directors follow by
+    /// parallel transport, without twist.
     #[must_use]
     pub fn director(mut self, director: Vector3<f64>) -> Self {
         self.directors = vec![director];
         self
     }
 
-    /// m1 of every edge, unit vectors: a rod built on twisted frames.
+    /// m1 of every edge, unit vectors: a rod with given material frames.
     #[must_use]
     pub fn directors(mut self, directors: Vec<Vector3<f64>>) -> Self {
         self.directors = directors;
         self
     }
 
-    /// The shape without stress.
+    /// The stress-free shape.
     #[must_use]
     pub fn natural_shape(mut self, natural: NaturalShape) -> Self {
         self.natural = natural;
         self
     }
 
-    /// Lets the natural curvature and twist follow the clock.
+    /// Scales the natural curvature and twist over time.
     #[must_use]
-    pub fn drive(mut self, drive: Drive) -> Self {
-        self.drive = Some(drive);
+    pub fn natural_shape_schedule(mut self, schedule: NaturalShapeSchedule) -> Self {
+        self.natural_shape_schedule = Some(schedule);
         self
     }
 
-    /// Rest lengths are this times the lengths of the centreline's edges: below 1 for a tensioned belt.
+    /// Ratio of rest lengths to the lengths of the centreline's edges; below 1 for a pretensioned rod.
     #[must_use]
     pub fn rest_length_scale(mut self, scale: f64) -> Self {
         self.rest_length_scale = scale;
         self
     }
 
-    /// Twists the rod by this angle from its first to its last edge, evenly; a ring by whole turns only. The natural
-    /// shape does not take part.
+    /// Twists the rod uniformly by `angle` (rad) from its first to its last edge; a closed rod by multiples of 2π only. The
+    /// natural shape is not changed.
     #[must_use]
     pub fn initial_twist(mut self, angle: f64) -> Self {
         self.initial_twist = angle;
         self
     }
 
-    /// Damping.
+    /// Rayleigh damping.
     #[must_use]
     pub fn damping(mut self, damping: Rayleigh) -> Self {
         self.damping = damping;
         self
     }
 
-    /// How an end is held.
+    /// The boundary condition of an end.
     #[must_use]
     pub fn end(mut self, end: End, condition: EndCondition) -> Self {
         self.ends.push((end, condition));
         self
     }
 
-    /// Holds a node in place by the default control.
+    /// Fixes a node's position, by the default control.
     #[must_use]
     pub fn pin(mut self, node: usize) -> Self {
         self.pins.push(node);
         self
     }
 
-    /// Names a frame on an edge, `fraction` of the way along it, for constraints and loads.
+    /// Adds a named frame on an edge, at `fraction` of its length, for constraints and loads.
     #[must_use]
     pub fn frame(mut self, name: impl Into<String>, edge: usize, fraction: f64) -> Self {
-        let place = FramePlace::Edge { edge, fraction };
-        self.frames.push((name.into(), place));
+        let position = FramePosition::Edge { edge, fraction };
+        self.frames.push((name.into(), position));
         self
     }
 
-    /// Names a frame at an end: origin at the end's node, axes of the stub where there is one, so that a weld of it is a
-    /// clamp.
+    /// Adds a named frame at an end: origin at the end's node, axes of the clamp edge if there is one. Welding it to a body
+    /// clamps the rod to that body.
     #[must_use]
     pub fn frame_at_end(mut self, name: impl Into<String>, end: End) -> Self {
-        self.frames.push((name.into(), FramePlace::End(end)));
+        self.frames.push((name.into(), FramePosition::End(end)));
         self
     }
 
-    /// How free motion is solved for.
+    /// Settings of the free-motion solver.
     #[must_use]
     pub fn free_motion(mut self, settings: FreeMotionSettings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Checks everything and builds.
+    /// Validates the specification and builds the rod.
     ///
     /// # Errors
-    /// [`RodError`] naming node, edge or parameter, its value and what would be right.
+    /// [`RodError`] with the node, edge or parameter, its value and the allowed range.
     pub fn build(self) -> Result<Rod, RodError> {
         self.centreline.validate()?;
         self.settings.validate()?;
@@ -223,16 +225,17 @@ impl RodBuilder {
         if let Some(section) = &self.section {
             section.validate()?;
         }
-        let (nodes, stubs) = self.nodes_with_stubs(&ends)?;
-        let ring = self.centreline.closure == Closure::Closed;
+        let (nodes, clamp_edges) = self.nodes_with_clamp_nodes(&ends)?;
+        let is_closed = self.centreline.closure == Closure::Closed;
         let n_nodes = nodes.len();
-        let n_edges = if ring { n_nodes } else { n_nodes - 1 };
-        let n_joints = if ring { n_edges } else { n_edges - 1 };
-        // Edges of the centreline that stand for each edge, stubs included.
-        let first = usize::from(stubs[0]);
-        let n_real = self.centreline.n_edges();
-        let real = |edge: usize| edge.saturating_sub(first).min(n_real - 1);
-        let is_stub = |edge: usize| (stubs[0] && edge == 0) || (stubs[1] && edge + 1 == n_edges);
+        let n_edges = if is_closed { n_nodes } else { n_nodes - 1 };
+        let n_joints = if is_closed { n_edges } else { n_edges - 1 };
+        // The centreline's edge whose properties an edge has; clamp edges have those of their neighbours.
+        let first = usize::from(clamp_edges[0]);
+        let n_segments = self.centreline.n_edges();
+        let segment = |edge: usize| edge.saturating_sub(first).min(n_segments - 1);
+        let is_clamp_edge =
+            |edge: usize| (clamp_edges[0] && edge == 0) || (clamp_edges[1] && edge + 1 == n_edges);
 
         let edges: Vec<Vector3<f64>> = (0..n_edges)
             .map(|i| nodes[(i + 1) % n_nodes] - nodes[i])
@@ -245,17 +248,17 @@ impl RodBuilder {
         let mut joint_stiffness = Vec::with_capacity(n_joints);
         for joint in 0..n_joints {
             let (a, b) = (joint, (joint + 1) % n_edges);
-            // A clamp's own half of the joint is rigid.
-            let share = |edge: usize| {
-                if is_stub(edge) {
+            // The clamp's half of the Voronoi cell is rigid.
+            let half_cell = |edge: usize| {
+                if is_clamp_edge(edge) {
                     0.0
                 } else {
                     rest_length[edge]
                 }
             };
-            let (l_a, l_b) = (share(a), share(b));
+            let (l_a, l_b) = (half_cell(a), half_cell(b));
             let v = 0.5 * (l_a + l_b);
-            let (p_a, p_b) = (&properties[real(a)], &properties[real(b)]);
+            let (p_a, p_b) = (&properties[segment(a)], &properties[segment(b)]);
             let mean =
                 |of: fn(&RodProperties) -> f64| (of(p_a) * l_a + of(p_b) * l_b) / (l_a + l_b);
             voronoi.push(v);
@@ -268,37 +271,43 @@ impl RodBuilder {
         let mut mass = vec![0.0; 3 * n_nodes + n_edges];
         let mut polar_radius = Vec::with_capacity(n_edges);
         for edge in 0..n_edges {
-            let p = &properties[real(edge)];
+            let p = &properties[segment(edge)];
             let half = 0.5 * p.mass * rest_length[edge];
-            // A stub's mass stays at its far node, so that the rod itself has the mass of its centreline.
-            let shares = match (is_stub(edge), edge) {
+            // A clamp edge's mass is lumped at its clamp node, so that the rod has the mass of its centreline.
+            let lumped = match (is_clamp_edge(edge), edge) {
                 (false, _) => [half, half],
                 (true, 0) => [2.0 * half, 0.0],
                 (true, _) => [0.0, 2.0 * half],
             };
-            for (node, share) in [edge, (edge + 1) % n_nodes].into_iter().zip(shares) {
+            for (node, lumped) in [edge, (edge + 1) % n_nodes].into_iter().zip(lumped) {
                 for k in 0..3 {
-                    mass[4 * node + k] += share;
+                    mass[4 * node + k] += lumped;
                 }
             }
             mass[4 * edge + 3] = p.spin_inertia * rest_length[edge];
             polar_radius.push((p.spin_inertia / p.mass).sqrt());
         }
 
-        if self.directors.len() > 1 && self.directors.len() != n_real {
+        if self.directors.len() > 1 && self.directors.len() != n_segments {
             return Err(RodError::Count {
                 what: "directors",
                 found: self.directors.len(),
-                expected: n_real,
+                expected: n_segments,
                 of: "edges",
             });
         }
-        let mut frames = InitialFrames::new(&edges, first, ring, &self.directors, &rest_length)?;
-        // Joint j lies at node j + 1, stubs counted.
+        let mut frames =
+            InitialFrames::new(&edges, first, is_closed, &self.directors, &rest_length)?;
+        // Joint j is at node j + 1, clamp nodes counted.
         let node_of = |joint: usize| (joint + 1 - first) % self.centreline.nodes.len();
         let natural = self.natural_strains(&frames.strains(&edges), &voronoi, node_of)?;
-        let natural = NaturalTable::new(natural, &voronoi, self.drive.clone(), node_of)?;
-        frames.twist(self.initial_twist, &rest_length, ring)?;
+        let natural = NaturalTable::new(
+            natural,
+            &voronoi,
+            self.natural_shape_schedule.clone(),
+            node_of,
+        )?;
+        frames.twist(self.initial_twist, &rest_length, is_closed)?;
 
         let mut q = Vec::with_capacity(mass.len());
         for (i, node) in nodes.iter().enumerate() {
@@ -311,9 +320,11 @@ impl RodBuilder {
             n_nodes,
             n_edges,
             n_joints,
-            stubs,
+            clamp_edges,
             rest_length,
-            stretch: (0..n_edges).map(|i| properties[real(i)].stretch).collect(),
+            stretch: (0..n_edges)
+                .map(|i| properties[segment(i)].stretch)
+                .collect(),
             voronoi,
             joint_stiffness,
             held: vec![false; mass.len()],
@@ -334,12 +345,12 @@ impl RodBuilder {
         let layout = parts.history();
         let history = &mut parts.start.history;
         layout.resize(history);
-        for (edge, anchor) in frames.anchors.iter().enumerate() {
-            layout.set_anchor(history, edge, anchor);
+        for (edge, frame) in frames.references.iter().enumerate() {
+            layout.set_frame(history, edge, frame);
         }
         layout.twists_mut(history).copy_from_slice(&frames.betas);
         self.hold(&mut parts, &ends)?;
-        self.place_frames(&mut parts)?;
+        self.add_frames(&mut parts)?;
         Ok(Rod {
             parts: Arc::new(parts),
         })
@@ -353,8 +364,8 @@ impl RodBuilder {
                 let section = self.section.ok_or(RodError::NoStiffness)?;
                 vec![section.properties(material)?; n]
             }
-            Stiffness::Given(properties) => vec![*properties; n],
-            Stiffness::Along(properties) => {
+            Stiffness::Uniform(properties) => vec![*properties; n],
+            Stiffness::PerEdge(properties) => {
                 if properties.len() != n {
                     return Err(RodError::Count {
                         what: "properties",

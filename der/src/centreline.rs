@@ -1,4 +1,4 @@
-//! Centrelines: the nodes a rod is built on.
+//! Centrelines: the nodes of a rod.
 
 use std::f64::consts::TAU;
 use std::path::Path;
@@ -7,16 +7,16 @@ use nalgebra::{Isometry3, Point3, Vector3};
 
 use crate::error::RodError;
 
-/// Whether a centreline has ends.
+/// Whether a centreline is open or closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closure {
     /// Two ends: n nodes, n − 1 edges.
     Open,
-    /// A ring: n nodes, n edges, the last of which joins the last node to the first.
+    /// A loop: n nodes, n edges, the last of which joins the last node to the first.
     Closed,
 }
 
-/// Nodes in order, world frame, m.
+/// A polygonal curve: nodes in order, world frame, m.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Centreline {
     /// The nodes.
@@ -36,7 +36,7 @@ impl Centreline {
         }
     }
 
-    /// A curve sampled at `edges` + 1 equidistant parameters from 0 to 1; closed curves leave out the last.
+    /// A curve, sampled at `edges` + 1 equidistant parameters from 0 to 1; a closed curve omits the last.
     #[must_use]
     pub fn curve(closure: Closure, edges: usize, curve: impl Fn(f64) -> Point3<f64>) -> Self {
         let last = match closure {
@@ -51,7 +51,8 @@ impl Centreline {
         }
     }
 
-    /// A ring of `edges` edges in the plane z = 0, its nodes on a circle about the origin, counter-clockwise from +x.
+    /// A closed polygon of `edges` edges, its nodes on a circle about the origin in the plane z = 0, counter-clockwise
+    /// from +x.
     #[must_use]
     pub fn circle(radius: f64, edges: usize) -> Self {
         Self::curve(Closure::Closed, edges, |u| {
@@ -60,7 +61,7 @@ impl Centreline {
         })
     }
 
-    /// A right-handed helix about the z axis, from (radius, 0, 0) upwards; negative `turns` make it left-handed.
+    /// A right-handed helix about the z axis, from (radius, 0, 0) upwards; negative `turns` give a left-handed one.
     #[must_use]
     pub fn helix(radius: f64, pitch: f64, turns: f64, edges: usize) -> Self {
         Self::curve(Closure::Open, edges, |u| {
@@ -86,11 +87,11 @@ impl Centreline {
         })
     }
 
-    /// Reads nodes from a text file: three numbers x y z in metres a line, parted by blanks or commas; empty lines and
-    /// lines that begin with `#` are skipped. A closed centreline may repeat its first node at the end.
+    /// Reads nodes from a text file. Each line holds three numbers x y z in metres, separated by spaces or commas; empty
+    /// lines and lines that begin with `#` are skipped. A closed centreline may repeat its first node at the end.
     ///
     /// # Errors
-    /// [`RodError::Unreadable`], or [`RodError::NotANode`] with the line.
+    /// [`RodError::Unreadable`], or [`RodError::InvalidLine`] with file and line.
     pub fn read(file: impl AsRef<Path>, closure: Closure) -> Result<Self, RodError> {
         let file = file.as_ref();
         let text = std::fs::read_to_string(file).map_err(|error| RodError::Unreadable {
@@ -100,10 +101,10 @@ impl Centreline {
         Self::parse(&text, file, closure)
     }
 
-    /// Reads nodes from a text, as [`Centreline::read`]; `file` is what messages call it.
+    /// Reads nodes from text in the format of [`Centreline::read`]; `file` is its name in error messages.
     ///
     /// # Errors
-    /// [`RodError::NotANode`] with the line.
+    /// [`RodError::InvalidLine`] with file and line.
     pub fn parse(text: &str, file: impl AsRef<Path>, closure: Closure) -> Result<Self, RodError> {
         let mut nodes = Vec::new();
         for (i, line) in text.lines().enumerate() {
@@ -113,13 +114,13 @@ impl Centreline {
             }
             let numbers: Option<Vec<f64>> = line
                 .split(|c: char| c.is_whitespace() || c == ',')
-                .filter(|word| !word.is_empty())
-                .map(|word| word.parse().ok())
+                .filter(|number| !number.is_empty())
+                .map(|number| number.parse().ok())
                 .collect();
             match numbers.as_deref() {
                 Some([x, y, z]) => nodes.push(Point3::new(*x, *y, *z)),
                 _ => {
-                    return Err(RodError::NotANode {
+                    return Err(RodError::InvalidLine {
                         file: file.as_ref().into(),
                         line: i + 1,
                         text: line.into(),
@@ -133,9 +134,9 @@ impl Centreline {
         Ok(Self { nodes, closure })
     }
 
-    /// The same centreline elsewhere.
+    /// The centreline after the rigid transform `X_WR`.
     #[must_use]
-    pub fn moved(mut self, X_WR: &Isometry3<f64>) -> Self {
+    pub fn transformed(mut self, X_WR: &Isometry3<f64>) -> Self {
         self.nodes.iter_mut().for_each(|p| *p = X_WR * *p);
         self
     }
@@ -149,12 +150,13 @@ impl Centreline {
         }
     }
 
-    /// From the first node of an edge to its second.
+    /// The vector from the first node of an edge to its second, m.
     pub(crate) fn edge(&self, i: usize) -> Vector3<f64> {
         self.nodes[(i + 1) % self.nodes.len()] - self.nodes[i]
     }
 
-    /// Enough nodes, finite, apart, without folds, and closed if it is a ring.
+    /// Checks that there are enough nodes, that they are finite and distinct, that no joint is folded, and that a closed
+    /// centreline has no gap.
     pub(crate) fn validate(&self) -> Result<(), RodError> {
         let n = self.nodes.len();
         if n < 3 {
@@ -177,7 +179,7 @@ impl Centreline {
         let n_edges = self.n_edges();
         let lengths: Vec<f64> = (0..n_edges).map(|i| self.edge(i).norm()).collect();
         let mean_m = lengths.iter().sum::<f64>() / n_edges as f64;
-        // Below this share of the mean, the direction of an edge is mostly round-off or a mistake.
+        // Below this fraction of the mean length, the direction of an edge is mostly round-off.
         const SHORTEST: f64 = 1e-6;
         for (a, &distance) in lengths.iter().enumerate() {
             if distance <= SHORTEST * mean_m {
@@ -190,9 +192,9 @@ impl Centreline {
             }
         }
         if self.closure == Closure::Closed {
-            let (gap, others) = lengths.split_last().expect("a ring has edges");
+            let (gap, others) = lengths.split_last().expect("a closed centreline has edges");
             let longest = others.iter().copied().fold(0.0, f64::max);
-            // Edges of one ring may differ in length, but not that much.
+            // Edges may differ in length, but a closing edge this long is a gap.
             if *gap > 3.0 * longest {
                 return Err(RodError::DoesNotClose {
                     last: n - 1,
@@ -220,29 +222,32 @@ impl Centreline {
     }
 }
 
-/// Least 1 + t·u of neighbouring edges of a new rod: a turn of 154 degrees.
+/// Least 1 + t·u of neighbouring edges of a new rod: a turning angle of 154 degrees.
 const LEAST_CHI: f64 = 0.1;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn refused(nodes: &[[f64; 3]], closure: Closure) -> String {
+    fn error(nodes: &[[f64; 3]], closure: Closure) -> String {
         let nodes = nodes.iter().map(|p| Point3::from(*p)).collect();
         let centreline = Centreline { nodes, closure };
         centreline.validate().unwrap_err().to_string()
     }
 
     #[test]
-    fn bad_centrelines_are_refused_by_node_and_value() {
+    fn errors_of_centrelines_name_node_and_value() {
         let two = [[0.0; 3], [1.0, 0.0, 0.0]];
-        assert!(refused(&two, Closure::Open).contains("at least 3 nodes, 2"));
+        assert!(error(&two, Closure::Open).contains("at least 3 nodes, but 2"));
         let nan = [[0.0; 3], [1.0, 0.0, 0.0], [2.0, f64::NAN, 0.0]];
-        assert!(refused(&nan, Closure::Open).starts_with("node 2: coordinate y is NaN"));
+        assert!(error(&nan, Closure::Open).starts_with("node 2: coordinate y = NaN"));
         let twice = [[0.0; 3], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]];
-        assert!(refused(&twice, Closure::Open).starts_with("nodes 1 and 2 are 0e0 m apart"));
+        assert!(
+            error(&twice, Closure::Open)
+                .starts_with("nodes 1 and 2 coincide: they are 0e0 m apart")
+        );
         let back = [[0.0; 3], [1.0, 0.0, 0.0], [0.5, 0.0, 0.0]];
-        assert!(refused(&back, Closure::Open).contains("at node 1 the centreline turns by 180.0"));
+        assert!(error(&back, Closure::Open).contains("node 1: the centreline turns by 180.0"));
         let arc = [
             [0.0; 3],
             [1.0, 0.0, 0.0],
@@ -250,9 +255,9 @@ mod tests {
             [3.0, 1.0, 0.0],
             [3.9, 1.5, 0.0],
         ];
-        assert!(refused(&arc, Closure::Closed).contains("the ring does not close"));
+        assert!(error(&arc, Closure::Closed).contains("the closed centreline has a gap"));
         let repeated = [[0.0; 3], [1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.0; 3]];
-        assert!(refused(&repeated, Closure::Closed).starts_with("nodes 3 and 0"));
+        assert!(error(&repeated, Closure::Closed).starts_with("nodes 3 and 0"));
     }
 
     #[test]
@@ -265,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_read_line_by_line() {
+    fn files_are_read_and_invalid_lines_reported() {
         let folder = std::env::temp_dir().join(format!("pliant-der-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("line.txt");

@@ -1,11 +1,12 @@
-//! A and b of one step of a rod, as solvers read them.
+//! A and b of one step of a rod, for solvers.
 
 use pliant_contact_sap::{Assembled, BlockDiagonal, Dynamics};
 use sprs::CsMatI;
 
 use crate::rod_matrix::{RodFactor, RodMatrix};
 
-/// The linearised momentum balance of a rod: a band (bordered for rings), and its exact inverse as preconditioner.
+/// The linearised momentum balance of a rod: a banded matrix (bordered for closed rods), with its exact inverse as
+/// preconditioner.
 #[derive(Clone, Debug)]
 pub(crate) struct RodDynamics {
     right_hand_side: Vec<f64>,
@@ -15,7 +16,7 @@ pub(crate) struct RodDynamics {
     block_sizes: Vec<usize>,
     blocks: Vec<f64>,
     sparse: CsMatI<f64, u32>,
-    /// Where each value of `sparse` stands in the matrix.
+    /// Index in the band storage of each value of `sparse`.
     sources: Vec<u32>,
 }
 
@@ -34,7 +35,7 @@ impl Default for RodDynamics {
 }
 
 impl RodDynamics {
-    /// Takes A, its factors and b = A v − m, leaving the memory of the last step in their place.
+    /// Takes A, its factors and b = A v − m, by swapping buffers with those of the last step.
     pub(crate) fn adopt(
         &mut self,
         matrix: &mut RodMatrix,
@@ -71,16 +72,16 @@ impl RodDynamics {
         }
     }
 
-    /// The pattern, once.
+    /// Builds the sparsity pattern, once.
     fn lay_out(&mut self, matrix: &RodMatrix) {
         let n = matrix.n();
         self.matrix = matrix.clone();
         let mut columns: Vec<Vec<(u32, u32)>> = vec![Vec::new(); n];
         matrix.for_each_coupling(|r, c| {
-            let place = matrix.place(r, c) as u32;
-            columns[c].push((r as u32, place));
+            let index = matrix.index(r, c) as u32;
+            columns[c].push((r as u32, index));
             if r != c {
-                columns[r].push((c as u32, place));
+                columns[r].push((c as u32, index));
             }
         });
         let mut starts = vec![0];
@@ -88,9 +89,9 @@ impl RodDynamics {
         self.sources.clear();
         for column in &mut columns {
             column.sort_unstable();
-            for (row, place) in column {
+            for (row, index) in column {
                 rows.push(*row);
-                self.sources.push(*place);
+                self.sources.push(*index);
             }
             starts.push(rows.len() as u32);
         }

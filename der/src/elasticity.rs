@@ -1,14 +1,15 @@
 //! Elastic energy of a whole rod, its gradient and its Hessian.
 //!
-//! Derivatives are collected edge by edge and joint by joint, then taken to the nodes: e = x₊ − x₋.
+//! Derivatives are computed edge by edge and joint by joint, then transformed to the nodes by e = x₊ − x₋.
 
 mod node_hessian;
 
 use nalgebra::Vector3;
 
-use crate::frames::{Anchor, material_directors};
+use crate::frames::{ReferenceFrame, material_directors};
+use crate::impossible::Impossible;
 use crate::natural_shape::JointStrain;
-use crate::rod::RodParts;
+use crate::rod_parts::RodParts;
 use crate::strain::{
     EdgeBlock, EdgeKinematics, JointBlock, JointStrains, StrainGradients, geometric_blocks,
     material_blocks, moments,
@@ -26,39 +27,43 @@ pub struct ElasticEnergy {
 }
 
 impl ElasticEnergy {
-    /// All of it, J.
+    /// The sum, J.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.stretch + self.bend + self.twist
     }
 }
 
-/// Where a rod cannot be: an edge turned too far from its anchor or shrunk to nothing, a joint folded flat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Impossible {
-    Turned { edge: usize },
-    Collapsed { edge: usize },
-    Folded { joint: usize },
-}
-
-/// What to compute besides the energy.
+/// The highest derivative of the energy to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Depth {
-    Strains,
+pub(crate) enum DerivativeOrder {
+    /// Strains and energy only.
+    Energy,
     Gradient,
     Hessian,
 }
 
-/// The frames that hold throughout a step, and the natural strains that hold in it.
+/// Reference frames and reference twists of the last accepted state, and the natural strains of a step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reference {
-    pub(crate) anchors: Vec<Anchor>,
+    pub(crate) frames: Vec<ReferenceFrame>,
     pub(crate) betas: Vec<f64>,
     pub(crate) natural: Vec<JointStrain>,
 }
 
 impl Reference {
-    /// Moves the anchors to `q`, where an accepted state has them already; `edges` become the kinematics there.
+    /// Reads the frames of `history` and the natural strains at `time_s`.
+    pub(crate) fn read(&mut self, rod: &RodParts, history: &[f64], time_s: f64) {
+        let layout = rod.history();
+        self.frames.clear();
+        let frames = (0..rod.n_edges).map(|i| layout.frame(history, i));
+        self.frames.extend(frames);
+        self.betas.clear();
+        self.betas.extend_from_slice(layout.twists(history));
+        rod.natural.at(time_s, &mut self.natural);
+    }
+
+    /// Transports the frames to `q`, where those of an accepted state are already; `edges` become the kinematics there.
     pub(crate) fn move_to(
         &mut self,
         rod: &RodParts,
@@ -71,13 +76,13 @@ impl Reference {
             let (first, second) = rod.nodes_of_edge(i);
             let e = node(q, second) - node(q, first);
             let angle = q[4 * i + 3];
-            let anchor = &mut self.anchors[i];
-            let (length, tangent) = edge_direction(rod.rest_length[i], anchor, &e, i)?;
-            if tangent != anchor.tangent {
-                *anchor = anchor.moved_to(&tangent);
+            let frame = &mut self.frames[i];
+            let (length, tangent) = edge_direction(rod.rest_length[i], frame, &e, i)?;
+            if tangent != frame.tangent {
+                *frame = frame.transported_to(&tangent);
                 moved = true;
             }
-            edges.push(EdgeKinematics::at_anchor(anchor, length, angle));
+            edges.push(EdgeKinematics::at_reference(frame, length, angle));
         }
         if !moved {
             return Ok(());
@@ -92,7 +97,7 @@ impl Reference {
     }
 }
 
-/// Kinematics, energy and derivatives at one position, in memory that is reused.
+/// Kinematics and derivatives of the energy at one position; a workspace.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Elasticity {
     pub(crate) edges: Vec<EdgeKinematics>,
@@ -103,13 +108,13 @@ pub(crate) struct Elasticity {
     joint_blocks: Vec<JointBlock>,
 }
 
-/// [`Elasticity::evaluate`] for the widest registers of the processor.
+/// [`Elasticity::evaluate`], dispatched to the widest SIMD instructions of the processor.
 struct Evaluation<'a> {
     elasticity: &'a mut Elasticity,
     rod: &'a RodParts,
     reference: &'a Reference,
     q: &'a [f64],
-    depth: Depth,
+    order: DerivativeOrder,
 }
 
 impl pulp::WithSimd for Evaluation<'_> {
@@ -122,37 +127,43 @@ impl pulp::WithSimd for Evaluation<'_> {
             rod,
             reference,
             q,
-            depth,
+            order,
         } = self;
-        match depth {
-            Depth::Strains => elasticity.evaluate_here(rod, reference, q, Depth::Strains),
-            Depth::Gradient => elasticity.evaluate_here(rod, reference, q, Depth::Gradient),
-            Depth::Hessian => elasticity.evaluate_here(rod, reference, q, Depth::Hessian),
+        match order {
+            DerivativeOrder::Energy => {
+                elasticity.evaluate_here(rod, reference, q, DerivativeOrder::Energy)
+            }
+            DerivativeOrder::Gradient => {
+                elasticity.evaluate_here(rod, reference, q, DerivativeOrder::Gradient)
+            }
+            DerivativeOrder::Hessian => {
+                elasticity.evaluate_here(rod, reference, q, DerivativeOrder::Hessian)
+            }
         }
     }
 }
 
-/// An edge that has turned further than this from its anchor (1 + t0·t, 143 degrees) is past what a step can mean.
-const LEAST_TURN: f64 = 0.2;
-/// An edge shorter than this share of its rest length has collapsed.
+/// Least 1 + t0·t of an edge: it may turn by up to 143 degrees from its reference frame in one step.
+const LEAST_CHI: f64 = 0.2;
+/// An edge shorter than this fraction of its rest length has collapsed.
 const LEAST_LENGTH: f64 = 1e-3;
 
 impl Elasticity {
-    /// Everything at `q`, down to `depth`.
+    /// Strains and energy at `q`, with derivatives up to `order`.
     pub(crate) fn evaluate(
         &mut self,
         rod: &RodParts,
         reference: &Reference,
         q: &[f64],
-        depth: Depth,
+        order: DerivativeOrder,
     ) -> Result<ElasticEnergy, Impossible> {
-        // With the processor's wide registers; the bits are the same without.
+        // The bits do not depend on the width of the registers.
         pulp::Arch::new().dispatch(Evaluation {
             elasticity: self,
             rod,
             reference,
             q,
-            depth,
+            order,
         })
     }
 
@@ -162,7 +173,7 @@ impl Elasticity {
         rod: &RodParts,
         reference: &Reference,
         q: &[f64],
-        depth: Depth,
+        order: DerivativeOrder,
     ) -> Result<ElasticEnergy, Impossible> {
         let mut energy = ElasticEnergy::default();
         self.edges.clear();
@@ -172,7 +183,7 @@ impl Elasticity {
             let (first, second) = rod.nodes_of_edge(i);
             let kinematics = edge_kinematics(
                 rod.rest_length[i],
-                &reference.anchors[i],
+                &reference.frames[i],
                 &(node(q, second) - node(q, first)),
                 q[4 * i + 3],
                 i,
@@ -180,12 +191,12 @@ impl Elasticity {
             let (rest, stiffness) = (rod.rest_length[i], rod.stretch[i]);
             let strain = kinematics.length / rest - 1.0;
             energy.stretch += 0.5 * stiffness * strain * strain * rest;
-            if depth >= Depth::Gradient {
+            if order >= DerivativeOrder::Gradient {
                 let tension = stiffness * strain;
-                // As all derivatives here, in de/|e|.
+                // Like all derivatives here, with respect to ε = de/|e|.
                 let along = kinematics.tangent * (tension * kinematics.length);
                 self.gradients.push((along, 0.0));
-                if depth == Depth::Hessian {
+                if order == DerivativeOrder::Hessian {
                     self.edge_blocks.push(stretch_block(
                         &kinematics,
                         tension * kinematics.length,
@@ -207,7 +218,7 @@ impl Elasticity {
             energy.bend += bend;
             energy.twist += twist;
             self.joints.push(strains);
-            if depth == Depth::Strains {
+            if order == DerivativeOrder::Energy {
                 continue;
             }
             let c = moments(&strains, w, natural);
@@ -219,7 +230,7 @@ impl Elasticity {
             let of_b = &mut self.gradients[i_b];
             of_b.0 += gradient.f;
             of_b.1 += gradient.g_b;
-            if depth == Depth::Hessian {
+            if order == DerivativeOrder::Hessian {
                 let mut block_a = self.edge_blocks[i_a];
                 let mut block_b = self.edge_blocks[i_b];
                 let mut between = JointBlock::default();
@@ -239,8 +250,8 @@ impl Elasticity {
         Ok(energy)
     }
 
-    /// The material part of the Hessian, Σ w ds dsᵀ + (EA/l̄) t tᵀ, at the position last evaluated: positive
-    /// semidefinite, and no rigid motion feels it. Takes the place of the Hessian.
+    /// Replaces the Hessian by its material part, Σ w ds dsᵀ + (EA/l̄) t tᵀ, at the position last evaluated: positive
+    /// semidefinite, and zero on rigid motions.
     pub(crate) fn keep_material_part(&mut self, rod: &RodParts) {
         self.edge_blocks.clear();
         self.joint_blocks.clear();
@@ -297,11 +308,11 @@ fn stretch_block(edge: &EdgeKinematics, tension_length: f64, along: f64) -> Edge
     }
 }
 
-/// Length and tangent of edge `i` with vector `e`, if it can be that short and that far from its anchor.
+/// Length and tangent of edge `i` with vector `e`, unless it has collapsed or turned too far from `reference`.
 #[inline(always)]
 pub(crate) fn edge_direction(
     rest_length: f64,
-    anchor: &Anchor,
+    reference: &ReferenceFrame,
     e: &Vector3<f64>,
     i: usize,
 ) -> Result<(f64, Vector3<f64>), Impossible> {
@@ -310,8 +321,8 @@ pub(crate) fn edge_direction(
         return Err(Impossible::Collapsed { edge: i });
     }
     let tangent = e / length;
-    let turn = 1.0 + anchor.tangent.dot(&tangent);
-    if turn.is_nan() || turn <= LEAST_TURN {
+    let chi = 1.0 + reference.tangent.dot(&tangent);
+    if chi.is_nan() || chi <= LEAST_CHI {
         return Err(Impossible::Turned { edge: i });
     }
     Ok((length, tangent))
@@ -321,20 +332,20 @@ pub(crate) fn edge_direction(
 #[inline(always)]
 pub(crate) fn edge_kinematics(
     rest_length: f64,
-    anchor: &Anchor,
+    reference: &ReferenceFrame,
     e: &Vector3<f64>,
     angle: f64,
     i: usize,
 ) -> Result<EdgeKinematics, Impossible> {
-    let (length, tangent) = edge_direction(rest_length, anchor, e, i)?;
-    let Anchor {
+    let (length, tangent) = edge_direction(rest_length, reference, e, i)?;
+    let ReferenceFrame {
         tangent: t_0,
         director: d_0,
-    } = anchor;
-    let turn = 1.0 + t_0.dot(&tangent);
+    } = reference;
+    let chi = 1.0 + t_0.dot(&tangent);
     let w = t_0.cross(&tangent);
-    let z = w / turn;
-    let director = d_0 * (turn - 1.0) + w.cross(d_0) + z * w.dot(d_0);
+    let z = w / chi;
+    let director = d_0 * (chi - 1.0) + w.cross(d_0) + z * w.dot(d_0);
     let (m_1, m_2) = material_directors(&tangent, &director, angle);
     Ok(EdgeKinematics {
         length,
@@ -343,7 +354,7 @@ pub(crate) fn edge_kinematics(
         m_1,
         m_2,
         z,
-        s: tangent + (tangent + t_0) / turn,
+        s: tangent + (tangent + t_0) / chi,
         angle,
     })
 }

@@ -1,19 +1,20 @@
-//! Rest: the state in which elastic forces balance loads, by implicit steps of growing length without momentum.
+//! Static equilibrium, by implicit steps of growing length with the velocity reset to zero (dynamic relaxation).
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{BodyState, BodyStep, Control, StepInput, TimeStep};
 
 use crate::error::RodError;
-use crate::free_motion::{FreeMotionSettings, FreeMotionStop};
+use crate::free_motion::FreeMotionStop;
+use crate::free_motion_settings::FreeMotionSettings;
 use crate::rod::Rod;
 use crate::step::RodStep;
 
-/// How rest is searched for.
+/// Convergence settings of [`Rod::equilibrium`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EquilibriumSettings {
-    /// Residual force relative to elastic forces and loads.
+    /// Tolerance on the residual force, relative to elastic forces and loads.
     pub relative_tolerance: f64,
-    /// Steps before giving up.
+    /// Largest number of steps.
     pub steps_max: usize,
 }
 
@@ -26,27 +27,27 @@ impl Default for EquilibriumSettings {
     }
 }
 
-/// A state at rest.
+/// A state of static equilibrium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Equilibrium {
     /// The state; velocities are zero.
     pub state: BodyState,
     /// Steps taken.
     pub steps: usize,
-    /// Newton iterations of all steps.
+    /// Newton iterations, summed over all steps.
     pub iterations: usize,
     /// Residual force relative to elastic forces and loads.
     pub residual: f64,
 }
 
 impl Rod {
-    /// A state at rest near `start` under `gravity` and `control`: where the rod comes to when it gives up its momentum
-    /// after every step. It is stable, or at least a saddle that rounding did not leave. Held velocities stand still; the
-    /// natural shape is that of the time of `start`.
+    /// A static equilibrium near `start` under `gravity` and `control`, found by implicit steps whose velocity is reset to
+    /// zero. It is a minimum of the potential, or a saddle point that rounding does not leave. Held unknowns are at rest;
+    /// the natural shape is that at the time of `start`.
     ///
     /// # Errors
-    /// [`RodError::NoEquilibrium`], naming the node with the largest force left; [`RodError::Body`] for a state or control
-    /// that the rod cannot take.
+    /// [`RodError::NoEquilibrium`] with the node of the largest residual force; [`RodError::Body`] for an inadmissible state
+    /// or an invalid control.
     pub fn equilibrium(
         &self,
         start: &BodyState,
@@ -91,7 +92,7 @@ impl Rod {
             let report = step.report();
             found.iterations += report.iterations as usize;
             let converged = report.stop != FreeMotionStop::IterationLimit;
-            // What fell short of the minimum lies nearer to it all the same.
+            // An iterate that has not converged is closer to the minimum all the same.
             match converged {
                 true => step.free_velocity(&mut velocity),
                 false => velocity = step.last_iterate().to_vec(),
@@ -102,10 +103,10 @@ impl Rod {
             }
             let moved = velocity.iter().fold(0.0_f64, |a, v| a.max(v.abs())) * time_step_s;
             next.v.fill(0.0);
-            // Time stands still for the natural shape.
+            // The natural shape stays that of the start time.
             next.history[0] = found.state.history[0];
             std::mem::swap(&mut found.state, &mut next);
-            // Unloaded rods end with forces that are all round-off: rest is where nothing moves in a very long step.
+            // In unloaded rods all forces are round-off: they are at rest if a very long step does not move them.
             if time_step_s > 1e3 * slowest && moved <= 1e-12 * length {
                 step.begin(&found.state, &input)?;
                 (found.residual, _) = step.static_residual()?;
@@ -121,7 +122,7 @@ impl Rod {
         })
     }
 
-    /// L² √(ρA/EI) with the softest bending, or the slowest spin where that is slower: times at which a rod swings.
+    /// Characteristic time of the slowest vibrations, s: L² √(ρA/EI) with the least stiffness.
     fn slowest_time_s(&self) -> f64 {
         let parts = &self.parts;
         let length = self.total_rest_length();

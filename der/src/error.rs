@@ -1,13 +1,13 @@
-//! Everything that can be wrong with a rod or a request, in one type.
+//! The error type of the crate.
 
 use std::path::PathBuf;
 
-/// Why a rod could not be built or a request not be met. Nodes and edges are counted from 0.
+/// Why a rod could not be built, or an operation failed. Nodes and edges are counted from 0.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RodError {
     /// Too few nodes.
-    #[error("a rod needs at least {needed} nodes, {found} were given")]
+    #[error("a rod needs at least {needed} nodes, but {found} were given")]
     TooFewNodes {
         /// Nodes found.
         found: usize,
@@ -15,7 +15,7 @@ pub enum RodError {
         needed: usize,
     },
     /// A coordinate that is NaN or infinite.
-    #[error("node {node}: coordinate {axis} is {value}, which is not a finite number")]
+    #[error("node {node}: coordinate {axis} = {value} must be finite")]
     NodeNotFinite {
         /// The node.
         node: usize,
@@ -24,9 +24,9 @@ pub enum RodError {
         /// Its value.
         value: f64,
     },
-    /// Two neighbours at one place.
+    /// Two neighbouring nodes that coincide.
     #[error(
-        "nodes {a} and {b} are {distance:e} m apart, the mean edge has {mean_m:e} m: coincident nodes have no direction between them; remove one"
+        "nodes {a} and {b} coincide: they are {distance:e} m apart, where the mean edge length is {mean_m:e} m; remove one of them"
     )]
     CoincidentNodes {
         /// The first node.
@@ -40,7 +40,7 @@ pub enum RodError {
     },
     /// A centreline that turns back on itself.
     #[error(
-        "at node {node} the centreline turns by {angle_deg:.1} degrees: it must stay below {allowed_deg} degrees, where curvature grows without bound; put more nodes into the bend"
+        "node {node}: the centreline turns by {angle_deg:.1} degrees, which must be less than {allowed_deg} degrees; resolve the bend with more nodes"
     )]
     Fold {
         /// The node.
@@ -50,9 +50,9 @@ pub enum RodError {
         /// Largest angle allowed.
         allowed_deg: f64,
     },
-    /// A ring whose ends are far apart.
+    /// A closed centreline with a gap.
     #[error(
-        "the ring does not close: its last node {last} and its first are {gap:e} m apart, the longest other edge has {longest:e} m; the last edge of a ring joins them"
+        "the closed centreline has a gap: its last node {last} and its first node are {gap:e} m apart, where the longest other edge has {longest:e} m; add nodes in between, or declare the centreline open"
     )]
     DoesNotClose {
         /// The last node.
@@ -62,12 +62,12 @@ pub enum RodError {
         /// Length of the longest other edge, m.
         longest: f64,
     },
-    /// A director that is no unit vector, or that points along the rod.
+    /// A director that is not a unit vector, or almost parallel to its edge.
     #[error(
-        "director of edge {edge}, at node {edge}, is {director:?}, of length {length}: it must be a unit vector and at least {least_deg} degrees off the edge, it is {angle_deg:.2} degrees off"
+        "edge {edge}: the director {director:?} of length {length} makes an angle of {angle_deg:.2} degrees with the edge; it must be a unit vector at an angle of at least {least_deg} degrees"
     )]
     Director {
-        /// The edge, which starts at the node of the same number.
+        /// The edge.
         edge: usize,
         /// The director.
         director: [f64; 3],
@@ -85,95 +85,95 @@ pub enum RodError {
         name: String,
         /// Its value.
         value: f64,
-        /// What would be right.
+        /// The allowed range.
         allowed: &'static str,
     },
     /// A list of the wrong length.
-    #[error("{found} {what} were given, the rod has {expected} {of}")]
+    #[error("{found} {what} were given, but the rod has {expected} {of}: give one for each")]
     Count {
         /// What was given.
         what: &'static str,
-        /// How many.
+        /// How many were given.
         found: usize,
         /// How many are needed.
         expected: usize,
-        /// What there must be one of each for.
+        /// What each of them belongs to.
         of: &'static str,
     },
-    /// Something that only an open rod, or only a ring, can have.
-    #[error("{what}: a ring has no ends; attach one of its nodes or edges instead")]
-    RingHasNoEnds {
-        /// What was asked for.
+    /// An end condition on a closed rod.
+    #[error("{what}: a closed rod has no ends; use one of its nodes or edges instead")]
+    ClosedRodHasNoEnds {
+        /// What was requested.
         what: String,
     },
-    /// A node or edge that the rod doesn't have.
-    #[error("{what} {index} does not exist: the rod has {count} of them, counted from 0")]
-    NoSuchPlace {
-        /// Node or edge.
+    /// An index of a node, edge or mode that is out of range.
+    #[error("{what} {index} does not exist: the rod has {count}, counted from 0")]
+    IndexOutOfRange {
+        /// Node, edge or mode.
         what: &'static str,
-        /// The number given.
+        /// The index given.
         index: usize,
         /// How many there are.
         count: usize,
     },
-    /// Two attachments that cannot hold together.
-    #[error("node {node} is asked to be {first} and {second} at once; keep one of them")]
-    Contradiction {
+    /// Two boundary conditions on one node.
+    #[error("node {node} is specified as both {first} and {second}; keep one of them")]
+    ConflictingConditions {
         /// The node.
         node: usize,
-        /// The attachment made first.
+        /// The condition given first.
         first: String,
-        /// The one that contradicts it.
+        /// The condition in conflict with it.
         second: String,
     },
     /// Two frames of one name.
-    #[error("two frames are called \"{name}\"; names of one rod's frames must differ")]
+    #[error("two frames of the rod are named \"{name}\"; names must be unique")]
     DuplicateFrame {
         /// The name.
         name: String,
     },
-    /// A frame that the rod doesn't have.
-    #[error("the rod has no frame \"{name}\"; it has: {known}")]
+    /// An unknown frame.
+    #[error("the rod has no frame \"{name}\"; its frames are: {known}")]
     NoSuchFrame {
-        /// The name asked for.
+        /// The name requested.
         name: String,
-        /// The names there are.
+        /// Names of the rod's frames.
         known: String,
     },
-    /// Neither a section with a material nor stiffnesses were given.
+    /// Neither a section with a material nor properties were given.
     #[error("the rod has no stiffness: give a section and a material, or properties")]
     NoStiffness,
-    /// A file that could not be read at all.
+    /// A file that could not be read.
     #[error("{}: cannot be read: {error}", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         error: std::io::Error,
     },
-    /// A line of a centreline file that is no node.
+    /// An invalid line of a centreline file.
     #[error("{}:{line}: \"{text}\" must be three numbers, x y z in metres", file.display())]
-    NotANode {
+    InvalidLine {
         /// The file.
         file: PathBuf,
         /// Line, counted from 1.
         line: usize,
-        /// What stands there.
+        /// The line.
         text: String,
     },
-    /// A state or a step that the model cannot take.
+    /// An invalid state, or a step that failed.
     #[error(transparent)]
     Body(#[from] pliant_contact_sap::BodyError),
-    /// A search for rest that did not arrive.
+    /// The equilibrium iteration did not converge.
     #[error(
-        "no equilibrium within {iterations} steps: the residual force is {residual:e} of all forces, at node {node}; the rod may have none near this state (follow the load in smaller parts), or allow more steps"
+        "no equilibrium found in {iterations} steps: the relative residual force is {residual:e}, largest at node {node}; increase the load in smaller increments, or allow more steps"
     )]
     NoEquilibrium {
         /// Steps taken.
         iterations: usize,
-        /// Residual relative to the forces.
+        /// Residual force relative to all forces.
         residual: f64,
-        /// Where it is largest.
+        /// The node with the largest residual force.
         node: usize,
     },
 }

@@ -1,25 +1,29 @@
-//! Reference frames: parallel transport in time along each edge, and the continuous reference twist at each joint.
+//! Reference frames: time-parallel transport along each edge, and the continuous reference twist at each joint.
 //!
-//! Each edge keeps an *anchor* (t0, d1₀) from the last accepted state. At any other position its reference director is
-//! d1 = P(t0, t) d1₀, which has no spin about t: the rate of the material angle γ is the true spin of the section.
+//! Each edge stores its reference frame (t0, d1₀) at the last accepted state. At any other position its reference director
+//! is d1 = P(t0, t) d1₀, which has no angular velocity about t. The rate of the material angle γ is therefore the angular
+//! velocity of the section about the tangent.
+//!
+//! # Source
+//! Bergou et al. 2010, "Discrete viscous threads" (time-parallel frames); Bergou et al. 2008 (reference twist).
 
 use std::f64::consts::TAU;
 
 use nalgebra::Vector3;
 
-/// P(t0, t) v: the smallest rotation that takes unit t0 to unit t, t ≠ −t0, applied to v.
+/// Parallel transport P(t0, t) v: the smallest rotation that takes unit t0 to unit t, t ≠ −t0, applied to v.
 ///
 /// ```text
 /// P v = c v + w × v + w (w·v)/(1 + c),   w = t0 × t,  c = t0·t
 /// ```
-/// No branch at t = t0, and no digit lost there.
+/// There is no branch at t = t0, and no loss of accuracy.
 #[inline(always)]
 pub(crate) fn transport(t_0: &Vector3<f64>, t: &Vector3<f64>, v: &Vector3<f64>) -> Vector3<f64> {
     let (w, c) = (t_0.cross(t), t_0.dot(t));
     v * c + w.cross(v) + w * (w.dot(v) / (1.0 + c))
 }
 
-/// Any unit vector across `t`: the coordinate axis that is furthest from it, made perpendicular.
+/// A unit vector normal to `t`: the coordinate axis least aligned with it, orthonormalised.
 pub(crate) fn any_director(t: &Vector3<f64>) -> Vector3<f64> {
     let axis = t.iamin();
     let mut e = Vector3::zeros();
@@ -29,14 +33,14 @@ pub(crate) fn any_director(t: &Vector3<f64>) -> Vector3<f64> {
 
 /// Tangent and first reference director of an edge at the last accepted state.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Anchor {
+pub(crate) struct ReferenceFrame {
     pub(crate) tangent: Vector3<f64>,
     pub(crate) director: Vector3<f64>,
 }
 
-impl Anchor {
-    /// The anchor after the edge has turned to `tangent`, made orthonormal again.
-    pub(crate) fn moved_to(&self, tangent: &Vector3<f64>) -> Self {
+impl ReferenceFrame {
+    /// The frame transported to `tangent`, orthonormalised.
+    pub(crate) fn transported_to(&self, tangent: &Vector3<f64>) -> Self {
         let director = transport(&self.tangent, tangent, &self.director);
         let across = director - tangent * tangent.dot(&director);
         Self {
@@ -46,7 +50,7 @@ impl Anchor {
     }
 }
 
-/// Signed angle about u from P(t, u) d1ᵃ to d1ᵇ: the branch that is nearest to `near`.
+/// Reference twist: the signed angle about u from P(t, u) d1ᵃ to d1ᵇ, on the branch nearest to `near`.
 #[inline(always)]
 pub(crate) fn reference_twist(
     (t, d_a): (&Vector3<f64>, &Vector3<f64>),
@@ -64,7 +68,7 @@ pub(crate) fn nearest_branch(angle: f64, near: f64) -> f64 {
     angle + TAU * ((near - angle) / TAU).round()
 }
 
-/// Rows of the material frame: m1 = cos γ d1 + sin γ d2, m2 = −sin γ d1 + cos γ d2, d2 = t × d1.
+/// Material directors: m1 = cos γ d1 + sin γ d2, m2 = −sin γ d1 + cos γ d2, d2 = t × d1.
 #[inline(always)]
 pub(crate) fn material_directors(
     t: &Vector3<f64>,
@@ -76,7 +80,7 @@ pub(crate) fn material_directors(
     (d_1 * cos + d_2 * sin, d_2 * cos - d_1 * sin)
 }
 
-/// How a rod's frames and clock lie in the history of its state: time, then (t0, d1₀) of each edge, then β of each joint.
+/// Layout of the history in a rod's state: time, then (t0, d1₀) of each edge, then β of each joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HistoryLayout {
     pub(crate) n_edges: usize,
@@ -88,7 +92,7 @@ impl HistoryLayout {
         1 + 6 * self.n_edges + self.n_joints
     }
 
-    /// Makes room in `out`.
+    /// Resizes `out` to the length of a history.
     pub(crate) fn resize(&self, out: &mut Vec<f64>) {
         out.clear();
         out.resize(self.len(), 0.0);
@@ -98,10 +102,10 @@ impl HistoryLayout {
         history[0] = time_s;
     }
 
-    pub(crate) fn set_anchor(&self, history: &mut [f64], edge: usize, anchor: &Anchor) {
+    pub(crate) fn set_frame(&self, history: &mut [f64], edge: usize, frame: &ReferenceFrame) {
         let values = &mut history[1 + 6 * edge..7 + 6 * edge];
-        values[..3].copy_from_slice(anchor.tangent.as_slice());
-        values[3..].copy_from_slice(anchor.director.as_slice());
+        values[..3].copy_from_slice(frame.tangent.as_slice());
+        values[3..].copy_from_slice(frame.director.as_slice());
     }
 
     pub(crate) fn twists_mut<'a>(&self, history: &'a mut [f64]) -> &'a mut [f64] {
@@ -112,9 +116,9 @@ impl HistoryLayout {
         history[0]
     }
 
-    pub(crate) fn anchor(&self, history: &[f64], edge: usize) -> Anchor {
+    pub(crate) fn frame(&self, history: &[f64], edge: usize) -> ReferenceFrame {
         let values = &history[1 + 6 * edge..7 + 6 * edge];
-        Anchor {
+        ReferenceFrame {
             tangent: Vector3::from_column_slice(&values[..3]),
             director: Vector3::from_column_slice(&values[3..]),
         }
@@ -158,8 +162,8 @@ mod tests {
         let mut beta = 0.0;
         for k in 1..=1000 {
             let angle = 0.1 * f64::from(k);
-            let turned = Rotation3::from_axis_angle(&Unit::new_unchecked(u), angle) * d_b;
-            beta = reference_twist((&t, &d_a), (&u, &turned), beta);
+            let rotated = Rotation3::from_axis_angle(&Unit::new_unchecked(u), angle) * d_b;
+            beta = reference_twist((&t, &d_a), (&u, &rotated), beta);
             assert!((beta - angle).abs() < 1e-12);
         }
     }

@@ -1,35 +1,39 @@
-//! Free motion: the velocity that a rod would have without contact, by minimisation.
+//! Free motion: the velocity of a rod at the end of a step without contact, by minimisation of an incremental potential Φ.
 //!
-//! A step of the θ-family with q^θ = a + s v, s = θ θ_vq δt, makes m(v) = 0 of
+//! A step of the θ-method with q^θ = a + s v, s = θ θ_vq δt, solves m(v) = 0 with
 //!
 //! ```text
 //! m(v) = M (v − v0) + δt (αM + βK̂) v^θ + δt ∇E(a + s v) − δt f,      m = ∇Φ
 //! A    = ∂m/∂v = (1 + αθδt) M + βθδt K̂ + δt s ∇²E
 //! ```
 //!
-//! with K̂ the material part of the stiffness at the start of the step. Newton's method with the full Hessian minimises Φ:
-//! at a minimum A is positive semidefinite, on the way it may not be, and then M is added until it is. Clamping
-//! eigenvalues joint by joint instead costs five times the iterations: the indefinite parts of neighbouring joints cancel.
+//! with K̂ the material part of the stiffness at the start of the step. Newton's method with the full Hessian minimises Φ.
+//! A is positive semidefinite at a minimum, but may be indefinite at an iterate; multiples of M are then added until it is
+//! positive definite. Projecting each joint's Hessian to a positive semidefinite one instead needs five times the
+//! iterations, because the indefinite parts of neighbouring joints cancel.
 //!
-//! Source: Li and Chou 2025, eqs. 8-14; the merit function and the exact derivatives are this crate's own.
+//! # Source
+//! Li and Chou 2025, eqs. 8-14. The potential Φ as merit function and the exact derivatives are additions.
 
 use pliant_contact_sap::TimeStep;
 
-use crate::elasticity::{Depth, Elasticity, Impossible, Reference};
-use crate::rod::RodParts;
+use crate::elasticity::{DerivativeOrder, Elasticity, Reference};
+use crate::free_motion_settings::FreeMotionSettings;
+use crate::impossible::Impossible;
 use crate::rod_matrix::{RodFactor, RodMatrix};
+use crate::rod_parts::RodParts;
 
 mod newton;
 
-pub use newton::{FreeMotionReport, FreeMotionSettings, FreeMotionStop, Linearised};
+pub use newton::{FreeMotionReport, FreeMotionStop};
 
-/// What one free motion minimises, and the memory to do it in.
+/// The minimisation problem of one step, with its workspace.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FreeMotion {
     pub(crate) time_step: TimeStep,
     pub(crate) settings: FreeMotionSettings,
     pub(crate) reference: Reference,
-    /// v0, held velocities being what they are held at.
+    /// v0, with held velocities at their prescribed values.
     pub(crate) start: Vec<f64>,
     pub(crate) held: Vec<bool>,
     /// a.
@@ -39,7 +43,7 @@ pub(crate) struct FreeMotion {
     /// βθδt K̂.
     damping: Option<RodMatrix>,
     round_off: f64,
-    /// Of each unknown in norms: 0 if it is held, 1 for nodes, 1/√(I_p/A) for angles.
+    /// Weight of each unknown in norms: 0 if it is held, 1 for nodes, 1/√(I_p/A) for angles.
     weights: Vec<f64>,
     /// ‖impulse‖.
     impulse_norm: f64,
@@ -61,7 +65,7 @@ pub(crate) struct FreeMotion {
     pub(crate) factor: RodFactor,
 }
 
-/// Σ term(a_i, b_i) in four lanes: the same bits whatever the processor's registers hold.
+/// Σ term(a_i, b_i) in four lanes, so that the bits do not depend on the width of the registers.
 #[inline]
 fn sum_of_pairs(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
     let (a_fours, a_rest) = a.as_chunks::<4>();
@@ -76,7 +80,7 @@ fn sum_of_pairs(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
     (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]) + rest
 }
 
-/// Value of the potential and the size of the terms it is the sum of.
+/// Value of the potential, and the sum of the magnitudes of its terms.
 #[derive(Clone, Copy, Debug)]
 struct Merit {
     value: f64,
@@ -91,9 +95,9 @@ impl FreeMotion {
         }
     }
 
-    /// Sets up the step from (`q0`, `self.start`) with generalised forces `force`; `self.reference`, `self.held` and
-    /// `self.time_step` are to be set before.
-    pub(crate) fn open(
+    /// Sets up the step from (`q0`, `self.start`) with generalised forces `force`. `self.reference`, `self.held` and
+    /// `self.time_step` must be set before.
+    pub(crate) fn set_up(
         &mut self,
         rod: &RodParts,
         q0: &[f64],
@@ -103,8 +107,8 @@ impl FreeMotion {
         let (dt, theta) = (step.length_s, step.integration.theta());
         let lead = theta * dt * (1.0 - step.integration.theta_vq());
         self.base.clear();
-        let places = q0.iter().zip(&self.start);
-        self.base.extend(places.map(|(q, v)| q + lead * v));
+        let states = q0.iter().zip(&self.start);
+        self.base.extend(states.map(|(q, v)| q + lead * v));
         self.impulse.clear();
         let alpha = rod.damping.mass;
         let terms = force.iter().zip(&rod.mass).zip(&self.start);
@@ -124,11 +128,11 @@ impl FreeMotion {
         if self.matrix.n() != q0.len() {
             self.matrix = rod.new_matrix();
         }
-        // What rounding of positions makes of elastic forces.
+        // Error of elastic forces due to the rounding of positions.
         let reach = q0.iter().fold(0.0_f64, |a, q| a.max(q.abs()));
         let stretch = rod.stretch.iter().zip(&rod.rest_length);
         let stretch = stretch.map(|(ea, l)| ea * (1.0 + reach / l));
-        // A joint's moment over the length of an edge: what rules where edges are shorter than the section is wide.
+        // A joint's moment over the length of an edge: dominates where edges are shorter than the section is wide.
         let bend = rod.joint_stiffness.iter().zip(&rod.voronoi);
         let bend = bend.map(|(w, v)| 4.0 * (w.bend_1.max(w.bend_2) / v) * (1.0 + reach / v));
         let stiffest = stretch.chain(bend).fold(0.0, f64::max);
@@ -137,7 +141,7 @@ impl FreeMotion {
         let beta = rod.damping.stiffness;
         if beta > 0.0 {
             self.elasticity
-                .evaluate(rod, &self.reference, q0, Depth::Gradient)?;
+                .evaluate(rod, &self.reference, q0, DerivativeOrder::Gradient)?;
             self.elasticity.keep_material_part(rod);
             let mut matrix = self.damping.take().unwrap_or_else(|| rod.new_matrix());
             self.elasticity.write_hessian(rod, beta * dt, &mut matrix);
@@ -161,8 +165,8 @@ impl FreeMotion {
         Ok(())
     }
 
-    /// The same problem with memory of its own to evaluate it in.
-    pub(crate) fn apart(&self) -> Self {
+    /// The same problem with a workspace of its own, to evaluate it in a method of `&self`.
+    pub(crate) fn evaluation_copy(&self) -> Self {
         let n = self.start.len();
         Self {
             time_step: self.time_step,
@@ -186,14 +190,19 @@ impl FreeMotion {
     }
 
     /// Φ and m at `v`, into `self.residual`.
-    fn evaluate(&mut self, rod: &RodParts, v: &[f64], depth: Depth) -> Result<Merit, Impossible> {
+    fn evaluate(
+        &mut self,
+        rod: &RodParts,
+        v: &[f64],
+        order: DerivativeOrder,
+    ) -> Result<Merit, Impossible> {
         let (dt, s) = (self.time_step.length_s, self.scale());
         self.q.clear();
-        let places = self.base.iter().zip(v);
-        self.q.extend(places.map(|(a, v)| a + s * v));
+        let terms = self.base.iter().zip(v);
+        self.q.extend(terms.map(|(a, v)| a + s * v));
         let energy = self
             .elasticity
-            .evaluate(rod, &self.reference, &self.q, depth)?;
+            .evaluate(rod, &self.reference, &self.q, order)?;
         let theta = self.time_step.integration.theta();
         let inertia = 1.0 + rod.damping.mass * theta * dt;
         // δ = v − v0.
@@ -231,15 +240,15 @@ impl FreeMotion {
         Ok(merit)
     }
 
-    /// m(v) into `out`; rows of held velocities are M (v − what they are held at).
+    /// m(v) into `out`; rows of held velocities are M (v − v0), with v0 their prescribed values.
     pub(crate) fn residual_at(
         &mut self,
         rod: &RodParts,
         v: &[f64],
         out: &mut [f64],
     ) -> Result<(), Impossible> {
-        let held_as_told = self.with_held(v);
-        self.evaluate(rod, &held_as_told, Depth::Gradient)?;
+        let v_held = self.with_held(v);
+        self.evaluate(rod, &v_held, DerivativeOrder::Gradient)?;
         out.copy_from_slice(&self.residual);
         for (i, out) in out.iter_mut().enumerate() {
             if self.held[i] {
@@ -249,15 +258,17 @@ impl FreeMotion {
         Ok(())
     }
 
-    /// Whether forces act where velocities of the end are felt, so that m has a potential that elastic energy is part of.
-    pub(crate) fn feels_its_end(&self) -> bool {
+    /// Whether elastic forces depend on the velocity at the end of the step, so that Φ contains the elastic energy.
+    pub(crate) fn depends_on_end_velocity(&self) -> bool {
         self.scale() > 0.0
     }
 
-    /// Φ at `v`; held velocities are drawn to what they are held at by ½ M (v − v0)², as in [`FreeMotion::residual_at`].
+    /// Φ at `v`, with ½ M (v − v0)² added for held velocities, consistently with [`FreeMotion::residual_at`].
     pub(crate) fn potential_at(&mut self, rod: &RodParts, v: &[f64]) -> Result<f64, Impossible> {
-        let held_as_told = self.with_held(v);
-        let mut potential = self.evaluate(rod, &held_as_told, Depth::Gradient)?.value;
+        let v_held = self.with_held(v);
+        let mut potential = self
+            .evaluate(rod, &v_held, DerivativeOrder::Gradient)?
+            .value;
         for (i, held) in self.held.iter().enumerate() {
             if *held {
                 potential += 0.5 * rod.mass[i] * (v[i] - self.start[i]).powi(2);
@@ -274,15 +285,15 @@ impl FreeMotion {
         x: &[f64],
         y: &mut [f64],
     ) -> Result<(), Impossible> {
-        let held_as_told = self.with_held(v);
-        self.evaluate(rod, &held_as_told, Depth::Hessian)?;
+        let v_held = self.with_held(v);
+        self.evaluate(rod, &v_held, DerivativeOrder::Hessian)?;
         self.matrix = rod.new_matrix();
         self.assemble(rod);
         self.matrix.apply(x, y);
         Ok(())
     }
 
-    /// `v` with held velocities as they are held.
+    /// `v` with held velocities at their prescribed values.
     pub(crate) fn with_held(&self, v: &[f64]) -> Vec<f64> {
         let both = v.iter().zip(&self.start).zip(&self.held);
         both.map(|((v, v0), held)| if *held { *v0 } else { *v })
@@ -312,12 +323,12 @@ impl FreeMotion {
         }
     }
 
-    /// ‖x‖ over what is not held, angles divided by the polar radius: N·s.
+    /// ‖x‖ over the unknowns that are not held, with angles divided by the polar radius, N·s.
     fn norm(&self, x: &[f64]) -> f64 {
         sum_of_pairs(x, &self.weights, |x, w| (x * w) * (x * w)).sqrt()
     }
 
-    /// ‖∇E − f‖ relative to ‖∇E‖ + ‖f‖ at `q0`, and the node with the largest force left.
+    /// ‖∇E − f‖ relative to ‖∇E‖ + ‖f‖ at `q0`, and the node with the largest residual force.
     pub(crate) fn static_residual(
         &mut self,
         rod: &RodParts,
@@ -325,7 +336,7 @@ impl FreeMotion {
         force: &[f64],
     ) -> Result<(f64, usize), Impossible> {
         self.elasticity
-            .evaluate(rod, &self.reference, q0, Depth::Gradient)?;
+            .evaluate(rod, &self.reference, q0, DerivativeOrder::Gradient)?;
         self.elastic.fill(0.0);
         self.elasticity.add_gradient(rod, 1.0, &mut self.elastic);
         for ((m, e), f) in self.residual.iter_mut().zip(&self.elastic).zip(force) {

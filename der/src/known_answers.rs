@@ -1,24 +1,24 @@
-//! Rods beside the continuum: deflections, frequencies and loads of instability with known answers, each at a stated
+//! Verification: deflections, frequencies and buckling loads of rods against analytical solutions, each at a stated
 //! resolution and tolerance.
 //!
-//! All rods have length 1, a bending stiffness about 1 and mass 1. Answers are closed forms or boundary value problems of
-//! inextensible elastic curves; where the error of a resolution is known, too, the answer is the continuum's times one plus
-//! that error. The feature `known-answers` is for tests and for the program that shows them.
+//! Most rods have length 1, bending stiffness 1 and mass 1. Reference values are closed forms or solutions of boundary value
+//! problems of inextensible elastic curves. Where the discretisation error at a resolution is known, the expected value
+//! includes it. The feature `known-answers` is for tests and for `pliant validate`.
 
 mod columns;
+mod compressed_column;
 mod derivatives;
-mod flight;
+mod free_motion;
 mod frequencies;
 mod hyper_dual;
 mod iterations;
+mod linking;
+mod out_of_plane;
 mod own_weight;
 mod plain_energy;
-mod pressed_column;
 mod shapes;
-mod sideways;
 mod tip_force;
 mod torqued_column;
-mod turns;
 
 use std::fmt;
 
@@ -30,37 +30,37 @@ use crate::{
 };
 
 pub use columns::{euler_loads, twist_under_tension, twisted_columns};
+pub use compressed_column::compressed_column;
 pub use derivatives::{derivatives, l_shaped_rod};
-pub use flight::{fly, momenta, swinging};
+pub use free_motion::{advance_freely, momenta, swinging};
 pub use frequencies::{
     axial_frequency, bending_frequencies, frequencies_under_tension, torsion_frequency,
 };
 pub use iterations::{Iterations, newton_iterations};
+pub use linking::{link_of_a_closed_rod, ten_turns};
+pub use out_of_plane::{natural_circle, strip_under_tip_force, strip_under_weight, twisted_ring};
 pub use own_weight::{own_weight, own_weight_convergence};
-pub use pressed_column::pressed_column;
 pub use shapes::{catenary, helical_spring, natural_helix};
-pub use sideways::{natural_circle, strip_under_tip_force, strip_under_weight, twisted_ring};
 pub use tip_force::{tip_force, tip_force_convergence};
 pub use torqued_column::greenhill;
-pub use turns::{link_of_a_ring, ten_turns};
 
-/// What a rod gives beside what is known.
+/// A computed value and its reference value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// Which quantity of which rod.
     pub what: String,
-    /// What the rod gives.
+    /// The computed value.
     pub found: f64,
-    /// The known answer.
+    /// The reference value.
     pub expected: f64,
-    /// How far apart they may be.
+    /// Allowed absolute difference.
     pub tolerance: f64,
-    /// Where the answer and the tolerance come from.
+    /// Source of the reference value and of the tolerance.
     pub source: &'static str,
 }
 
 impl Comparison {
-    /// Whether they are near enough; never if nothing was found.
+    /// Whether the difference is within the tolerance; false for NaN.
     #[must_use]
     pub fn holds(&self) -> bool {
         (self.found - self.expected).abs() <= self.tolerance
@@ -79,7 +79,7 @@ impl fmt::Display for Comparison {
         let error = (found - expected).abs();
         write!(
             f,
-            "{what}: {found} instead of {expected}, off by {error:e}, allowed {tolerance:e}"
+            "{what}: computed {found}, expected {expected}, error {error:e}, tolerance {tolerance:e}"
         )
     }
 }
@@ -87,7 +87,7 @@ impl fmt::Display for Comparison {
 /// Comparisons of one topic.
 pub type Comparisons = Result<Vec<Comparison>, RodError>;
 
-/// EI₁ = EI₂ = 1, GJ = `twist`, hardly extensible, ρA = 1.
+/// EI₁ = EI₂ = 1, GJ = `twist`, EA = 1e6, ρA = 1.
 #[must_use]
 pub fn isotropic(twist: f64) -> RodProperties {
     RodProperties {
@@ -100,7 +100,7 @@ pub fn isotropic(twist: f64) -> RodProperties {
     }
 }
 
-/// A rod from the origin one unit along +x, bending 1 in the x-z plane, bending 2 in the x-y plane.
+/// A straight rod of length 1 from the origin along +x, with bending 1 in the x-z plane and bending 2 in the x-y plane.
 #[must_use]
 pub fn level_rod(edges: usize, properties: RodProperties) -> RodBuilder {
     let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), edges);
@@ -118,8 +118,8 @@ fn cantilever(edges: usize, properties: RodProperties) -> Result<Rod, RodError> 
         .build()
 }
 
-/// A dead force on a node.
-fn pull(node: usize, force_W: Vector3<f64>) -> Load {
+/// A dead load on a node.
+fn dead_load(node: usize, force_W: Vector3<f64>) -> Load {
     Load {
         point: MaterialPoint::on_vertex(node as u32),
         force_W,
@@ -127,7 +127,7 @@ fn pull(node: usize, force_W: Vector3<f64>) -> Load {
     }
 }
 
-/// Holds single unknowns where they are.
+/// Holds single unknowns fixed.
 fn hold(rod: &Rod, control: &mut Control, dofs: impl IntoIterator<Item = usize>) {
     control.held.resize(rod.n_dofs(), None);
     for dof in dofs {
@@ -135,7 +135,7 @@ fn hold(rod: &Rod, control: &mut Control, dofs: impl IntoIterator<Item = usize>)
     }
 }
 
-/// Where a rod comes to rest under gravity along −z.
+/// Equilibrium under gravity along −z.
 fn at_rest(
     rod: &Rod,
     start: &BodyState,
@@ -151,25 +151,24 @@ fn is_stable(rod: &Rod, state: &BodyState, control: &Control) -> Result<bool, Ro
     Ok(rod.modes_below(state, control, 0.0)? == 0)
 }
 
-/// A straight rod along x with tension `tension` and torque `torque`, both even along it: what [`level_rod`] builds,
-/// stretched and twisted. Clamps' stubs take part.
+/// A rod from [`level_rod`], clamp edges included, under uniform tension and torque.
 fn strained(rod: &Rod, tension: f64, torque: f64, properties: &RodProperties) -> BodyState {
     let mut state = rod.default_state();
     let n_edges = rod.n_edges() as f64;
-    let has_stub = state.q[0] < -1e-9;
-    let first = if has_stub { 1.0 } else { 0.0 };
+    let has_clamp_edge = state.q[0] < -1e-9;
+    let first = if has_clamp_edge { 1.0 } else { 0.0 };
     for (i, unknown) in state.q.iter_mut().enumerate() {
         match i % 4 {
             0 => *unknown *= 1.0 + tension / properties.stretch,
             3 => {
-                // At the middle of each edge; clamps at 0 and 1.
-                let place = ((i / 4) as f64 - first + 0.5) / n_edges;
-                let place = if has_stub {
-                    place.clamp(0.0, 1.0)
+                // Position of the edge's midpoint along the rod; clamp edges at 0 and 1.
+                let position = ((i / 4) as f64 - first + 0.5) / n_edges;
+                let position = if has_clamp_edge {
+                    position.clamp(0.0, 1.0)
                 } else {
-                    place
+                    position
                 };
-                *unknown = place * torque / properties.twist;
+                *unknown = position * torque / properties.twist;
             }
             _ => {}
         }
@@ -177,7 +176,7 @@ fn strained(rod: &Rod, tension: f64, torque: f64, properties: &RodProperties) ->
     state
 }
 
-/// The value at which `is_stable` turns false, between 0 and `high`, by bisection to 1e-9; NaN if it never does.
+/// The value at which `is_stable` becomes false, between 0 and `high`, by bisection to 1e-9; NaN if it never does.
 fn critical(
     high: f64,
     mut is_stable: impl FnMut(f64) -> Result<bool, RodError>,
@@ -187,11 +186,11 @@ fn critical(
     }
     let (mut low, mut high) = (0.0, high);
     while high - low > 1e-9 * high {
-        let middle = 0.5 * (low + high);
-        if is_stable(middle)? {
-            low = middle;
+        let midpoint = 0.5 * (low + high);
+        if is_stable(midpoint)? {
+            low = midpoint;
         } else {
-            high = middle;
+            high = midpoint;
         }
     }
     Ok(0.5 * (low + high))

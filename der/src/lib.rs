@@ -16,15 +16,23 @@ mod natural_shape;
 
 mod frames;
 
+mod impossible;
+
 mod strain;
 
 mod elasticity;
 
 mod rod_matrix;
 
+mod damping;
+
+mod rod_parts;
+
 mod rod;
 
 mod builder;
+
+mod free_motion_settings;
 
 mod free_motion;
 
@@ -47,12 +55,14 @@ mod error;
 
 pub use builder::{EndCondition, RodBuilder};
 pub use centreline::{Centreline, Closure};
+pub use damping::Rayleigh;
 pub use elasticity::ElasticEnergy;
 pub use equilibrium::{Equilibrium, EquilibriumSettings};
 pub use error::RodError;
-pub use free_motion::{FreeMotionReport, FreeMotionSettings, FreeMotionStop, Linearised};
-pub use natural_shape::{Drive, NaturalShape, NaturalStrain, Schedule};
-pub use rod::{End, Rayleigh, Rod, Strains};
+pub use free_motion::{FreeMotionReport, FreeMotionStop};
+pub use free_motion_settings::{FreeMotionSettings, Linearised};
+pub use natural_shape::{NaturalShape, NaturalShapeSchedule, NaturalStrain, Schedule};
+pub use rod::{End, Rod, Strains};
 pub use section::{Material, RodProperties, Section};
 pub use step::RodStep;
 pub use topology::writhe;

@@ -1,20 +1,20 @@
-//! Small vibrations and stability about a state, by counting negative pivots.
+//! Natural frequencies and stability at a state, by counting negative pivots.
 
 use pliant_contact_sap::{BodyState, Control};
 
-use crate::elasticity::Depth;
+use crate::elasticity::DerivativeOrder;
 use crate::error::RodError;
 use crate::rod::Rod;
 use crate::rod_matrix::{Pivots, RodFactor};
 
 impl Rod {
-    /// Number of natural frequencies below `omega`, rad/s, of small vibrations about `state`, with what `control` holds
-    /// held: the negative pivots of K − ω²M (Sylvester's law of inertia), in O(n).
+    /// Number of natural frequencies below `omega` (rad/s) of small vibrations about `state`, with the unknowns that
+    /// `control` holds fixed. These are the negative pivots of K − ω²M (Sylvester's law of inertia), counted in O(n).
     ///
-    /// At `omega` = 0 it counts the directions in which the state is unstable: 0 below a buckling load, 1 above the first.
+    /// At `omega` = 0 it is the number of unstable directions: 0 below the first buckling load, 1 just above it.
     ///
     /// # Errors
-    /// [`RodError::Body`] for a state that the rod cannot be in; [`RodError::Count`] for a control of another rod.
+    /// [`RodError::Body`] for an inadmissible state; [`RodError::Count`] for a control of the wrong length.
     pub fn modes_below(
         &self,
         state: &BodyState,
@@ -24,11 +24,11 @@ impl Rod {
         Modes::new(self, state, control)?.below(omega)
     }
 
-    /// The natural frequency of number `index`, counted from 0 at the lowest, rad/s; unstable directions count as 0. To a
-    /// relative 1e-10.
+    /// Natural frequency number `index` in ascending order, from 0, in rad/s; zero for unstable directions. By bisection to
+    /// a relative accuracy of 1e-10.
     ///
     /// # Errors
-    /// As [`Rod::modes_below`]; [`RodError::NoSuchPlace`] if there are not as many.
+    /// As [`Rod::modes_below`]; [`RodError::IndexOutOfRange`] if `index` is not below the number of free unknowns.
     pub fn natural_frequency(
         &self,
         state: &BodyState,
@@ -38,7 +38,7 @@ impl Rod {
         let mut modes = Modes::new(self, state, control)?;
         let count = modes.n_free;
         if index >= count {
-            return Err(RodError::NoSuchPlace {
+            return Err(RodError::IndexOutOfRange {
                 what: "mode",
                 index,
                 count,
@@ -53,15 +53,15 @@ impl Rod {
         }
         let mut low = 0.0;
         while high - low > 1e-10 * high {
-            let middle = 0.5 * (low + high);
-            // Frequencies of zero (a free rod's) never leave the lower end.
-            if middle < 1e-12 {
+            let midpoint = 0.5 * (low + high);
+            // Zero frequencies, as of rigid motions, converge to the lower end.
+            if midpoint < 1e-12 {
                 return Ok(0.0);
             }
-            if modes.below(middle)? > index {
-                high = middle;
+            if modes.below(midpoint)? > index {
+                high = midpoint;
             } else {
-                low = middle;
+                low = midpoint;
             }
         }
         Ok(0.5 * (low + high))
@@ -87,7 +87,7 @@ impl<'a> Modes<'a> {
                 of: "velocities",
             });
         }
-        let (elasticity, _) = rod.look(state, Depth::Hessian)?;
+        let (elasticity, _) = rod.evaluate(state, DerivativeOrder::Hessian)?;
         let mut held: Vec<bool> = control.held.iter().map(Option::is_some).collect();
         held.resize(n, false);
         Ok(Self {

@@ -1,51 +1,51 @@
-//! Natural shape: the curvature and twist at which a rod is unstressed, constant or driven in time.
+//! Natural shape: the curvature and twist at which a rod is stress-free, constant or scaled over time.
 
 use crate::error::RodError;
 use crate::section::parameter;
 
-/// Curvatures and twist rate of an unstressed rod at one place, in material axes.
+/// Natural curvatures and twist rate at one point of a rod, in material axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NaturalStrain {
-    /// Along m2, 1/m: the tangent turns about the curvature vector curvature_1 · m2 − curvature_2 · m1.
+    /// Curvature κ₁ along m2, 1/m. The curvature vector is κ₁ m2 − κ₂ m1: the tangent rotates about it.
     pub curvature_1: f64,
-    /// Along −m1, 1/m.
+    /// Curvature κ₂ along −m1, 1/m.
     pub curvature_2: f64,
-    /// Rate at which the material frame turns about the tangent, rad/m.
+    /// Rotation of the material frame about the tangent per unit length, rad/m.
     pub twist_rate: f64,
 }
 
-/// The shape in which a rod is unstressed.
+/// The stress-free shape of a rod.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum NaturalShape {
-    /// Straight and untwisted, whatever the centreline it is built on.
+    /// Straight and untwisted, whatever the initial centreline.
     #[default]
     Straight,
-    /// The centreline and the directors it is built on, without the initial twist.
+    /// The initial centreline and directors, without the initial twist.
     AsBuilt,
-    /// The same everywhere: curvature κ and twist rate ω make a helix of radius κ/(κ² + ω²), pitch 2πω/(κ² + ω²).
+    /// Uniform along the rod: curvature κ and twist rate ω make a helix of radius κ/(κ² + ω²) and pitch 2πω/(κ² + ω²).
     Uniform(NaturalStrain),
-    /// One for each node; those of free ends have no meaning.
+    /// One for each node; those at the ends of an open rod without clamp edges have no effect.
     PerNode(Vec<NaturalStrain>),
 }
 
-/// Factors over time on the natural curvature and on the natural twist: a pneumatic filament, a drying fibre.
+/// Time-dependent factors on the natural curvature and twist, as for pneumatic actuators or drying fibres.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Drive {
-    /// On both curvatures, so that their direction in the section stays.
+pub struct NaturalShapeSchedule {
+    /// Factor on both curvatures.
     pub curvature: Schedule,
-    /// On the twist rate.
+    /// Factor on the twist rate.
     pub twist: Schedule,
 }
 
-/// A factor over time: linear between points, constant before the first and after the last. No points: 1.
+/// A piecewise linear factor over time, constant before the first point and after the last; 1 without points.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schedule {
-    /// (time in s, factor), times ascending.
+    /// (time in s, factor), strictly ascending in time.
     pub points: Vec<(f64, f64)>,
 }
 
 impl Schedule {
-    /// From factor `from` at `start_s` to factor `to` at `end_s`.
+    /// A linear ramp from factor `from` at `start_s` to factor `to` at `end_s`.
     #[must_use]
     pub fn ramp(start_s: f64, end_s: f64, from: f64, to: f64) -> Self {
         Self {
@@ -81,13 +81,13 @@ impl Schedule {
             Some(i) => Err(parameter(
                 format!("time of schedule point {}", i + 1),
                 self.points[i + 1].0,
-                "must lie after the point before it",
+                "must be later than the point before",
             )),
         }
     }
 }
 
-/// Natural strains of one joint as the energies take them: k̄₁, k̄₂, τ̄.
+/// Natural strains of one joint: k̄₁, k̄₂, τ̄.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct JointStrain {
     pub(crate) k_1: f64,
@@ -96,12 +96,12 @@ pub(crate) struct JointStrain {
 }
 
 impl NaturalStrain {
-    /// The strains of a joint of Voronoi length `voronoi`, curvature and twist scaled.
+    /// Strains of a joint of Voronoi length v̄ = `voronoi`, with factors `curvature` and `twist`.
     ///
     /// ```text
     /// k̄ = 2 tan(κ v̄ / 2) in the direction of κ        τ̄ = ω v̄
     /// ```
-    /// With κ v̄ instead of the tangent, a ring of n nodes would not rest at its radius: O(1/n²).
+    /// With κ v̄ instead of the tangent, a closed circle of n nodes would have an equilibrium radius off by O(1/n²).
     pub(crate) fn joint(&self, voronoi: f64, curvature: f64, twist: f64) -> JointStrain {
         let (k_1, k_2) = (self.curvature_1 * curvature, self.curvature_2 * curvature);
         let size = k_1.hypot(k_2);
@@ -132,7 +132,7 @@ impl NaturalStrain {
         }
     }
 
-    /// Finite, and less than half a turn in one joint.
+    /// Checks that the strains are finite and that the turning angle of the joint is small enough.
     pub(crate) fn validate(&self, node: usize, voronoi: f64) -> Result<(), RodError> {
         for (name, value) in [
             ("curvature_1", self.curvature_1),
@@ -147,83 +147,86 @@ impl NaturalStrain {
                 ));
             }
         }
-        let turn = self.curvature_1.hypot(self.curvature_2) * voronoi;
-        if turn >= LARGEST_TURN {
+        let turning_angle = self.curvature_1.hypot(self.curvature_2) * voronoi;
+        if turning_angle >= LARGEST_TURNING_ANGLE {
             return Err(parameter(
-                format!("natural turn at node {node} (curvature times edge length, rad)"),
-                turn,
-                "must stay below 2.6: use more edges",
+                format!("natural turning angle at node {node} (curvature times edge length, rad)"),
+                turning_angle,
+                "must be less than 2.6: use more edges",
             ));
         }
         Ok(())
     }
 }
 
-/// Natural turn of one joint, rad: 2 tan of half of it is 8, beyond which a joint is a fold.
-const LARGEST_TURN: f64 = 2.6;
+/// Largest natural turning angle φ of one joint, rad, where k = 2 tan(φ/2) is about 7.
+const LARGEST_TURNING_ANGLE: f64 = 2.6;
 
-/// Natural strains of all joints, at any time.
+/// Natural strains of all joints as a function of time.
 #[derive(Clone, Debug)]
 pub(crate) struct NaturalTable {
     /// With both factors 1.
-    rest: Vec<JointStrain>,
-    driven: Option<Driven>,
+    unscaled: Vec<JointStrain>,
+    scheduled: Option<Scheduled>,
 }
 
 #[derive(Clone, Debug)]
-struct Driven {
-    drive: Drive,
+struct Scheduled {
+    schedule: NaturalShapeSchedule,
     strains: Vec<NaturalStrain>,
     voronoi: Vec<f64>,
 }
 
 impl NaturalTable {
-    /// `node_of` gives the node of a joint as the user counts it.
+    /// `node_of` maps a joint to its node of the centreline, for error messages.
     pub(crate) fn new(
-        rest: Vec<JointStrain>,
+        unscaled: Vec<JointStrain>,
         voronoi: &[f64],
-        drive: Option<Drive>,
+        schedule: Option<NaturalShapeSchedule>,
         node_of: impl Fn(usize) -> usize,
     ) -> Result<Self, RodError> {
-        let driven = match drive {
+        let scheduled = match schedule {
             None => None,
-            Some(drive) => {
-                drive.curvature.validate()?;
-                drive.twist.validate()?;
-                let strains: Vec<_> = rest
+            Some(schedule) => {
+                schedule.curvature.validate()?;
+                schedule.twist.validate()?;
+                let strains: Vec<_> = unscaled
                     .iter()
                     .zip(voronoi)
                     .map(|(strain, v)| NaturalStrain::of_joint(strain, *v))
                     .collect();
-                let most = drive.curvature.points.iter().map(|(_, f)| f.abs());
-                let most = most.fold(0.0, f64::max);
+                let factors = schedule.curvature.points.iter().map(|(_, f)| f.abs());
+                let largest = factors.fold(0.0, f64::max);
                 for (joint, (strain, v)) in strains.iter().zip(voronoi).enumerate() {
-                    let driven = NaturalStrain {
-                        curvature_1: strain.curvature_1 * most,
-                        curvature_2: strain.curvature_2 * most,
+                    let most_curved = NaturalStrain {
+                        curvature_1: strain.curvature_1 * largest,
+                        curvature_2: strain.curvature_2 * largest,
                         ..*strain
                     };
-                    driven.validate(node_of(joint), *v)?;
+                    most_curved.validate(node_of(joint), *v)?;
                 }
-                Some(Driven {
-                    drive,
+                Some(Scheduled {
+                    schedule,
                     strains,
                     voronoi: voronoi.to_vec(),
                 })
             }
         };
-        Ok(Self { rest, driven })
+        Ok(Self {
+            unscaled,
+            scheduled,
+        })
     }
 
-    /// Natural strains of all joints at `time_s` into `out`.
+    /// Writes the natural strains of all joints at `time_s`.
     pub(crate) fn at(&self, time_s: f64, out: &mut Vec<JointStrain>) {
         out.clear();
-        match &self.driven {
-            None => out.extend_from_slice(&self.rest),
-            Some(driven) => {
-                let curvature = driven.drive.curvature.at(time_s);
-                let twist = driven.drive.twist.at(time_s);
-                let joints = driven.strains.iter().zip(&driven.voronoi);
+        match &self.scheduled {
+            None => out.extend_from_slice(&self.unscaled),
+            Some(scheduled) => {
+                let curvature = scheduled.schedule.curvature.at(time_s);
+                let twist = scheduled.schedule.twist.at(time_s);
+                let joints = scheduled.strains.iter().zip(&scheduled.voronoi);
                 out.extend(joints.map(|(strain, v)| strain.joint(*v, curvature, twist)));
             }
         }
@@ -250,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn driven_strains_with_factor_one_are_the_strains_at_rest() {
+    fn strains_scaled_by_one_are_the_natural_strains() {
         let strain = NaturalStrain {
             curvature_1: 6.0,
             curvature_2: -3.0,

@@ -1,10 +1,9 @@
-//! The rod itself: what is fixed once it is built.
+//! The rod: immutable once built.
 //!
-//! Nodes, edges and joints are numbered along the rod. A clamped or welded end adds a *stub*: one edge before (after) the
-//! first (last) node of the centreline, so that the tangent at the node is given and not the one half an edge further.
-//! Public node and edge numbers are those of the centreline, without stubs.
-
-mod parts;
+//! Nodes, edges and joints are numbered along the rod. A clamped or welded end adds a *clamp edge* before the first (after
+//! the last) node of the centreline. It prescribes the tangent at the node itself; holding the first edge instead would
+//! prescribe it half an edge further in. The outer node of a clamp edge is its *clamp node*. Public node and edge numbers
+//! are those of the centreline, without clamp edges.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,12 +12,11 @@ use nalgebra::{Matrix3, Point3, Rotation3, Vector3};
 use pliant_contact_sap::{BodyState, Control};
 
 use crate::centreline::Closure;
-use crate::elasticity::{Depth, ElasticEnergy, Elasticity, Reference};
+use crate::elasticity::{DerivativeOrder, ElasticEnergy, Elasticity, Reference};
 use crate::error::RodError;
+use crate::rod_parts::RodParts;
 use crate::section::Section;
 use crate::strain::EdgeKinematics;
-
-pub(crate) use parts::{RodFrame, RodParts};
 
 /// Which end of an open rod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,22 +27,10 @@ pub enum End {
     Finish,
 }
 
-/// Rayleigh damping, (αM + βK) v.
+/// A discrete elastic rod, immutable; a clone shares its memory. Built by [`RodBuilder`](crate::RodBuilder).
 ///
-/// K is the material part of the stiffness at the start of the step: a rod under compression is not pumped, and rigid
-/// motion is not resisted. A mode of frequency ω is damped by ζ = α/(2ω) + βω/2.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Rayleigh {
-    /// α, 1/s.
-    pub mass: f64,
-    /// β, s.
-    pub stiffness: f64,
-}
-
-/// A discrete elastic rod, checked and immutable; a clone shares its memory. Built by [`RodBuilder`](crate::RodBuilder).
-///
-/// It is a [`DeformableModel`](pliant_contact_sap::DeformableModel): its positions are (x₀, γ⁰, x₁, γ¹, …), nodes in metres
-/// and material angles in radians, its velocities their rates.
+/// It is a [`DeformableModel`](pliant_contact_sap::DeformableModel). Its positions are q = (x₀, γ⁰, x₁, γ¹, …): node
+/// positions in the world frame (m) and material angles of the edges (rad). Its velocities are their time derivatives.
 #[derive(Clone, Debug)]
 pub struct Rod {
     pub(crate) parts: Arc<RodParts>,
@@ -55,52 +41,52 @@ pub struct Rod {
 pub struct Strains {
     /// l/l̄ − 1 of each edge.
     pub stretch: Vec<f64>,
-    /// At each joint (interior nodes, every node of a ring; the first is that of the rod's second edge): curvature
-    /// along m2 and along −m1, 2 tan(φ/2) in size.
+    /// Curvature (k₁, k₂) of each joint, along m2 and along −m1, of norm 2 tan(φ/2) for the turning angle φ. Joints are the
+    /// interior nodes of an open rod, starting at its second node, and every node of a closed one, starting at node 1.
     pub curvature: Vec<[f64; 2]>,
-    /// τ of each joint, rad: turn of the material frame from edge to edge, whole turns included.
+    /// τ of each joint, rad: rotation of the material frame about the tangent from edge to edge, full turns included.
     pub twist: Vec<f64>,
 }
 
 impl Rod {
-    /// Whether it has ends.
+    /// Whether the rod is open or closed.
     #[must_use]
     pub fn closure(&self) -> Closure {
         self.parts.closure
     }
 
-    /// Nodes of the centreline.
+    /// Number of nodes of the centreline.
     #[must_use]
     pub fn n_nodes(&self) -> usize {
         self.parts.n_vertices()
     }
 
-    /// Edges of the centreline.
+    /// Number of edges of the centreline.
     #[must_use]
     pub fn n_edges(&self) -> usize {
         self.parts.n_segments()
     }
 
-    /// Velocities, stubs and held ones included.
+    /// Number of degrees of freedom, those of clamp edges and held ones included.
     #[must_use]
     pub fn n_dofs(&self) -> usize {
         self.parts.n_dofs()
     }
 
-    /// The three unknowns of a node's position.
+    /// Indices in q and v of a node's position.
     ///
     /// # Errors
-    /// [`RodError::NoSuchPlace`].
+    /// [`RodError::IndexOutOfRange`].
     pub fn node_dofs(&self, node: usize) -> Result<Range<usize>, RodError> {
         self.check("node", node, self.n_nodes())?;
         let first = 4 * (node + self.parts.first_node());
         Ok(first..first + 3)
     }
 
-    /// The unknown of an edge's material angle.
+    /// Index in q and v of an edge's material angle.
     ///
     /// # Errors
-    /// [`RodError::NoSuchPlace`].
+    /// [`RodError::IndexOutOfRange`].
     pub fn angle_dof(&self, edge: usize) -> Result<usize, RodError> {
         self.check("edge", edge, self.n_edges())?;
         Ok(4 * (edge + self.parts.first_node()) + 3)
@@ -110,11 +96,11 @@ impl Rod {
         if index < count {
             Ok(())
         } else {
-            Err(RodError::NoSuchPlace { what, index, count })
+            Err(RodError::IndexOutOfRange { what, index, count })
         }
     }
 
-    /// Where a node is.
+    /// Position of a node, world frame, m.
     ///
     /// # Panics
     /// If the rod has no such node or the state is not one of this rod's.
@@ -124,7 +110,7 @@ impl Rod {
         Point3::from_slice(&state.q[first..first + 3])
     }
 
-    /// How fast a node is, m/s.
+    /// Velocity of a node, world axes, m/s.
     ///
     /// # Panics
     /// If the rod has no such node or the state is not one of this rod's.
@@ -134,7 +120,7 @@ impl Rod {
         Vector3::from_column_slice(&state.v[first..first + 3])
     }
 
-    /// Mass of a node, kg: half of each edge that meets there.
+    /// Mass of a node, kg: half the mass of each adjacent edge.
     ///
     /// # Panics
     /// If the rod has no such node.
@@ -152,13 +138,13 @@ impl Rod {
         self.parts.rest_length[edge + self.parts.first_node()]
     }
 
-    /// Length at rest without stubs, m.
+    /// Rest length of the centreline, m; clamp edges are not included.
     #[must_use]
     pub fn total_rest_length(&self) -> f64 {
         (0..self.n_edges()).map(|i| self.rest_length(i)).sum()
     }
 
-    /// Mass without stubs, kg.
+    /// Mass of the centreline, kg; clamp edges are not included.
     #[must_use]
     pub fn total_mass(&self) -> f64 {
         let parts = &self.parts;
@@ -166,7 +152,7 @@ impl Rod {
         nodes.map(|i| parts.node_mass(i)).sum()
     }
 
-    /// The section, if the rod has one: contact geometry is made of it.
+    /// The cross-section, if the rod has one; contact geometry is derived from it.
     #[must_use]
     pub fn section(&self) -> Option<Section> {
         self.parts.section
@@ -175,7 +161,7 @@ impl Rod {
     /// Material frame of an edge as the columns m1, m2, t.
     ///
     /// # Errors
-    /// [`RodError::NoSuchPlace`]; [`RodError::Body`] for a state that the rod cannot be in.
+    /// [`RodError::IndexOutOfRange`]; [`RodError::Body`] for a state that the rod cannot be in.
     pub fn material_frame(
         &self,
         state: &BodyState,
@@ -190,7 +176,7 @@ impl Rod {
     /// # Errors
     /// [`RodError::Body`] for a state that the rod cannot be in.
     pub fn material_frames(&self, state: &BodyState) -> Result<Vec<Rotation3<f64>>, RodError> {
-        let elasticity = self.look(state, Depth::Strains)?.0;
+        let elasticity = self.evaluate(state, DerivativeOrder::Energy)?.0;
         let first = self.parts.first_node();
         let edges = &elasticity.edges[first..first + self.n_edges()];
         let frame = |edge: &EdgeKinematics| {
@@ -200,12 +186,12 @@ impl Rod {
         Ok(edges.iter().map(frame).collect())
     }
 
-    /// Strains at a state, stubs' joints included.
+    /// Strains at a state, joints at clamp edges included.
     ///
     /// # Errors
-    /// [`RodError::Body`] for a state that the rod cannot be in.
+    /// [`RodError::Body`] for an inadmissible state.
     pub fn strains(&self, state: &BodyState) -> Result<Strains, RodError> {
-        let elasticity = self.look(state, Depth::Strains)?.0;
+        let elasticity = self.evaluate(state, DerivativeOrder::Energy)?.0;
         let first = self.parts.first_node();
         let edges = first..first + self.n_edges();
         Ok(Strains {
@@ -220,28 +206,28 @@ impl Rod {
     /// Elastic energies at a state.
     ///
     /// # Errors
-    /// [`RodError::Body`] for a state that the rod cannot be in.
+    /// [`RodError::Body`] for an inadmissible state.
     pub fn elastic_energy(&self, state: &BodyState) -> Result<ElasticEnergy, RodError> {
-        Ok(self.look(state, Depth::Strains)?.1)
+        Ok(self.evaluate(state, DerivativeOrder::Energy)?.1)
     }
 
-    /// dE/dq at a state, N on nodes and N·m on angles: minus the elastic forces.
+    /// dE/dq at a state, N for nodes and N·m for angles: minus the elastic forces.
     ///
     /// # Errors
-    /// [`RodError::Body`] for a state that the rod cannot be in.
+    /// [`RodError::Body`] for an inadmissible state.
     pub fn energy_gradient(&self, state: &BodyState) -> Result<Vec<f64>, RodError> {
-        let elasticity = self.look(state, Depth::Gradient)?.0;
+        let elasticity = self.evaluate(state, DerivativeOrder::Gradient)?.0;
         let mut gradient = vec![0.0; self.n_dofs()];
         elasticity.add_gradient(&self.parts, 1.0, &mut gradient);
         Ok(gradient)
     }
 
-    /// d²E/dq² at a state, n×n column-major; for looking at, a step never forms it.
+    /// d²E/dq² at a state, a dense n×n matrix, column-major. For inspection and tests: a step assembles it in band form.
     ///
     /// # Errors
-    /// [`RodError::Body`] for a state that the rod cannot be in.
+    /// [`RodError::Body`] for an inadmissible state.
     pub fn energy_hessian(&self, state: &BodyState) -> Result<Vec<f64>, RodError> {
-        let elasticity = self.look(state, Depth::Hessian)?.0;
+        let elasticity = self.evaluate(state, DerivativeOrder::Hessian)?.0;
         let n = self.n_dofs();
         let mut matrix = self.parts.new_matrix();
         elasticity.write_hessian(&self.parts, 1.0, &mut matrix);
@@ -254,27 +240,27 @@ impl Rod {
         Ok(dense)
     }
 
-    /// Checks a state and evaluates it.
-    pub(crate) fn look(
+    /// Checks a state, then evaluates its energy with derivatives up to `order`.
+    pub(crate) fn evaluate(
         &self,
         state: &BodyState,
-        depth: Depth,
+        order: DerivativeOrder,
     ) -> Result<(Elasticity, ElasticEnergy), RodError> {
         self.parts.check_state(state)?;
         let mut reference = Reference::default();
         let time_s = self.parts.history().time_s(&state.history);
-        self.parts.refer(&state.history, time_s, &mut reference);
+        reference.read(&self.parts, &state.history, time_s);
         let mut elasticity = Elasticity::default();
         let energy = elasticity
-            .evaluate(&self.parts, &reference, &state.q, depth)
+            .evaluate(&self.parts, &reference, &state.q, order)
             .map_err(|i| pliant_contact_sap::BodyError::Model(self.parts.describe(i)))?;
         Ok((elasticity, energy))
     }
 
-    /// Index in the rod's surface of a frame that was named when it was built: constraints and welds ask for it.
+    /// Index in the rod's surface of a named frame; constraints and welds refer to frames by it.
     ///
     /// # Errors
-    /// [`RodError::NoSuchFrame`], listing those there are.
+    /// [`RodError::NoSuchFrame`], listing the rod's frames.
     pub fn frame(&self, name: &str) -> Result<u32, RodError> {
         let frames = &self.parts.frames;
         match frames.iter().position(|f| f.name == name) {
@@ -289,17 +275,12 @@ impl Rod {
         }
     }
 
-    /// Names of the frames, in the order of the surface.
-    pub fn frame_names(&self) -> impl Iterator<Item = &str> {
-        self.parts.frames.iter().map(|f| f.name.as_str())
-    }
-
-    /// Moves a clamped or welded end: its two nodes and its angle get the velocities of a rigid motion with angular
-    /// velocity `omega_W` (rad/s) and velocity `v_W` (m/s) of the end's node, held until changed.
+    /// Prescribes the motion of a clamped or welded end: a rigid motion with angular velocity `omega_W` (rad/s) and
+    /// velocity `v_W` (m/s) of the end's node, both in world axes. It is written to `control.held` and stays until changed.
     ///
     /// # Errors
-    /// [`RodError::RingHasNoEnds`], or [`RodError::Parameter`] at an end without a stub.
-    pub fn drive_clamp(
+    /// [`RodError::ClosedRodHasNoEnds`], or [`RodError::Parameter`] for an end that is neither clamped nor welded.
+    pub fn set_clamp_velocity(
         &self,
         end: End,
         state: &BodyState,
@@ -308,42 +289,38 @@ impl Rod {
         control: &mut Control,
     ) -> Result<(), RodError> {
         let parts = &self.parts;
-        if parts.is_ring() {
-            return Err(RodError::RingHasNoEnds {
-                what: "a clamp to be moved".into(),
+        if parts.is_closed() {
+            return Err(RodError::ClosedRodHasNoEnds {
+                what: "clamp velocity".into(),
             });
         }
-        let (stub, node, edge) = match end {
+        let (clamp_node, node, edge) = match end {
             End::Start => (0, 1, 0),
             End::Finish => (parts.n_nodes - 1, parts.n_nodes - 2, parts.n_edges - 1),
         };
-        if !parts.stubs[end as usize] {
+        if !parts.clamp_edges[end as usize] {
             return Err(crate::section::parameter(
-                format!("stubs at the {end:?} end"),
+                format!("number of clamp edges at the {end:?} end"),
                 0.0,
-                "is one short: build the rod with this end clamped",
+                "must be 1: build the rod with this end clamped or welded",
             ));
         }
         let at = |i: usize| crate::elasticity::node(&state.q, i);
         let (a, b) = parts.nodes_of_edge(edge);
         let tangent = (at(b) - at(a)).normalize();
         control.held.resize(parts.n_dofs(), None);
-        let stub_velocity = v_W + omega_W.cross(&(at(stub) - at(node)));
+        let clamp_velocity = v_W + omega_W.cross(&(at(clamp_node) - at(node)));
         for k in 0..3 {
             control.held[4 * node + k] = Some(v_W[k]);
-            control.held[4 * stub + k] = Some(stub_velocity[k]);
+            control.held[4 * clamp_node + k] = Some(clamp_velocity[k]);
         }
         control.held[4 * edge + 3] = Some(omega_W.dot(&tangent));
         Ok(())
     }
 
-    /// Undeformed arc length between two edges, m, from the end of one to the beginning of the other; the shorter way
-    /// round a ring. Zero for neighbours.
-    ///
-    /// # Panics
-    /// If the rod has no such edges.
-    #[must_use]
-    pub fn arc_between(&self, a: usize, b: usize) -> f64 {
+    /// Rest arc length between two edges, m, from the end of one to the beginning of the other: the shorter of both arcs
+    /// of a closed rod. Zero for neighbours.
+    fn arc_length_between(&self, a: usize, b: usize) -> f64 {
         let (a, b) = (a.min(b), a.max(b));
         let between: f64 = (a + 1..b).map(|i| self.rest_length(i)).sum();
         match self.parts.closure {
@@ -356,47 +333,21 @@ impl Rod {
         }
     }
 
-    /// Whether two edges may touch each other: only those further apart along the rod than its section is wide. Closer
-    /// ones overlap by construction and are kept apart by bending stiffness.
+    /// Whether self-contact is considered between two edges: only if the arc length between them exceeds the largest width
+    /// of the section. Closer edges overlap by construction; bending stiffness keeps them apart.
     ///
     /// # Panics
     /// If the rod has no such edges.
     #[must_use]
-    pub fn may_touch(&self, a: usize, b: usize) -> bool {
-        a != b && self.arc_between(a, b) > self.exclusion_length()
+    pub fn can_self_contact(&self, a: usize, b: usize) -> bool {
+        a != b && self.arc_length_between(a, b) > self.exclusion_length()
     }
 
-    /// Arc length within which a rod doesn't touch itself, m: the largest width of its section.
-    #[must_use]
-    pub fn exclusion_length(&self) -> f64 {
+    /// Arc length up to which self-contact is excluded, m: the largest width of the section.
+    fn exclusion_length(&self) -> f64 {
         let radius = self.parts.contact_radius;
         self.parts
             .section
             .map_or(2.0 * radius, |section| section.largest_width())
-    }
-
-    /// The longest time step that an explicit integrator takes, s.
-    ///
-    /// ```text
-    /// stretch l √(ρA/EA)      bend (l²/2) √(ρA/EI)      twist l √(ρI_p/GJ)
-    /// ```
-    #[must_use]
-    pub fn explicit_time_step_s(&self) -> f64 {
-        let parts = &self.parts;
-        let mut limit = f64::INFINITY;
-        for (joint, w) in parts.joint_stiffness.iter().enumerate() {
-            let v = parts.voronoi[joint];
-            let node = parts.node_of_joint(joint);
-            let (a, b) = parts.edges_of_joint(joint);
-            let l = parts.rest_length[a].min(parts.rest_length[b]).min(v);
-            let mass = parts.node_mass(node) / v;
-            let spin = parts.mass[4 * b + 3] / parts.rest_length[b];
-            let bend = w.bend_1.max(w.bend_2) * v;
-            limit = limit
-                .min(l * (mass / parts.stretch[b]).sqrt())
-                .min(0.5 * l * l * (mass / bend).sqrt())
-                .min(l * (spin / (w.twist * v)).sqrt());
-        }
-        limit
     }
 }

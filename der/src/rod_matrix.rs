@@ -1,7 +1,7 @@
-//! The matrix of a rod: a band of half-width 10, bordered by eight rows where a ring closes.
+//! The matrix of a rod: a band of half-width 10, with a border of eight rows for closed rods.
 //!
 //! Unknowns are ordered (x₀, γ⁰, x₁, γ¹, …). A joint couples the eleven consecutive unknowns (x, γ, x, γ, x), so column c
-//! of node i = c/4 reaches down to row 4i + 10. In a ring the last two nodes with their edges form the border.
+//! of node i = c/4 reaches down to row 4i + 10. In a closed rod the last two nodes and their edges form the border.
 
 mod factor;
 
@@ -9,11 +9,11 @@ pub(crate) use factor::{Pivots, RodFactor};
 
 /// Rows below the diagonal that a column reaches.
 const HALF_BAND: usize = 10;
-/// Stored values of a column: diagonal, ten below it, one for alignment.
+/// Stored values of a column: the diagonal, ten below it, one for alignment.
 const STRIDE: usize = 12;
-/// Rows that the four columns of a node reach, from its own first.
+/// Number of rows, from the node's first, in which its four columns have entries.
 pub(crate) const REACH: usize = HALF_BAND + 1;
-/// Unknowns of a ring's border: two nodes with their edges.
+/// Unknowns of the border of a closed rod: two nodes and their edges.
 const BORDER: usize = 8;
 
 /// A symmetric matrix on the unknowns of a rod.
@@ -25,7 +25,7 @@ pub(crate) struct RodMatrix {
     values: Vec<f64>,
 }
 
-/// [`RodMatrix::apply`] for the widest registers of the processor.
+/// [`RodMatrix::apply`], dispatched to the widest SIMD instructions of the processor.
 struct Applying<'a>(&'a RodMatrix, &'a [f64], &'a mut [f64]);
 
 impl pulp::WithSimd for Applying<'_> {
@@ -46,7 +46,7 @@ impl RodMatrix {
         }
     }
 
-    pub(crate) fn ring(n: usize) -> Self {
+    pub(crate) fn closed(n: usize) -> Self {
         let n_band = n - BORDER;
         Self {
             n,
@@ -68,8 +68,8 @@ impl RodMatrix {
         &self.values[STRIDE * self.n_band..]
     }
 
-    /// Where entry (row, column), row ≥ column, is stored.
-    pub(crate) fn place(&self, row: usize, column: usize) -> usize {
+    /// Index in storage of entry (row, column), row ≥ column.
+    pub(crate) fn index(&self, row: usize, column: usize) -> usize {
         debug_assert!(row >= column, "the lower triangle");
         if row < self.n_band {
             debug_assert!(row - column <= HALF_BAND, "within the band");
@@ -80,14 +80,14 @@ impl RodMatrix {
     }
 
     pub(crate) fn get(&self, row: usize, column: usize) -> f64 {
-        self.values[self.place(row.max(column), row.min(column))]
+        self.values[self.index(row.max(column), row.min(column))]
     }
 
     pub(crate) fn fill(&mut self, value: f64) {
         self.values.fill(value);
     }
 
-    /// Changes the band's columns from `column` on, and the border.
+    /// Applies `change` to the band's columns from `column` on, and to the border.
     pub(crate) fn map_columns_from(&mut self, column: usize, change: impl Fn(f64) -> f64) {
         let rest = &mut self.values[STRIDE * column..];
         rest.iter_mut().for_each(|value| *value = change(*value));
@@ -121,26 +121,26 @@ impl RodMatrix {
             .expect("a column has this many values")
     }
 
-    /// Adds to entry (row, column) and its mirror.
+    /// Adds to entry (row, column) and to its transpose.
     pub(crate) fn add(&mut self, row: usize, column: usize, value: f64) {
         let (row, column) = (row.max(column), row.min(column));
-        let place = self.place(row, column);
-        self.values[place] += value;
+        let index = self.index(row, column);
+        self.values[index] += value;
     }
 
-    /// Calls `each` with every (row, column) that a rod can fill, lower triangle, once.
+    /// Calls `each` once for every (row, column) of the lower triangle in the sparsity pattern of a rod.
     pub(crate) fn for_each_coupling(&self, mut each: impl FnMut(usize, usize)) {
         let n = self.n;
-        let is_ring = self.n_band < n;
+        let is_closed = self.n_band < n;
         let mut wrapped = std::collections::BTreeSet::new();
         for column in 0..n {
             let last = 4 * (column / 4) + HALF_BAND;
             for row in column..=last {
                 if row < n {
                     each(row, column);
-                } else if is_ring {
+                } else if is_closed {
                     let (a, b) = (row % n, column);
-                    // Small rings couple the same two unknowns from both sides.
+                    // In small closed rods, two unknowns may be coupled in both directions.
                     let near = b <= 4 * (a / 4) + HALF_BAND;
                     if !near {
                         wrapped.insert((b, a));
@@ -187,7 +187,7 @@ impl RodMatrix {
         }
     }
 
-    /// Products of the columns whose rows all lie within `x`, node by node; returns the first column left.
+    /// Products of the columns whose rows all lie within `x`, node by node; returns the first remaining column.
     ///
     /// The four columns of a node, eleven values apart, are its rows with zeros above the diagonal.
     #[inline(always)]
@@ -221,7 +221,7 @@ impl RodMatrix {
         4 * n_blocks
     }
 
-    /// Row and column `i` become those of a diagonal matrix, with `diagonal` on it.
+    /// Zeroes row and column `i`, and sets the diagonal entry.
     pub(crate) fn decouple(&mut self, i: usize, diagonal: f64) {
         if i < self.n_band {
             self.values[STRIDE * i..STRIDE * (i + 1)].fill(0.0);
@@ -242,8 +242,8 @@ impl RodMatrix {
                 }
             }
         }
-        let place = self.place(i, i);
-        self.values[place] = diagonal;
+        let index = self.index(i, i);
+        self.values[index] = diagonal;
     }
 }
 
@@ -297,7 +297,7 @@ mod tests {
     fn products_and_solutions_agree_with_a_dense_matrix() {
         for n_nodes in [3, 4, 9, 20] {
             check(RodMatrix::open(4 * n_nodes - 1));
-            check(RodMatrix::ring(4 * n_nodes));
+            check(RodMatrix::closed(4 * n_nodes));
         }
     }
 
@@ -305,8 +305,8 @@ mod tests {
     fn negative_pivots_count_negative_eigenvalues() {
         for a in [
             RodMatrix::open(39),
-            RodMatrix::ring(40),
-            RodMatrix::ring(12),
+            RodMatrix::closed(40),
+            RodMatrix::closed(12),
         ] {
             let (a, dense) = random(a, 0.5);
             let eigenvalues = dense.symmetric_eigenvalues();
@@ -318,8 +318,8 @@ mod tests {
     }
 
     #[test]
-    fn a_decoupled_unknown_leaves_the_others_alone() {
-        for a in [RodMatrix::open(39), RodMatrix::ring(40)] {
+    fn decoupling_an_unknown_zeroes_its_row_and_column() {
+        for a in [RodMatrix::open(39), RodMatrix::closed(40)] {
             let (mut a, mut dense) = random(a, 20.0);
             for i in [0, 17, 38] {
                 a.decouple(i, 3.0);

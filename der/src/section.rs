@@ -1,7 +1,7 @@
-//! Cross-sections and what they resist with.
+//! Cross-sections, their materials, and the stiffnesses that follow.
 //!
-//! Axis 1 is the material director m1, axis 2 is m2 = t × m1. "Bending 1" is bending *about* m2: fibres displaced along m1
-//! stretch, so the extent along m1 enters I1 cubed.
+//! Axis 1 is the material director m1, axis 2 is m2 = t × m1. "Bending 1" is bending *about* m2. It strains fibres in
+//! proportion to their distance along m1, so the extent along m1 enters I₁ cubed.
 
 use std::f64::consts::PI;
 
@@ -14,7 +14,7 @@ use crate::error::RodError;
 pub enum Section {
     /// A disc.
     Circle {
-        /// m.
+        /// Radius, m.
         radius: f64,
     },
     /// An ellipse.
@@ -33,19 +33,19 @@ pub enum Section {
     },
 }
 
-/// What a homogeneous section is made of.
+/// The constitutive material of a homogeneous section.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
-    /// E, Pa.
+    /// Young's modulus E, Pa.
     pub youngs_modulus: f64,
-    /// G, Pa.
+    /// Shear modulus G, Pa.
     pub shear_modulus: f64,
-    /// ρ, kg/m³.
+    /// Density ρ, kg/m³.
     pub density: f64,
 }
 
 impl Material {
-    /// An isotropic solid, G = E / (2(1 + ν)).
+    /// An isotropic material, G = E / (2(1 + ν)).
     ///
     /// # Errors
     /// [`RodError::Parameter`] unless E and ρ are positive and −1 < ν ≤ 0.5.
@@ -77,31 +77,32 @@ impl Material {
     }
 }
 
-/// What a rod resists with, and its inertia, for each metre: either of a [`Section`] or given directly, as ropes need it,
-/// which are not homogeneous.
+/// Stiffnesses of a rod and its inertia per unit length. They follow from a [`Section`] and a [`Material`], or are given
+/// directly for rods that are not homogeneous, such as ropes.
 ///
-/// The torsion constant (in `twist`) and the polar moment (in `spin_inertia`) agree for circles only: a 10:1 strip is 27
+/// The torsion constant (in `twist`) equals the polar moment (in `spin_inertia`) for circles only: a 10:1 strip is 27
 /// times softer in twist than its polar moment suggests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RodProperties {
-    /// EA, N.
+    /// Stretching stiffness EA, N.
     pub stretch: f64,
-    /// EI₁, N·m²: bending about m2.
+    /// Bending stiffness EI₁ about m2, N·m².
     pub bend_1: f64,
-    /// EI₂, N·m²: bending about m1.
+    /// Bending stiffness EI₂ about m1, N·m².
     pub bend_2: f64,
-    /// GJ, N·m², J the torsion constant.
+    /// Twisting stiffness GJ, N·m², with the torsion constant J.
     pub twist: f64,
-    /// ρA, kg/m.
+    /// Mass per unit length ρA, kg/m.
     pub mass: f64,
-    /// ρI_p, kg·m, I_p = I₁ + I₂ the polar moment of area.
+    /// Rotary inertia per unit length about the tangent, ρI_p, kg·m, with the polar moment of area I_p = I₁ + I₂.
     pub spin_inertia: f64,
 }
 
 impl RodProperties {
+    /// Checks the ranges: all values positive and finite; `twist` and the two bending stiffnesses may be zero.
+    ///
     /// # Errors
-    /// [`RodError::Parameter`] naming the first number that is not positive and finite; `twist` and the two bending
-    /// stiffnesses may be zero.
+    /// [`RodError::Parameter`] for the first value out of range.
     pub fn validate(&self) -> Result<(), RodError> {
         positive("stretching stiffness EA", self.stretch)?;
         for (name, value) in [
@@ -113,14 +114,16 @@ impl RodProperties {
                 return Err(parameter(name, value, "must be finite and not negative"));
             }
         }
-        positive("mass per metre", self.mass)?;
-        positive("spin inertia per metre", self.spin_inertia)
+        positive("mass per unit length", self.mass)?;
+        positive("spin inertia per unit length", self.spin_inertia)
     }
 }
 
 impl Section {
+    /// Checks that all lengths are positive and finite.
+    ///
     /// # Errors
-    /// [`RodError::Parameter`] naming a length that is not positive and finite.
+    /// [`RodError::Parameter`] for the first one that is not.
     pub fn validate(&self) -> Result<(), RodError> {
         match *self {
             Self::Circle { radius } => positive("radius", radius),
@@ -138,7 +141,7 @@ impl Section {
         }
     }
 
-    /// A, m².
+    /// Area A, m².
     #[must_use]
     pub fn area(&self) -> f64 {
         match *self {
@@ -151,7 +154,7 @@ impl Section {
         }
     }
 
-    /// (I₁, I₂), m⁴: the second moments that resist bending about m2 and about m1.
+    /// Second moments of area (I₁, I₂), m⁴, for bending about m2 and about m1.
     #[must_use]
     pub fn second_moments(&self) -> (f64, f64) {
         match *self {
@@ -170,7 +173,7 @@ impl Section {
         }
     }
 
-    /// J, m⁴: torque for each twist rate, divided by G (Saint-Venant).
+    /// Torsion constant J, m⁴: torque over twist rate and G (Saint-Venant torsion).
     ///
     /// ```text
     /// circle     π r⁴ / 2
@@ -200,7 +203,7 @@ impl Section {
         }
     }
 
-    /// Length of the largest chord, m: a diameter or a diagonal.
+    /// Largest chord, m: a diameter or a diagonal.
     #[must_use]
     pub fn largest_width(&self) -> f64 {
         match *self {
@@ -213,7 +216,7 @@ impl Section {
         }
     }
 
-    /// Radius of the largest circle inside, m: the ball that stands for the section where a geometry knows no better.
+    /// Radius of the inscribed circle, m: the contact radius where a geometry does not support the section itself.
     #[must_use]
     pub fn inner_radius(&self) -> f64 {
         match *self {
@@ -226,7 +229,7 @@ impl Section {
         }
     }
 
-    /// The outline that touches, with half of its extents along m1 and m2, m; `None`: a disc.
+    /// Contact outline with its half extents along m1 and m2, m; `None` for a disc.
     #[must_use]
     pub fn flat_outline(&self) -> Option<(FlatOutline, [f64; 2])> {
         match *self {
@@ -244,7 +247,7 @@ impl Section {
     /// The stiffnesses and inertia of a homogeneous rod of this section.
     ///
     /// # Errors
-    /// [`RodError::Parameter`] naming what is not positive.
+    /// [`RodError::Parameter`] for the first value out of range.
     pub fn properties(&self, material: &Material) -> Result<RodProperties, RodError> {
         self.validate()?;
         material.validate()?;
@@ -340,13 +343,12 @@ mod tests {
     }
 
     #[test]
-    fn numbers_out_of_range_are_named() {
-        let refused =
-            |e: Result<_, RodError>| e.map(|_: RodProperties| ()).unwrap_err().to_string();
+    fn errors_name_the_value_out_of_range() {
+        let error = |e: Result<_, RodError>| e.map(|_: RodProperties| ()).unwrap_err().to_string();
         let rubber = Material::isotropic(1e6, 0.5, 1000.0).unwrap();
         let thin = Section::Circle { radius: -1e-3 };
         assert_eq!(
-            refused(thin.properties(&rubber)),
+            error(thin.properties(&rubber)),
             "radius = -0.001 must be positive and finite"
         );
         assert!(Material::isotropic(1e6, 0.6, 1000.0).is_err());

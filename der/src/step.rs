@@ -1,7 +1,7 @@
 //! One step of a rod: free motion, then what contact and constraints need to know of it.
 
 mod loads;
-mod places;
+mod material_point;
 mod surface;
 
 use std::sync::Arc;
@@ -13,13 +13,16 @@ use pliant_contact_sap::{
 };
 
 use crate::dynamics::RodDynamics;
-use crate::elasticity::{Impossible, edge_direction, node};
+use crate::elasticity::{edge_direction, node};
 use crate::frames::reference_twist;
-use crate::free_motion::{FreeMotion, FreeMotionReport, FreeMotionSettings, FreeMotionStop};
-use crate::rod::{Rod, RodParts};
+use crate::free_motion::{FreeMotion, FreeMotionReport, FreeMotionStop};
+use crate::free_motion_settings::FreeMotionSettings;
+use crate::impossible::Impossible;
+use crate::rod::Rod;
+use crate::rod_parts::RodParts;
 use crate::strain::EdgeKinematics;
 
-use places::Place;
+use material_point::PointLocation;
 pub(crate) use surface::write_surface;
 
 /// A step of a [`Rod`]: what [`DeformableModel::new_step`](pliant_contact_sap::DeformableModel::new_step) makes, with the
@@ -139,7 +142,8 @@ impl BodyStep for RodStep {
         self.end_time_s = start_s + step.length_s;
         // Natural shape where the forces act: at the end of the step for backward Euler.
         let forces_s = start_s + step.forces_s();
-        rod.refer(&state.history, forces_s, &mut self.motion.reference);
+        let reference = &mut self.motion.reference;
+        reference.read(&rod, &state.history, forces_s);
         self.q.clone_from(&state.q);
         self.motion.start.clone_from(&state.v);
         let anchored = self
@@ -148,7 +152,7 @@ impl BodyStep for RodStep {
             .move_to(&rod, &self.q, &mut self.start);
         anchored.map_err(|i| self.impossible(i))?;
         self.read_control(input)?;
-        let opened = self.motion.open(&rod, &self.q, &self.force);
+        let opened = self.motion.set_up(&rod, &self.q, &self.force);
         opened.map_err(|i| self.impossible(i))?;
         self.report = FreeMotionReport::default();
         Ok(())
@@ -170,7 +174,7 @@ impl BodyStep for RodStep {
     }
 
     fn relinearises(&self) -> bool {
-        self.motion.feels_its_end()
+        self.motion.depends_on_end_velocity()
     }
 
     fn linearised_at(&self) -> &[f64] {
@@ -187,7 +191,7 @@ impl BodyStep for RodStep {
 
     /// Infinite where an edge would collapse or turn over, or the rod fold flat.
     fn incremental_potential(&self, v: &[f64]) -> Result<f64, BodyError> {
-        let mut motion = self.motion.apart();
+        let mut motion = self.motion.evaluation_copy();
         Ok(motion.potential_at(&self.rod, v).unwrap_or(f64::INFINITY))
     }
 
@@ -200,11 +204,11 @@ impl BodyStep for RodStep {
         p: &MaterialPoint,
         out: &mut Interpolation,
     ) -> Result<BasisIdx, BodyError> {
-        let place = self.place(p)?;
+        let place = self.locate(p)?;
         match &place {
-            Place::Frame { .. } => *out = Interpolation::Twist,
-            Place::Node(_) => out.set_weights([1.0]),
-            Place::Edge {
+            PointLocation::Frame { .. } => *out = Interpolation::Twist,
+            PointLocation::Node(_) => out.set_weights([1.0]),
+            PointLocation::Edge {
                 edge,
                 fraction,
                 offset,
@@ -275,14 +279,14 @@ impl BodyStep for RodStep {
         for edge in 0..rod.n_edges {
             let (a, b) = rod.nodes_of_edge(edge);
             let e = node(&next.q, b) - node(&next.q, a);
-            let anchor = &self.motion.reference.anchors[edge];
-            let direction = edge_direction(rod.rest_length[edge], anchor, &e, edge);
+            let frame = &self.motion.reference.frames[edge];
+            let direction = edge_direction(rod.rest_length[edge], frame, &e, edge);
             let (_, tangent) = direction.map_err(|i| self.impossible(i))?;
-            layout.set_anchor(history, edge, &anchor.moved_to(&tangent));
+            layout.set_frame(history, edge, &frame.transported_to(&tangent));
         }
         for (joint, near) in self.motion.reference.betas.iter().enumerate() {
             let (a, b) = rod.edges_of_joint(joint);
-            let (a, b) = (layout.anchor(history, a), layout.anchor(history, b));
+            let (a, b) = (layout.frame(history, a), layout.frame(history, b));
             if 1.0 + a.tangent.dot(&b.tangent) < 1e-4 {
                 return Err(self.impossible(Impossible::Folded { joint }));
             }
@@ -301,7 +305,7 @@ impl BodyStep for RodStep {
         let mut motion = self.motion.clone();
         let v0 = motion.start.clone();
         motion.time_step.integration = pliant_contact_sap::Integration::Symplectic;
-        let opened = motion.open(&self.rod, &self.q, &self.force);
+        let opened = motion.set_up(&self.rod, &self.q, &self.force);
         opened
             .and_then(|()| motion.residual_at(&self.rod, &v0, out))
             .map_err(|i| self.impossible(i))?;
@@ -317,13 +321,13 @@ impl BodyStep for RodStep {
     }
 
     fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
-        let mut motion = self.motion.apart();
+        let mut motion = self.motion.evaluation_copy();
         let done = motion.residual_at(&self.rod, v, out);
         done.map_err(|i| self.impossible(i))
     }
 
     fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
-        let mut motion = self.motion.apart();
+        let mut motion = self.motion.evaluation_copy();
         let done = motion.tangent_at(&self.rod, v, x, y);
         done.map_err(|i| self.impossible(i))
     }
@@ -348,7 +352,7 @@ impl BodyStep for RodStep {
     }
 
     fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        let place = self.place(p)?;
+        let place = self.locate(p)?;
         self.moved_point(v, &place).map_err(|i| self.impossible(i))
     }
 }

@@ -8,20 +8,22 @@
 //! E  = ½ w₁ (k₁ − k̄₁)² + ½ w₂ (k₂ − k̄₂)² + ½ w_τ (τ − τ̄)²
 //! ```
 //!
-//! Derivatives are taken in the eight numbers (ε, γᵃ, ζ, γᵇ) with ε = de/|e|, ζ = df/|f|: lengths enter once an edge, in
-//! [`crate::elasticity`]. They are those of E as a function of position with the anchors of the reference frames fixed,
-//! everywhere and not only at the anchor: an edge turned away from its anchor t0 adds h = dψ/dε = −z with
-//! z = t0 × t/(1 + t0·t) to the angle of its frame, and s = t + (t + t0)/(1 + t0·t) appears in the second derivative.
+//! Derivatives are with respect to the eight numbers (ε, γᵃ, ζ, γᵇ) with ε = de/|e|, ζ = df/|f|; lengths enter once per
+//! edge, in [`crate::elasticity`]. They are the derivatives of E as a function of position for fixed reference frames of
+//! the last accepted state, and exact everywhere, not only at that state. An edge that has rotated away from its reference
+//! tangent t0 adds h = dψ/dε = −z with z = t0 × t/(1 + t0·t) to the angle of its frame, and s = t + (t + t0)/(1 + t0·t)
+//! appears in the second derivative.
 //!
-//! Source: Bergou et al. 2010, "Discrete viscous threads"; Li and Chou 2025, III-A, whose ∂E/∂γ this is; the derivation
-//! in full stands in the crate's tests as dual numbers of the plain energy.
+//! # Source
+//! Bergou et al. 2010, "Discrete viscous threads"; Li and Chou 2025, III-A (∂E/∂γ). Tests compare the derivatives with
+//! hyper-dual numbers of the energy.
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::frames::{Anchor, material_directors, reference_twist};
+use crate::frames::{ReferenceFrame, material_directors, reference_twist};
 use crate::natural_shape::JointStrain;
 
-/// An edge as its joints see it.
+/// Kinematics of an edge, as its joints need it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeKinematics {
     /// |e|, m.
@@ -40,17 +42,17 @@ pub(crate) struct EdgeKinematics {
 }
 
 impl EdgeKinematics {
-    /// An edge that lies where its anchor is.
-    pub(crate) fn at_anchor(anchor: &Anchor, length: f64, angle: f64) -> Self {
-        let (m_1, m_2) = material_directors(&anchor.tangent, &anchor.director, angle);
+    /// An edge in its reference frame: t = t0.
+    pub(crate) fn at_reference(reference: &ReferenceFrame, length: f64, angle: f64) -> Self {
+        let (m_1, m_2) = material_directors(&reference.tangent, &reference.director, angle);
         Self {
             length,
-            tangent: anchor.tangent,
-            director: anchor.director,
+            tangent: reference.tangent,
+            director: reference.director,
             m_1,
             m_2,
             z: Vector3::zeros(),
-            s: anchor.tangent * 2.0,
+            s: reference.tangent * 2.0,
             angle,
         }
     }
@@ -64,7 +66,7 @@ pub(crate) struct JointStiffness {
     pub(crate) twist: f64,
 }
 
-/// Strains of a joint and what its derivatives share.
+/// Strains of a joint, and terms shared by their derivatives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JointStrains {
     pub(crate) k_1: f64,
@@ -76,7 +78,7 @@ pub(crate) struct JointStrains {
 }
 
 impl JointStrains {
-    /// The strains; `beta_near` is the reference twist of the last accepted state. `None` where the joint is folded flat.
+    /// The strains; `beta_near` is the reference twist of the last accepted state. `None` for a joint folded by 180 degrees.
     #[inline(always)]
     pub(crate) fn new(a: &EdgeKinematics, b: &EdgeKinematics, beta_near: f64) -> Option<Self> {
         let chi = 1.0 + a.tangent.dot(&b.tangent);
@@ -111,7 +113,7 @@ impl JointStrains {
     }
 }
 
-/// Below this 1 + t·u a joint counts as folded flat, where its energy is infinite.
+/// Least 1 + t·u of a joint; at 0 it is folded by 180 degrees and its energy is infinite.
 const LEAST_CHI: f64 = 1e-4;
 
 /// First derivatives of one strain or of the energy, in (ε, γᵃ, ζ, γᵇ).
@@ -204,7 +206,7 @@ fn pair(x: &Vector3<f64>, y: &Vector3<f64>) -> Matrix3<f64> {
     xy + xy.transpose()
 }
 
-/// Σ w ds dsᵀ, the material part: positive semidefinite, and zero for rigid motion.
+/// Σ w ds dsᵀ, the material part: positive semidefinite, and zero on rigid motions.
 #[inline(always)]
 pub(crate) fn material_blocks(
     w: &JointStiffness,
@@ -231,7 +233,7 @@ pub(crate) fn material_blocks(
 
 /// Σ w (s − s̄) d²s, the geometric part.
 ///
-/// d²k is linear in the directors, so both curvatures are done at once with M = c₁ m2 − c₂ m1 in their place and
+/// d²k is linear in the directors, so substituting M = c₁ m2 − c₂ m1 for them gives both curvatures at once, with
 /// P = dM/dγ = −c₁ m1 − c₂ m2.
 #[inline(always)]
 pub(crate) fn geometric_blocks(
@@ -256,14 +258,14 @@ pub(crate) fn geometric_blocks(
     let (u_ms, t_ms) = (u.cross(&ms), t.cross(&ms));
     let half_pa = 0.5 * kappa.dot(&p_a);
     let half_pb = 0.5 * kappa.dot(&p_b);
-    // Second derivatives between vectors and angles, before the turning of the frames.
+    // Second derivatives between vectors and angles, without the rotation of the frames.
     let e_ga = u.cross(&p_a) * inverse - tt * half_pa;
     let e_gb = u.cross(&p_b) * inverse - tt * half_pb;
     let f_ga = -t.cross(&p_a) * inverse - tt * half_pa;
     let f_gb = -t.cross(&p_b) * inverse - tt * half_pb;
     let ga_ga = -0.5 * kappa.dot(&m_a);
     let gb_gb = -0.5 * kappa.dot(&m_b);
-    // First derivatives of the energy in the angles.
+    // First derivatives of the energy with respect to the angles.
     let (g_a, g_b) = (half_pa - c_tau, half_pb + c_tau);
     let round = k * inverse;
 

@@ -1,4 +1,4 @@
-//! Linking, twist and writhe of rings: Lk = Tw + Wr.
+//! Linking number, twist and writhe of closed rods: Lk = Tw + Wr.
 
 use std::f64::consts::TAU;
 
@@ -9,16 +9,16 @@ use crate::error::RodError;
 use crate::rod::Rod;
 
 impl Rod {
-    /// Total twist Σ τ of the material frame over all joints, turns. In a ring Tw + Wr stays what it is through every
-    /// motion in which the ring doesn't cut itself.
+    /// Total twist Tw = Σ τ of the material frame over all joints, in turns. In a closed rod Tw + Wr is constant under every
+    /// motion without self-crossing.
     ///
     /// # Errors
-    /// [`RodError::Body`] for a state that the rod cannot be in.
+    /// [`RodError::Body`] for an inadmissible state.
     pub fn total_twist(&self, state: &BodyState) -> Result<f64, RodError> {
         Ok(self.strains(state)?.twist.iter().sum::<f64>() / TAU)
     }
 
-    /// [`writhe`] of a ring.
+    /// [`writhe`] of a closed rod.
     #[must_use]
     pub fn writhe(&self, state: &BodyState) -> f64 {
         let nodes: Vec<_> = (0..self.n_nodes())
@@ -30,8 +30,8 @@ impl Rod {
 
 /// Writhe of the closed polygon through `nodes`: signed crossings with itself, averaged over all directions of view.
 ///
-/// Exact for polygons, O(n²): the sum over pairs of edges of the signed solid angle of the directions in which they are
-/// seen to cross, over 2π.
+/// Exact for polygons, O(n²): the sum over pairs of edges of the signed solid angle of the directions from which they
+/// appear to cross, over 2π.
 ///
 /// # Source
 /// Klenin and Langowski (2000), "Computation of writhe in modeling of supercoiled DNA", method 1a.
@@ -51,7 +51,7 @@ pub fn writhe(nodes: &[Point3<f64>]) -> f64 {
     sum / TAU
 }
 
-/// Signed solid angle of the directions in which edges 1→2 and 3→4 are seen to cross.
+/// Signed solid angle of the directions from which edges 1→2 and 3→4 appear to cross.
 fn crossing_angle([p_1, p_2, p_3, p_4]: &[Point3<f64>; 4]) -> f64 {
     let (r_13, r_14, r_23, r_24) = (p_3 - p_1, p_4 - p_1, p_3 - p_2, p_4 - p_2);
     let faces = [
@@ -61,12 +61,12 @@ fn crossing_angle([p_1, p_2, p_3, p_4]: &[Point3<f64>; 4]) -> f64 {
         r_23.cross(&r_13),
     ];
     let Some(faces) = unit(faces) else {
-        // Edges in one plane are never seen to cross.
+        // Coplanar edges never appear to cross.
         return 0.0;
     };
     let angle: f64 = (0..4)
         .map(|k| {
-            // asin of the product, without losing half the digits near ±1.
+            // The arcsine of n·m, accurate near ±1.
             let (n, m) = (&faces[k], &faces[(k + 1) % 4]);
             n.dot(m).atan2(n.cross(m).norm())
         })
@@ -89,7 +89,7 @@ mod tests {
     use crate::centreline::Centreline;
 
     #[test]
-    fn a_plane_ring_has_no_writhe_and_a_mirrored_knot_the_opposite() {
+    fn a_plane_circle_has_no_writhe_and_a_mirrored_knot_the_opposite() {
         assert!(writhe(&Centreline::circle(1.0, 30).nodes).abs() < 1e-12);
         let knot = Centreline::trefoil(1.0, 120).nodes;
         let mirrored: Vec<_> = knot.iter().map(|p| Point3::new(p.x, p.y, -p.z)).collect();

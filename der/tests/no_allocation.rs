@@ -1,4 +1,4 @@
-//! A step like the last one allocates nothing: every request of this thread is counted.
+//! Steps after the first few do not allocate: every allocation of this thread is counted.
 
 use allocation_counter::measure;
 use nalgebra::{Point3, Vector3};
@@ -7,8 +7,8 @@ use pliant_der::{
     Centreline, End, EndCondition, Material, Rayleigh, Rod, RodBuilder, RodStep, Section,
 };
 
-/// Requests of ten steps after five, which lay out the memory.
-fn requests_of_ten_steps(rod: &Rod) -> u64 {
+/// Allocations of ten steps, after five that size the workspace.
+fn allocations_of_ten_steps(rod: &Rod) -> u64 {
     let control = rod.default_control();
     let input = StepInput {
         time_step: 1e-3.into(),
@@ -31,7 +31,7 @@ fn requests_of_ten_steps(rod: &Rod) -> u64 {
 }
 
 #[test]
-fn a_step_of_a_rod_or_a_ring_allocates_nothing() {
+fn steps_of_open_and_closed_rods_do_not_allocate() {
     let rubber = Material::isotropic(1e6, 0.5, 1000.0).unwrap();
     let straight = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 50);
     for (line, stiffness) in [
@@ -39,7 +39,7 @@ fn a_step_of_a_rod_or_a_ring_allocates_nothing() {
         (straight, 1e-3),
         (Centreline::circle(0.2, 40), 0.0),
     ] {
-        let ring = line.nodes.len() == 40;
+        let is_closed = line.nodes.len() == 40;
         let damping = Rayleigh {
             mass: 0.1,
             stiffness,
@@ -47,11 +47,14 @@ fn a_step_of_a_rod_or_a_ring_allocates_nothing() {
         let builder = RodBuilder::new(line)
             .section(Section::Circle { radius: 5e-3 }, rubber)
             .damping(damping);
-        let builder = match ring {
+        let builder = match is_closed {
             true => builder.pin(0),
             false => builder.end(End::Start, EndCondition::Clamped { tangent: None }),
         };
-        let requests = requests_of_ten_steps(&builder.build().unwrap());
-        assert_eq!(requests, 0, "ring: {ring}, damping: {stiffness} s");
+        let allocations = allocations_of_ten_steps(&builder.build().unwrap());
+        assert_eq!(
+            allocations, 0,
+            "closed: {is_closed}, damping: {stiffness} s"
+        );
     }
 }

@@ -1,23 +1,22 @@
-//! Forward dynamics by the articulated body algorithm: accelerations from forces, O(n), no matrix of size n_v.
+//! Forward dynamics by the articulated body algorithm, O(n).
 //!
-//! Written as a factorisation of A = M(q) + diag(d) and a solve with it, because a contact solver wants both: the free
-//! motion of a step, and A⁻¹ on many right-hand sides at the same position. A joint of several degrees of freedom is
-//! eliminated one at a time from the tip's side, as if massless bodies lay between them, so there is one code path.
+//! It is split into a factorisation of A = M(q) + diag(d) and a solve, because contact solvers require A⁻¹ for many
+//! right-hand sides at one position. The degrees of freedom of a joint are eliminated one at a time, as if there were
+//! massless bodies between them, so there is one code path for all joints.
 //!
 //! # Source
-//! Featherstone (2008), ch. 7. Velocity-product terms are not carried through the articulated inertias: they enter as
-//! a bias wrench of each body (one Newton-Euler pass at the bias acceleration) and the recursion runs on what is
-//! added to that acceleration.
+//! Featherstone (2008), chapter 7. Velocity-product terms are not part of the recursion: they enter as a bias wrench of each
+//! body, from one Newton-Euler pass at the bias acceleration, and the recursion computes the increment over that
+//! acceleration.
 
 use nalgebra::{Matrix3, Vector3};
 
 use crate::body_inertias::BodyInertias;
-use crate::error::MultibodyError;
 use crate::held::HeldDofs;
 use crate::inverse_dynamics::along;
 use crate::joint::DofKind;
 use crate::kinematics::{AccelerationKinematics, PositionKinematics};
-use crate::model::{LinkIdx, Model};
+use crate::model::Model;
 use crate::spatial::{OriginInertia, Symmetric3, Twist, Wrench};
 
 /// A 6×6 articulated inertia by blocks: n = J α + H a, f = Hᵀ α + M a.
@@ -39,7 +38,7 @@ impl ArticulatedInertia {
         }
     }
 
-    /// The wrench that a unit acceleration of one degree of freedom needs.
+    /// The wrench for a unit acceleration of one degree of freedom.
     #[inline]
     fn column(&self, kind: DofKind, d: &Vector3<f64>) -> Wrench {
         match kind {
@@ -54,9 +53,9 @@ impl ArticulatedInertia {
         }
     }
 
-    /// Frees one degree of freedom: IA − U Uᵀ / D.
+    /// Eliminates one degree of freedom: IA − U Uᵀ / D.
     #[inline]
-    fn release(&mut self, u: &Wrench, inverse_d: f64) {
+    fn eliminate(&mut self, u: &Wrench, inverse_d: f64) {
         self.second.subtract_outer(inverse_d, &u.torque);
         self.mass.subtract_outer(inverse_d, &u.force);
         let f = u.force * inverse_d;
@@ -72,7 +71,7 @@ impl ArticulatedInertia {
         h.m33 -= n.z * f.z;
     }
 
-    /// Adds `child`, whose origin lies at `r`: H' = H + [r]M, J' = J − H[r] + [r]H'ᵀ.
+    /// Adds `child`, whose origin is at `r`: H' = H + [r]M, J' = J − H[r] + [r]H'ᵀ.
     #[inline]
     fn add_shifted(&mut self, child: &Self, r: &Vector3<f64>) {
         let (h, m) = (&child.coupling, &child.mass);
@@ -115,21 +114,22 @@ fn transposed_times(m: &Matrix3<f64>, v: &Vector3<f64>) -> Vector3<f64> {
     )
 }
 
-/// A = M(q) + diag(d), factored along the tree, on the degrees of freedom that are free.
+/// The factorisation of A = M(q) + diag(d) on the free degrees of freedom.
 #[derive(Clone, Debug)]
 pub struct ArticulatedBodies {
     articulated: Vec<ArticulatedInertia>,
     /// U = IA S of each degree of freedom, and 1/D; zero where held.
     column: Vec<Wrench>,
-    inverse_d: Vec<f64>,
-    /// u = τ − Sᵀp during a solve.
+    pub(crate) inverse_d: Vec<f64>,
+    /// (τ − Sᵀp)/D during a solve.
     residual: Vec<f64>,
     bias: Vec<Wrench>,
-    gained: Vec<Twist>,
+    /// Acceleration increments of the last solve.
+    increments: Vec<Twist>,
 }
 
 impl ArticulatedBodies {
-    /// Room for `model`; call [`factor`](Self::factor) before solving.
+    /// A workspace for `model`; call [`factor`](Self::factor) before solving.
     pub fn new(model: &Model) -> Self {
         Self {
             articulated: vec![
@@ -140,12 +140,12 @@ impl ArticulatedBodies {
             inverse_d: vec![0.0; model.n_v()],
             residual: vec![0.0; model.n_v()],
             bias: vec![Wrench::zero(); model.n_bodies()],
-            gained: vec![Twist::zero(); model.n_bodies()],
+            increments: vec![Twist::zero(); model.n_bodies()],
         }
     }
 
-    /// Factors A = M(q) + diag(`diagonal`); `diagonal` has n_v entries (reflected inertia, δt·damping, δt²·stiffness)
-    /// or is empty. Held degrees of freedom are left out: A is then the block of the free ones.
+    /// Factors A = M(q) + diag(`diagonal`), restricted to the free degrees of freedom. `diagonal` has n_v entries, such as
+    /// those of [`Model::implicit_diagonal`], or is empty.
     pub fn factor(
         &mut self,
         model: &Model,
@@ -171,7 +171,7 @@ impl ArticulatedBodies {
                 let u = own.column(kind, d);
                 let added = diagonal.get(k).copied().unwrap_or(0.0);
                 let inverse_d = 1.0 / (along(kind, d, &u) + added);
-                own.release(&u, inverse_d);
+                own.eliminate(&u, inverse_d);
                 self.column[k] = u;
                 self.inverse_d[k] = inverse_d;
             }
@@ -181,18 +181,18 @@ impl ArticulatedBodies {
         }
     }
 
-    /// Solves A x = b in place on the free degrees of freedom; held entries become zero.
+    /// Solves A x = b in place for the free degrees of freedom; held entries become zero.
     ///
     /// # Panics
-    /// If `x` has not n_v entries.
+    /// If `x` does not have n_v entries.
     pub fn solve(&mut self, model: &Model, positions: &PositionKinematics, x: &mut [f64]) {
         self.bias.fill(Wrench::zero());
         self.backward(model, positions, x);
         self.forward(model, positions, x);
     }
 
-    /// Accelerations gained over those the bias wrenches were computed at: solves A v̇ = τ − Sᵀ(bias) into `vdot`;
-    /// held entries become zero.
+    /// Solves A v̇ = τ − Sᵀ(bias) for the increment v̇ over the acceleration at which the bias wrenches were computed; held
+    /// entries become zero.
     pub(crate) fn solve_with_bias(
         &mut self,
         model: &Model,
@@ -206,11 +206,11 @@ impl ArticulatedBodies {
         self.forward(model, positions, vdot);
     }
 
-    /// Turns the bias accelerations the last solve started from into those it ended with.
-    pub(crate) fn add_gained_to(&self, accelerations: &mut AccelerationKinematics) {
-        for (acceleration, gained) in accelerations.bodies.iter_mut().zip(&self.gained) {
-            acceleration.angular += gained.angular;
-            acceleration.linear += gained.linear;
+    /// Adds the increments of the last solve to the bias accelerations.
+    pub(crate) fn add_increments_to(&self, accelerations: &mut AccelerationKinematics) {
+        for (acceleration, increment) in accelerations.bodies.iter_mut().zip(&self.increments) {
+            acceleration.angular += increment.angular;
+            acceleration.linear += increment.linear;
         }
     }
 
@@ -221,14 +221,13 @@ impl ArticulatedBodies {
             let mut p = self.bias[i];
             for k in (body.v_start..body.v_end).rev() {
                 let u = tau[k] - along(model.dof_kind[k], &positions.axes[k], &p);
-                let share = u * self.inverse_d[k];
-                self.residual[k] = share;
-                p.torque += self.column[k].torque * share;
-                p.force += self.column[k].force * share;
+                let rate = u * self.inverse_d[k];
+                self.residual[k] = rate;
+                p.torque += self.column[k].torque * rate;
+                p.force += self.column[k].force * rate;
             }
             if body.parent != 0 {
-                self.bias[body.parent] +=
-                    p.about_point_seeing_it_at(&positions.bodies[i].from_parent);
+                self.bias[body.parent] += p.shifted_back(&positions.bodies[i].from_parent);
             }
         }
     }
@@ -236,68 +235,16 @@ impl ArticulatedBodies {
     fn forward(&mut self, model: &Model, positions: &PositionKinematics, vdot: &mut [f64]) {
         assert_eq!(vdot.len(), model.n_v(), "v̇ has n_v entries");
         for (i, body) in model.bodies.iter().enumerate().skip(1) {
-            let mut a = self.gained[body.parent].shifted(&positions.bodies[i].from_parent);
+            let mut a = self.increments[body.parent].shifted(&positions.bodies[i].from_parent);
             for k in body.v_start..body.v_end {
-                let gain = self.residual[k] - self.column[k].power(&a) * self.inverse_d[k];
-                vdot[k] = gain;
+                let rate = self.residual[k] - self.column[k].power(&a) * self.inverse_d[k];
+                vdot[k] = rate;
                 match model.dof_kind[k] {
-                    DofKind::Angular => a.angular += positions.axes[k] * gain,
-                    DofKind::Linear => a.linear += positions.axes[k] * gain,
+                    DofKind::Angular => a.angular += positions.axes[k] * rate,
+                    DofKind::Linear => a.linear += positions.axes[k] * rate,
                 }
             }
-            self.gained[i] = a;
+            self.increments[i] = a;
         }
     }
-}
-
-/// Refuses a tree whose mass matrix, with reflected inertias, is singular: some joint moves nothing with inertia.
-///
-/// CheckedSolver at two positions without symmetry: the articulated inertia D along each degree of freedom must exceed
-/// round-off of the composite inertia it was reduced from at one of them.
-pub(crate) fn check_regular(model: &Model) -> Result<(), MultibodyError> {
-    let mut positions = PositionKinematics::new(model);
-    let mut inertias = BodyInertias::new(model);
-    let mut bodies = ArticulatedBodies::new(model);
-    let mut diagonal = vec![0.0; model.n_v()];
-    model.add_reflected_inertia(&mut diagonal);
-    let held = HeldDofs::none(model);
-    let v: Vec<f64> = (0..model.n_v())
-        .map(|k| 0.3 + 0.17 * (k % 11) as f64)
-        .collect();
-    let neutral = model.neutral_positions();
-    let mut q = neutral.clone();
-    let mut is_regular = vec![false; model.n_v()];
-    for time in [1.0, -2.1] {
-        model.integrate(&neutral, &v, time, &mut q);
-        positions.update(model, &q);
-        inertias.update(model, &positions);
-        bodies.factor(model, &positions, &inertias, &diagonal, &held);
-        let mut composite = inertias.bodies.clone();
-        for i in (1..model.bodies.len()).rev() {
-            let (body, own) = (&model.bodies[i], composite[i]);
-            if body.parent != 0 {
-                composite[body.parent].add_shifted(&own, &positions.bodies[i].from_parent);
-            }
-            for k in body.v_start..body.v_end {
-                let whole = diagonal[k]
-                    + match model.dof_kind[k] {
-                        DofKind::Angular => own.second.xx + own.second.yy + own.second.zz,
-                        DofKind::Linear => own.mass,
-                    };
-                let reduced = 1.0 / bodies.inverse_d[k];
-                // 1e-13 of the composite is a thousand times its round-off.
-                is_regular[k] |= reduced.is_finite() && whole > 0.0 && reduced > 1e-13 * whole;
-            }
-        }
-    }
-    // A vanishing D also spoils those nearer to the root, so the one nearest the tips is to blame.
-    let Some(culprit) = is_regular.iter().rposition(|&regular| !regular) else {
-        return Ok(());
-    };
-    let joint = &model.joints[model.dof_joint[culprit]];
-    let LinkIdx(child) = joint.child;
-    Err(MultibodyError::MasslessJoint {
-        joint: joint.name.clone(),
-        link: model.links[child].name.clone(),
-    })
 }

@@ -1,17 +1,17 @@
-//! Damped least squares with six rows and bounds on every unknown, solved exactly.
+//! Damped least squares with six rows and bounds on every unknown.
 
 use nalgebra::{Matrix6, Vector6};
 
 /// min ½‖J s − e‖² + ½μ‖s‖²,  l ≤ s ≤ u, with J of six rows and any number of columns; l ≤ u.
 ///
-/// With y = (e − J s)/μ the minimum is s = clamp(Jᵀy, l, u), so only the six entries of y are sought, as the minimum of
+/// With y = (e − J s)/μ the minimum is s = clamp(Jᵀy, l, u). The six entries of y are the minimum of the dual problem
 ///
 /// ```text
 /// D(y) = ½μ‖y‖² − e·y + Σ_k φ_k(J_k·y),   φ_k' = clamp(·, l_k, u_k),   ∇D = μ y − e + J s(y)
 /// ```
 ///
-/// which is convex, once differentiable and quadratic in pieces. Newton's method with exact line search ends there after
-/// finitely many pieces. The problem is strictly convex, so s is a continuous function of J, e, l and u.
+/// which is convex, once differentiable and piecewise quadratic. Newton's method with exact line search converges in a
+/// finite number of iterations. The problem is strictly convex, so s is a continuous function of J, e, l and u.
 pub(crate) struct BoundedLeastSquares<'a> {
     /// Columns of J.
     pub(crate) columns: &'a [Vector6<f64>],
@@ -23,18 +23,18 @@ pub(crate) struct BoundedLeastSquares<'a> {
     pub(crate) damping: f64,
 }
 
-/// Pieces that Newton's method may pass; a few are usual.
-const PIECES_MAX: usize = 100;
+/// Largest number of Newton iterations; a few are usual.
+const ITERATIONS_MAX: usize = 100;
 
-/// Bisections of the line search: down to rounding.
+/// Bisections of the line search, down to rounding.
 const BISECTIONS: usize = 60;
 
 impl BoundedLeastSquares<'_> {
-    /// Writes s.
+    /// Solves for s.
     pub(crate) fn solve(&self, s: &mut [f64]) {
         let mut y = Vector6::zeros();
         let mut gradient = self.evaluate(&y, s);
-        for _ in 0..PIECES_MAX {
+        for _ in 0..ITERATIONS_MAX {
             let mut hessian = Matrix6::identity() * self.damping;
             for (k, column) in self.columns.iter().enumerate() {
                 if self.lower[k] < s[k] && s[k] < self.upper[k] {
@@ -47,10 +47,10 @@ impl BoundedLeastSquares<'_> {
             let direction = -factor.solve(&gradient);
             let slope = direction.dot(&gradient);
             let full = y + direction;
-            let there = self.evaluate(&full, s);
-            // The slope along the way never falls: past the minimum it is positive.
-            if direction.dot(&there) <= -1e-12 * slope {
-                (y, gradient) = (full, there);
+            let full_gradient = self.evaluate(&full, s);
+            // The slope along the direction increases: past the minimum it is positive.
+            if direction.dot(&full_gradient) <= -1e-12 * slope {
+                (y, gradient) = (full, full_gradient);
             } else {
                 let (mut short, mut long) = (0.0, 1.0);
                 for _ in 0..BISECTIONS {
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng};
 
-    /// Optimality: μs − Jᵀ(e − Js) is zero inside, points outwards at bounds.
+    /// Optimality: μs − Jᵀ(e − Js) is zero in the interior, and points outwards at active bounds.
     #[track_caller]
     fn check(problem: &BoundedLeastSquares<'_>, s: &[f64]) {
         let mut rest = problem.target;
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_minimum_is_found_with_few_and_with_many_bounds_in_force() {
+    fn the_minimum_is_optimal_with_few_and_with_many_active_bounds() {
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(7);
         let mut number = move |scale: f64| scale * random.random_range(-1.0..1.0);
         for case in 0..2000 {

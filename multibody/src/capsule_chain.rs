@@ -1,12 +1,15 @@
-//! A rope as rigid-body programs have it: capsules in a row, on joints with springs that bend and twist.
+//! A rope as a chain of rigid capsules on joints with bending and twisting springs: a baseline for the rods of `pliant-der`.
 //!
-//! Between two capsules are three hinges: two that bend, each with a spring EI/l, and one that twists, with GJ/l, l the mean of
-//! both lengths. Nothing stretches. It tends to an elastic rod of natural shape as capsules get short, but springs get stiff as l falls
-//! and bending is two angles where a rod has a curvature: for turns of tens of degrees a joint they are not the same. It is here to
-//! compare with (Li and Chou 2025, section V); `pliant-der` has rods. It needs shorter steps than a rod: in a knot
-//! pulled at 0.8 m/s it shakes at 1e-4 s, where a rod does not, and not at 3e-5 s.
+//! Between two capsules are three revolute joints: two for bending, each with a spring EI/l, and one for twist, with GJ/l,
+//! where l is the mean of both lengths. The chain is inextensible. It converges to an elastic rod as the capsules become
+//! short. Bending is two angles where a rod has a curvature, so the models differ for bends of tens of degrees per joint. It
+//! requires shorter steps than a rod: in a knot pulled at 0.8 m/s it oscillates at Δt = 1e-4 s, where a rod does not; at
+//! 3e-5 s it does not either.
 //!
-//! To contact it looks like a rod: its nodes are vertices with the radius about them, its capsules are edges.
+//! Its contact surface is that of a rod: nodes are vertices with a radius, capsules are edges.
+//!
+//! # Source
+//! Li and Chou 2025, section V, use such a chain for comparison.
 
 mod step;
 
@@ -15,40 +18,41 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, Energy, Surface};
 
+use crate::builder::{JointSpec, LinkSpec, ModelBuilder};
 use crate::error::MultibodyError;
 use crate::inertia::SpatialInertia;
 use crate::joint::{JointKind, PassiveForces, write_floating_position};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
-use crate::model::{JointSpec, LinkIdx, LinkSpec, Model, ModelBuilder, Root};
+use crate::model::{LinkIdx, Model, Root};
 use crate::rigid_tree::RigidTree;
 use step::ChainStep;
 
-/// What a [`CapsuleChain`] is made from.
+/// The specification of a [`CapsuleChain`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CapsuleChainSpec {
-    /// Where the capsules meet, ends included, m, world frame.
+    /// End points of the capsules, in order, world frame, m.
     pub nodes: Vec<Point3<f64>>,
-    /// m.
+    /// Radius, m.
     pub radius: f64,
-    /// kg/m.
+    /// Mass per unit length, kg/m.
     pub linear_density: f64,
-    /// EI, N·m².
+    /// Bending stiffness EI, N·m².
     pub bending_stiffness: f64,
-    /// GJ, N·m².
+    /// Twisting stiffness GJ, N·m².
     pub twisting_stiffness: f64,
-    /// Damping over stiffness of every spring, s.
+    /// Ratio of damping to stiffness of every spring, s.
     pub stiffness_damping: f64,
-    /// Where springs are at rest.
+    /// Rest shape of the springs.
     pub rest: RestShape,
 }
 
-/// Where the springs of a chain are at rest.
+/// Rest shape of a chain: the shape with relaxed springs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RestShape {
-    /// In a straight line.
+    /// A straight line.
     #[default]
     Straight,
-    /// As the nodes are given.
+    /// The initial shape.
     AsBuilt,
 }
 
@@ -59,7 +63,7 @@ pub struct CapsuleChain {
     row: Arc<Row>,
 }
 
-/// The capsules, and which links they are.
+/// The capsules and their links.
 #[derive(Debug)]
 struct Row {
     links: Vec<LinkIdx>,
@@ -69,11 +73,11 @@ struct Row {
 }
 
 impl CapsuleChain {
-    /// Builds it at rest.
+    /// Builds the chain at rest.
     ///
     /// # Errors
-    /// [`MultibodyError::Value`] for fewer than two nodes, nodes that coincide or fold back on their line, and numbers that are
-    /// not finite or not positive where they must be.
+    /// [`MultibodyError::Value`] for fewer than two nodes, coincident nodes, a bend of a right angle or more, and values out of
+    /// range.
     pub fn new(spec: &CapsuleChainSpec) -> Result<Self, MultibodyError> {
         check(spec)?;
         let edges: Vec<Vector3<f64>> = spec.nodes.windows(2).map(|n| n[1] - n[0]).collect();
@@ -95,17 +99,17 @@ impl CapsuleChain {
                 continue;
             }
             let d = orientation.inverse() * edge / *length;
-            let bend = bends(&d).ok_or_else(|| {
+            let bend = bend_angles(&d).ok_or_else(|| {
                 value(
                     format!("node {i}"),
                     "position",
                     format!("{:?}", spec.nodes[i].coords.as_slice()),
-                    "folds the chain by more than a right angle: use shorter capsules",
+                    "bends the chain by a right angle or more: use shorter capsules",
                 )
             })?;
-            let turned = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), bend[0])
+            let rotation = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), bend[0])
                 * UnitQuaternion::from_axis_angle(&Vector3::y_axis(), bend[1]);
-            orientation *= turned;
+            orientation *= rotation;
             angles.extend([bend[0], bend[1], 0.0]);
             add_joints(
                 &mut builder,
@@ -124,14 +128,14 @@ impl CapsuleChain {
         let start = Isometry3::from_parts(spec.nodes[0].into(), root);
         write_floating_position(&start, &mut q[..7]);
         for joint in model.joints().iter().filter(|joint| joint.kind.n_v() == 1) {
-            // Names end in their place in the list of angles.
-            let place = joint
+            // Names end in their index in the list of angles.
+            let index = joint
                 .name
                 .rsplit('_')
                 .next()
                 .and_then(|n| n.parse::<usize>().ok());
-            if let Some(place) = place {
-                q[joint.positions()].fill(angles[place]);
+            if let Some(index) = index {
+                q[joint.positions()].fill(angles[index]);
             }
         }
         let v = vec![0.0; model.n_v()];
@@ -146,25 +150,25 @@ impl CapsuleChain {
         })
     }
 
-    /// Number of nodes, one more than capsules.
+    /// Number of nodes: one more than capsules.
     #[must_use]
     pub fn n_nodes(&self) -> usize {
         self.row.lengths.len() + 1
     }
 
-    /// The tree that it is.
+    /// The kinematic tree.
     #[must_use]
     pub fn model(&self) -> &Arc<Model> {
         self.tree.model()
     }
 
-    /// m³, of its cylinders.
+    /// Volume of the cylinders between nodes, m³.
     #[must_use]
     pub fn volume(&self) -> f64 {
         std::f64::consts::PI * self.row.radius.powi(2) * self.row.lengths.iter().sum::<f64>()
     }
 
-    /// Half of the capsules on either side, kg.
+    /// Mass of a node, kg: half of each adjacent capsule.
     #[must_use]
     pub fn node_mass(&self, node: usize) -> f64 {
         let l = &self.row.lengths;
@@ -173,7 +177,7 @@ impl CapsuleChain {
         0.5 * self.row.linear_density * (before + after)
     }
 
-    /// Places of all nodes, m, world frame; `out` is overwritten.
+    /// Positions of all nodes, world frame, m; `out` is overwritten.
     pub fn positions(&self, state: &BodyState, out: &mut Vec<Point3<f64>>) {
         let mut surface = Surface::default();
         self.tree.surface(state, &mut surface);
@@ -181,7 +185,7 @@ impl CapsuleChain {
         self.row.write_nodes(&surface.frames, out);
     }
 
-    /// Velocities of all nodes, m/s, world axes; `out` is overwritten.
+    /// Velocities of all nodes, world axes, m/s; `out` is overwritten.
     pub fn velocities(&self, state: &BodyState, out: &mut Vec<Vector3<f64>>) {
         let model = &**self.tree.model();
         let mut positions = PositionKinematics::new(model);
@@ -190,13 +194,13 @@ impl CapsuleChain {
         velocities.update(model, &positions, &state.v);
         out.clear();
         out.extend((0..self.n_nodes()).map(|node| {
-            let (link, along) = self.row.place_of_node(node);
+            let (link, along) = self.row.node_on_link(node);
             let p_WQ = positions.point(model, link, &(Vector3::z() * along));
             velocities.twist_at(model, &positions, link, &p_WQ).linear
         }));
     }
 
-    /// Energy in its springs, J.
+    /// Potential energy of the springs, J.
     #[must_use]
     pub fn spring_energy(&self, state: &BodyState) -> f64 {
         self.tree.model().spring_energy(&state.q)
@@ -204,8 +208,8 @@ impl CapsuleChain {
 }
 
 impl Row {
-    /// The link that carries a node, and how far along it the node is, m.
-    fn place_of_node(&self, node: usize) -> (LinkIdx, f64) {
+    /// The link of a node, and the node's distance from its origin, m.
+    fn node_on_link(&self, node: usize) -> (LinkIdx, f64) {
         match self.links.get(node) {
             Some(link) => (*link, 0.0),
             None => (self.links[node - 1], self.lengths[node - 1]),
@@ -214,7 +218,7 @@ impl Row {
 
     fn write_nodes(&self, frames: &[Isometry3<f64>], out: &mut Vec<Point3<f64>>) {
         out.extend((0..=self.lengths.len()).map(|node| {
-            let (link, along) = self.place_of_node(node);
+            let (link, along) = self.node_on_link(node);
             frames[link.0] * Point3::new(0.0, 0.0, along)
         }));
     }
@@ -256,9 +260,9 @@ impl DeformableModel for CapsuleChain {
     }
 }
 
-/// Angles of the two bends that lead from z to the unit vector `d`, Rx(a) Ry(b) z = (sin b, −sin a cos b, cos a cos b); none
-/// beyond a right angle.
-fn bends(d: &Vector3<f64>) -> Option<[f64; 2]> {
+/// Angles (a, b) of the rotation that takes z to the unit vector `d` = Rx(a) Ry(b) z = (sin b, −sin a cos b, cos a cos b);
+/// `None` beyond a right angle.
+fn bend_angles(d: &Vector3<f64>) -> Option<[f64; 2]> {
     (d.z > 0.0).then(|| [(-d.y).atan2(d.z), d.x.clamp(-1.0, 1.0).asin()])
 }
 
@@ -267,7 +271,7 @@ fn capsule(spec: &CapsuleChainSpec, length: f64) -> SpatialInertia {
     SpatialInertia::new(solid.mass, Vector3::z() * (0.5 * length), solid.rotational)
 }
 
-/// The three hinges from capsule `i` − 1 to capsule `i`, with massless links in between.
+/// Adds the three revolute joints from capsule `i` − 1 to capsule `i`, with massless links in between.
 fn add_joints(
     builder: &mut ModelBuilder,
     spec: &CapsuleChainSpec,
@@ -310,7 +314,7 @@ fn add_joints(
 
 fn value(subject: String, quantity: &str, value: String, allowed: &str) -> MultibodyError {
     MultibodyError::Value {
-        subject: format!("chain of capsules, {subject}"),
+        subject: format!("capsule chain, {subject}"),
         quantity: quantity.into(),
         value,
         allowed: allowed.into(),
@@ -343,7 +347,7 @@ fn check(spec: &CapsuleChainSpec) -> Result<(), MultibodyError> {
                 true => "must be positive and finite",
                 false => "must be finite and not negative",
             };
-            return Err(value("numbers".into(), name, x.to_string(), allowed));
+            return Err(value("specification".into(), name, x.to_string(), allowed));
         }
     }
     for (i, node) in spec.nodes.iter().enumerate() {
@@ -366,7 +370,7 @@ fn check(spec: &CapsuleChainSpec) -> Result<(), MultibodyError> {
                 subject,
                 "distance",
                 apart(i).to_string(),
-                "m: must not coincide",
+                "m: the nodes must not coincide; remove one",
             ))
         }
         None => Ok(()),

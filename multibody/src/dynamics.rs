@@ -1,7 +1,7 @@
-//! The four questions asked of a tree, each one call: τ from v̇, v̇ from τ, M(q), and the bias k(q, v).
+//! Inverse dynamics, forward dynamics, mass matrix M(q) and bias forces k(q, v), as one function each.
 //!
-//! All results go to the caller's arrays; [`Workspace`] holds everything in between, so a steady loop allocates nothing.
-//! Gravity passed here is the world's; a model it doesn't act on ignores it.
+//! Results are written to the caller's arrays, intermediate results to a [`Workspace`]; the functions do not allocate.
+//! `gravity` is that of the world; a model with gravity disabled ignores it.
 
 use nalgebra::{DMatrix, Vector3};
 
@@ -14,18 +14,18 @@ use crate::mass_matrix::composite_rigid_bodies;
 use crate::model::Model;
 use crate::spatial::{OriginInertia, Wrench};
 
-/// All stages of one model at one state, each filled by the calls that need it.
+/// Kinematics, inertias and factors of a model at one state. The functions of this module fill what they use.
 #[derive(Clone, Debug)]
 pub struct Workspace {
     /// Poses at the last q.
     pub positions: PositionKinematics,
     /// Twists at the last v.
     pub velocities: VelocityKinematics,
-    /// Accelerations of the last inverse or forward dynamics; with the root accelerated by −gravity.
+    /// Accelerations of the last inverse or forward dynamics, with the root accelerated by −gravity.
     pub accelerations: AccelerationKinematics,
     /// Inertias at the last q.
     pub inertias: BodyInertias,
-    /// The factor of the last forward dynamics.
+    /// The factorisation of the last forward dynamics.
     pub articulated: ArticulatedBodies,
     wrenches: Vec<Wrench>,
     composite: Vec<OriginInertia>,
@@ -33,7 +33,7 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Room for `model`.
+    /// A workspace for `model`.
     pub fn new(model: &Model) -> Self {
         Self {
             positions: PositionKinematics::new(model),
@@ -47,21 +47,21 @@ impl Workspace {
         }
     }
 
-    /// Poses, twists and inertias at the state (q, v).
+    /// Computes poses, twists and inertias at (q, v).
     pub fn update(&mut self, model: &Model, q: &[f64], v: &[f64]) {
         self.update_positions(model, q);
         self.velocities.update(model, &self.positions, v);
     }
 
-    /// Poses and inertias at q.
+    /// Computes poses and inertias at q.
     pub fn update_positions(&mut self, model: &Model, q: &[f64]) {
         self.positions.update(model, q);
         self.inertias.update(model, &self.positions);
     }
 }
 
-/// τ = M(q) v̇ + k(q, v): the joint forces (N, N m) that cause `vdot`, by the recursive Newton-Euler algorithm.
-/// k holds Coriolis, centrifugal and gravity forces; rotors, dampers and springs are not in it.
+/// Inverse dynamics τ = M(q) v̇ + k(q, v): the joint forces (N, N m) that cause `vdot`, by the recursive Newton-Euler
+/// algorithm. k are Coriolis, centrifugal and gravity forces; rotors, dampers and springs are not included.
 pub fn inverse_dynamics(
     model: &Model,
     q: &[f64],
@@ -71,19 +71,8 @@ pub fn inverse_dynamics(
     workspace: &mut Workspace,
     tau: &mut [f64],
 ) {
-    workspace.update(model, q, v);
-    inverse_dynamics_again(model, vdot, gravity, workspace, tau);
-}
-
-/// [`inverse_dynamics`] at the state the workspace was last updated to.
-pub fn inverse_dynamics_again(
-    model: &Model,
-    vdot: &[f64],
-    gravity: &Vector3<f64>,
-    workspace: &mut Workspace,
-    tau: &mut [f64],
-) {
     let w = workspace;
+    w.update(model, q, v);
     let root = -model.gravity_from(gravity);
     w.accelerations
         .update(model, &w.positions, &w.velocities, vdot, &root);
@@ -97,7 +86,7 @@ pub fn inverse_dynamics_again(
     joint_forces(model, &w.positions, &mut w.wrenches, tau);
 }
 
-/// k(q, v): the joint forces that keep velocities constant against Coriolis, centrifugal and gravity forces.
+/// Bias forces k(q, v): the joint forces that balance Coriolis, centrifugal and gravity forces, so that v̇ = 0.
 pub fn bias_forces(
     model: &Model,
     q: &[f64],
@@ -107,11 +96,11 @@ pub fn bias_forces(
     bias: &mut [f64],
 ) {
     workspace.update(model, q, v);
-    bias_forces_again(model, gravity, workspace, bias);
+    bias_forces_at_update(model, gravity, workspace, bias);
 }
 
-/// [`bias_forces`] at the state the workspace was last updated to.
-pub fn bias_forces_again(
+/// [`bias_forces`] at the state of the last update of the workspace.
+pub(crate) fn bias_forces_at_update(
     model: &Model,
     gravity: &Vector3<f64>,
     workspace: &mut Workspace,
@@ -131,29 +120,24 @@ pub fn bias_forces_again(
     joint_forces(model, &w.positions, &mut w.wrenches, bias);
 }
 
-/// M(q) of the bodies, n_v × n_v with both triangles, without rotors, by the composite rigid body algorithm.
+/// Mass matrix M(q) of the bodies, n_v × n_v with both triangles, without rotors, by the composite rigid body algorithm.
 ///
 /// # Panics
 /// If `mass` is not n_v × n_v.
 pub fn mass_matrix(model: &Model, q: &[f64], workspace: &mut Workspace, mass: &mut DMatrix<f64>) {
-    workspace.update_positions(model, q);
-    mass_matrix_again(model, workspace, mass);
-}
-
-/// [`mass_matrix`] at the position the workspace was last updated to.
-pub fn mass_matrix_again(model: &Model, workspace: &mut Workspace, mass: &mut DMatrix<f64>) {
     let n_v = model.n_v();
     assert_eq!(mass.shape(), (n_v, n_v), "M is n_v × n_v");
+    workspace.update_positions(model, q);
     mass_matrix_into(model, workspace, mass.as_mut_slice());
 }
 
-/// [`mass_matrix_again`] into a slice, column-major.
+/// [`mass_matrix`] at the position of the last update of the workspace, column-major.
 pub(crate) fn mass_matrix_into(model: &Model, workspace: &mut Workspace, mass: &mut [f64]) {
     let w = workspace;
     composite_rigid_bodies(model, &w.positions, &w.inertias, &mut w.composite, mass);
 }
 
-/// v̇ = M(q)⁻¹ (τ − k(q, v)) by the articulated body algorithm, all joints free and without rotors.
+/// Forward dynamics v̇ = M(q)⁻¹ (τ − k(q, v)) by the articulated body algorithm, with all joints free and without rotors.
 pub fn forward_dynamics(
     model: &Model,
     q: &[f64],
@@ -179,34 +163,35 @@ pub fn forward_dynamics(
         .factor(model, &w.positions, &w.inertias, &[], &w.no_dofs_held);
     w.articulated
         .solve_with_bias(model, &w.positions, &w.wrenches, tau, vdot);
-    w.articulated.add_gained_to(&mut w.accelerations);
+    w.articulated.add_increments_to(&mut w.accelerations);
 }
 
-/// What [`constrained_forward_dynamics`] may be told beyond state and forces.
+/// Input of [`constrained_forward_dynamics`].
 #[derive(Clone, Copy, Debug)]
 pub struct ForwardDynamicsInput<'a> {
     /// Joint forces, N or N m.
     pub tau: &'a [f64],
     /// Wrench on each body about its origin in world axes, indexed by [`BodyIdx`](crate::BodyIdx); empty for none.
     pub external: &'a [Wrench],
-    /// Added to the diagonal of M(q), see [`Model::implicit_diagonal`]; empty for nothing.
+    /// Diagonal added to M(q), see [`Model::implicit_diagonal`]; empty for none.
     pub diagonal: &'a [f64],
-    /// Degrees of freedom taken out of the solve.
+    /// Held degrees of freedom, which are not solved for.
     pub held: &'a HeldDofs,
-    /// Accelerations of the held ones, n_v entries of which only theirs are read; empty for zero.
+    /// Accelerations of the held degrees of freedom, n_v entries of which the free ones are ignored; empty for zero.
     pub held_acceleration: &'a [f64],
-    /// The world's gravity, m/s².
+    /// Gravity of the world, m/s².
     pub gravity: Vector3<f64>,
 }
 
-/// v̇ at the state the workspace was last updated to, with a diagonal added to M(q) and some degrees of freedom held:
+/// Forward dynamics at the state of the last update of the workspace, with a diagonal added to M(q) and some degrees of
+/// freedom held:
 ///
 /// ```text
 /// (M_ff + D_ff) v̇_f = τ_f − k_f − M_fh v̇_h + (Jᵀ F_ext)_f,        v̇_h given
 /// ```
 ///
 /// # Panics
-/// If an array's length isn't the model's.
+/// If an array has the wrong length.
 pub fn constrained_forward_dynamics(
     model: &Model,
     input: &ForwardDynamicsInput<'_>,
@@ -234,7 +219,7 @@ pub fn constrained_forward_dynamics(
         .factor(model, &w.positions, &w.inertias, input.diagonal, input.held);
     w.articulated
         .solve_with_bias(model, &w.positions, &w.wrenches, input.tau, vdot);
-    w.articulated.add_gained_to(&mut w.accelerations);
+    w.articulated.add_increments_to(&mut w.accelerations);
     if !input.held_acceleration.is_empty() {
         for &k in input.held.held() {
             vdot[k] = input.held_acceleration[k];

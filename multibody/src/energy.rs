@@ -1,4 +1,4 @@
-//! Energies, momenta and the centre of mass of what moves; a fixed root's own mass counts in none of them.
+//! Energy, momentum and centre of mass of the moving bodies; the mass of a fixed root is not included.
 
 use nalgebra::Vector3;
 
@@ -7,25 +7,25 @@ use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::Model;
 use crate::spatial::Wrench;
 
-/// Total linear momentum and angular momentum about the world's origin.
+/// Total linear momentum, and angular momentum about the world origin, world axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Momentum {
     /// Σ m v, kg m/s.
     pub linear: Vector3<f64>,
-    /// Σ (I ω + c × m v) about the world's origin, kg m²/s.
+    /// Σ (I ω + c × m v) about the world origin, kg m²/s.
     pub angular_about_origin: Vector3<f64>,
 }
 
-/// Mass, and centre of mass in the world.
+/// Mass and centre of mass, world frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MassCentre {
-    /// kg.
+pub struct CentreOfMass {
+    /// Mass, kg.
     pub mass: f64,
-    /// m; the world's origin if there is no mass.
+    /// Position, m; the world origin if there is no mass.
     pub position: Vector3<f64>,
 }
 
-/// Kinetic energy of the bodies in J; rotors behind gears are not in it.
+/// Kinetic energy of the bodies, J, without rotors.
 pub fn kinetic_energy(
     model: &Model,
     velocities: &VelocityKinematics,
@@ -39,19 +39,19 @@ pub fn kinetic_energy(
     0.5 * (1..model.n_bodies()).map(energy).sum::<f64>()
 }
 
-/// Potential energy −Σ m g·c in J, zero at the world's origin; `gravity` in m/s² is the world's, a model it doesn't act
-/// on has none.
+/// Potential energy −Σ m g·c, J, zero at the world origin. `gravity` (m/s²) is that of the world; the energy is zero for a
+/// model with gravity disabled.
 pub fn potential_energy(
     model: &Model,
     positions: &PositionKinematics,
     inertias: &BodyInertias,
     gravity: &Vector3<f64>,
 ) -> f64 {
-    let centre = mass_centre(model, positions, inertias);
+    let centre = centre_of_mass(model, positions, inertias);
     -centre.mass * model.gravity_from(gravity).dot(&centre.position)
 }
 
-/// Momenta of all bodies together.
+/// Total momentum of all bodies.
 pub fn momentum(
     model: &Model,
     positions: &PositionKinematics,
@@ -61,7 +61,7 @@ pub fn momentum(
     let mut sum = Wrench::zero();
     for i in 1..model.n_bodies() {
         let own = inertias.bodies[i].momentum(&velocities.bodies[i]);
-        sum += own.about_point_seeing_it_at(&positions.bodies[i].origin);
+        sum += own.shifted_back(&positions.bodies[i].origin);
     }
     Momentum {
         linear: sum.force,
@@ -69,12 +69,12 @@ pub fn momentum(
     }
 }
 
-/// Mass and centre of mass of all bodies together.
-pub fn mass_centre(
+/// Total mass and centre of mass of all bodies.
+pub fn centre_of_mass(
     model: &Model,
     positions: &PositionKinematics,
     inertias: &BodyInertias,
-) -> MassCentre {
+) -> CentreOfMass {
     let (mut mass, mut moment) = (0.0, Vector3::zeros());
     for i in 1..model.n_bodies() {
         mass += inertias.bodies[i].mass;
@@ -85,5 +85,5 @@ pub fn mass_centre(
     } else {
         Vector3::zeros()
     };
-    MassCentre { mass, position }
+    CentreOfMass { mass, position }
 }

@@ -1,51 +1,51 @@
-//! Everything that can be wrong with a model, a model file or a request, in one type.
+//! The error type of the crate.
 
 use std::path::PathBuf;
 
-/// Why a model could not be built or a request not be met.
+/// Why a model could not be read or built, or an operation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MultibodyError {
-    /// A place in a file, and what is wrong there.
+    /// An error at a line of a file.
     #[error("{}:{line}: {error}", file.display())]
     At {
         /// The file.
         file: PathBuf,
         /// Line, counted from 1.
         line: u32,
-        /// What is wrong.
+        /// The error.
         error: Box<MultibodyError>,
     },
-    /// An actuator that cannot be.
+    /// An invalid actuator.
     #[error("actuator on joint \"{joint}\": {what}")]
     Actuator {
         /// Name of the joint.
         joint: String,
-        /// What is wrong.
+        /// The reason.
         what: String,
     },
-    /// A file that could not be read at all.
+    /// A file that could not be read.
     #[error("{}: cannot be read: {error}", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         error: std::io::Error,
     },
-    /// A file that is not in the format.
+    /// A file that is not valid URDF.
     #[error("{}: {text}", file.display())]
     NotUrdf {
         /// The file.
         file: PathBuf,
-        /// Why, with line and column where there are any.
+        /// The reason, with line and column if known.
         text: String,
     },
-    /// An element or attribute that is wrong in itself.
+    /// An invalid element or attribute.
     #[error("{subject}: {text}")]
     Element {
-        /// What it belongs to, such as `joint "j1"`.
+        /// The element, such as `joint "j1"`.
         subject: String,
-        /// What is wrong, the value, what is allowed, what to do.
+        /// The value, the allowed range and the remedy.
         text: String,
     },
     /// A model without links.
@@ -55,32 +55,32 @@ pub enum MultibodyError {
         model: String,
     },
     /// Two links of one name.
-    #[error("link \"{link}\" exists twice; names of links must be unique")]
+    #[error("link \"{link}\" is defined twice; names of links must be unique")]
     DuplicateLink {
         /// The name.
         link: String,
     },
     /// Two joints of one name.
-    #[error("joint \"{joint}\" exists twice; names of joints must be unique")]
+    #[error("joint \"{joint}\" is defined twice; names of joints must be unique")]
     DuplicateJoint {
         /// The name.
         joint: String,
     },
-    /// A joint names a link that isn't there.
+    /// A joint that refers to an unknown link.
     #[error(
-        "joint \"{joint}\" names link \"{link}\", which is not in the model{}",
+        "joint \"{joint}\" refers to link \"{link}\", which is not in the model{}",
         suggestion(nearest)
     )]
     UnknownLink {
         /// The joint.
         joint: String,
-        /// The missing link.
+        /// The unknown link.
         link: String,
-        /// The most similar name there is.
+        /// The most similar name.
         nearest: Option<String>,
     },
-    /// A joint from a link to itself.
-    #[error("joint \"{joint}\" joins link \"{link}\" to itself; parent and child must differ")]
+    /// A joint whose parent and child are the same link.
+    #[error("joint \"{joint}\" connects link \"{link}\" to itself; parent and child must differ")]
     SelfJoint {
         /// The joint.
         joint: String,
@@ -89,7 +89,7 @@ pub enum MultibodyError {
     },
     /// A link that is the child of two joints.
     #[error(
-        "link \"{link}\" is the child of joints \"{first}\" and \"{second}\"; a tree gives each link one parent"
+        "link \"{link}\" is the child of joints \"{first}\" and \"{second}\"; a link of a tree has one parent joint: remove one of them"
     )]
     TwoParents {
         /// The link.
@@ -99,14 +99,14 @@ pub enum MultibodyError {
         /// The other.
         second: String,
     },
-    /// Links that are joined in a ring.
-    #[error("links form a cycle: {}; a tree has none, close loops by a constraint", cycle.join(" - "))]
+    /// A kinematic loop.
+    #[error("links form a loop: {}; remove one of its joints and close the loop by a constraint", cycle.join(" - "))]
     Cycle {
-        /// Names of the links round the ring, the first one again at the end.
+        /// Names of the links around the loop, with the first repeated at the end.
         cycle: Vec<String>,
     },
     /// More than one link without a parent.
-    #[error("links {} have no parent joint; one model is one tree with one root, join them or load them as models of their own",
+    #[error("links {} have no parent joint; a model has one root: connect them by joints, or load them as separate models",
         roots.iter().map(|r| format!("\"{r}\"")).collect::<Vec<_>>().join(" and "))]
     SeveralRoots {
         /// Names of the roots.
@@ -115,24 +115,24 @@ pub enum MultibodyError {
     /// A value out of its range.
     #[error("{subject}: {quantity} = {value} {allowed}")]
     Value {
-        /// What it belongs to.
+        /// The link or joint that it belongs to.
         subject: String,
-        /// Which quantity.
+        /// The quantity.
         quantity: String,
         /// Its value.
         value: String,
-        /// The range it must lie in, and a remedy.
+        /// The allowed range and the remedy.
         allowed: String,
     },
-    /// A joint without an axis of nonzero length.
-    #[error("joint \"{joint}\": axis = ({}, {}, {}) must be finite and not zero", axis[0], axis[1], axis[2])]
+    /// A joint axis that is zero or not finite.
+    #[error("joint \"{joint}\": axis = ({}, {}, {}) must be finite and nonzero", axis[0], axis[1], axis[2])]
     Axis {
         /// The joint.
         joint: String,
         /// The axis.
         axis: [f64; 3],
     },
-    /// A joint limit with lower above upper.
+    /// A lower joint limit above the upper one.
     #[error("joint \"{joint}\": lower limit {lower} is above upper limit {upper}; swap them")]
     LimitsSwapped {
         /// The joint.
@@ -144,17 +144,17 @@ pub enum MultibodyError {
     },
     /// A rotational inertia with a negative eigenvalue.
     #[error(
-        "link \"{link}\": inertia has the negative principal moment {moment:.4e} kg m²; it must be positive semidefinite, check the signs and products of inertia"
+        "link \"{link}\": the inertia has the negative principal moment {moment:.4e} kg m², but must be positive semidefinite; check the signs and the products of inertia"
     )]
     IndefiniteInertia {
         /// The link.
         link: String,
-        /// Smallest eigenvalue, kg m².
+        /// Smallest principal moment, kg m².
         moment: f64,
     },
-    /// A joint that moves nothing with inertia: the mass matrix is singular.
+    /// A joint that moves no inertia: the mass matrix is singular.
     #[error(
-        "joint \"{joint}\" moves link \"{link}\", but neither it nor what hangs on it has inertia against that motion: the mass matrix is singular; give the link a mass and inertia, or the joint a rotor inertia"
+        "joint \"{joint}\" moves link \"{link}\", but neither the link nor its descendants have inertia in that motion, so the mass matrix is singular; give the link mass and inertia, or the joint a rotor inertia"
     )]
     MasslessJoint {
         /// The joint.
@@ -162,25 +162,25 @@ pub enum MultibodyError {
         /// Its child link.
         link: String,
     },
-    /// A coupler that names a joint that is not there or has not one degree of freedom.
+    /// An invalid coupling of joints.
     #[error("joint \"{joint}\" mimics joint \"{source_joint}\", {reason}")]
     Mimic {
         /// The coupled joint.
         joint: String,
         /// The joint it follows.
         source_joint: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// A mesh or another file a model refers to cannot be used.
+    /// A mesh file that cannot be used.
     #[error("link \"{link}\": {text}")]
     Mesh {
         /// The link.
         link: String,
-        /// What is wrong, with the paths tried.
+        /// The reason, with the paths that were tried.
         text: String,
     },
-    /// A name asked for that the model does not have.
+    /// An unknown name.
     #[error("model \"{model}\" has no {what} \"{name}\"{}", suggestion(nearest))]
     NoSuchName {
         /// The model.
@@ -189,20 +189,8 @@ pub enum MultibodyError {
         what: &'static str,
         /// The name.
         name: String,
-        /// The most similar name there is.
+        /// The most similar name.
         nearest: Option<String>,
-    },
-    /// A request with the wrong number of entries.
-    #[error("{what} has {found} entries; model \"{model}\" needs {needed}")]
-    Length {
-        /// The model.
-        model: String,
-        /// Which array.
-        what: &'static str,
-        /// Its length.
-        found: usize,
-        /// The length needed.
-        needed: usize,
     },
 }
 
@@ -210,14 +198,4 @@ fn suggestion(nearest: &Option<String>) -> String {
     nearest
         .as_ref()
         .map_or_else(String::new, |n| format!("; did you mean \"{n}\"?"))
-}
-
-impl MultibodyError {
-    /// The error without the places around it.
-    pub fn innermost(&self) -> &Self {
-        match self {
-            Self::At { error, .. } => error.innermost(),
-            other => other,
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! Shapes of links as a model file describes them: what touches and what is seen.
+//! Collision and visual shapes of links, as model files describe them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub enum GeometryDescription {
         /// Along x, y, z.
         size: Vector3<f64>,
     },
-    /// A ball; of radius 0 it is a point.
+    /// A sphere; with radius 0 a point.
     Sphere {
         /// Radius, m, may be 0.
         radius: f64,
@@ -26,7 +26,7 @@ pub enum GeometryDescription {
         /// Length, m.
         length: f64,
     },
-    /// A cylinder along z with half balls on both ends.
+    /// A cylinder along z with hemispheres at both ends.
     Capsule {
         /// Radius, m.
         radius: f64,
@@ -44,22 +44,22 @@ pub enum GeometryDescription {
         path: PathBuf,
         /// Factor on the coordinates of the file, per axis.
         scale: Vector3<f64>,
-        /// Use the whole surface or its convex hull.
+        /// Whether to use the surface or its convex hull.
         hull: MeshHull,
     },
 }
 
-/// Whether a mesh stands for itself or for its convex hull.
+/// Whether a mesh is used as it is, or its convex hull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeshHull {
-    /// The triangles as they are.
+    /// The triangles of the file.
     AsWritten,
-    /// The hull: the file declares the shape convex (`drake:declare_convex`), or the surface is not closed.
+    /// The convex hull: the file declares the shape convex (`drake:declare_convex`), or the surface is not closed.
     Convex,
 }
 
 impl GeometryDescription {
-    /// Radius in m of a ball about the shape's own origin that contains it; `None` for a mesh, which is not opened.
+    /// Radius of a sphere about the shape's origin that contains it, m; `None` for a mesh, whose file is not read.
     pub fn bounding_radius(&self) -> Option<f64> {
         match self {
             Self::Box { size } => Some(0.5 * size.norm()),
@@ -72,37 +72,37 @@ impl GeometryDescription {
     }
 }
 
-/// How a contact surface of a link behaves, each property only where the file gives it.
+/// Contact properties of a collision shape; `None` where the file does not specify a property.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ProximityProperties {
-    /// Coulomb friction while sliding, dimensionless.
+    /// Dynamic Coulomb friction coefficient.
     pub mu_dynamic: Option<f64>,
-    /// Coulomb friction while sticking, dimensionless.
+    /// Static Coulomb friction coefficient.
     pub mu_static: Option<f64>,
     /// Hunt-Crossley dissipation d, s/m.
     pub hunt_crossley_dissipation: Option<f64>,
-    /// Linear dissipation as a relaxation time τ, s.
+    /// Relaxation time τ of linear dissipation, s.
     pub relaxation_time: Option<f64>,
     /// Stiffness of point contact, N/m.
     pub point_contact_stiffness: Option<f64>,
     /// Hydroelastic modulus, Pa.
     pub hydroelastic_modulus: Option<f64>,
-    /// Rigid or compliant as a hydroelastic body.
+    /// Whether the shape is rigid or compliant in hydroelastic contact.
     pub hydroelastic_compliance: Option<HydroelasticCompliance>,
-    /// Edge length wanted for the meshes of primitives, m.
+    /// Target edge length for meshes of primitives, m.
     pub mesh_resolution_hint: Option<f64>,
     /// Thickness of the compliant layer of a half space, m.
     pub slab_thickness: Option<f64>,
-    /// Thickness of the layer about the shape in which hydroelastic contact is sought ahead of touching, m.
+    /// Thickness of the layer around the shape in which speculative hydroelastic contact is computed, m.
     pub hydroelastic_margin: Option<f64>,
 }
 
-/// The part a shape plays in hydroelastic contact.
+/// Compliance of a shape in hydroelastic contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HydroelasticCompliance {
-    /// Infinitely stiff; no pressure field of its own.
+    /// Rigid: no pressure field.
     Rigid,
-    /// Carries a pressure field.
+    /// Compliant: has a pressure field.
     Compliant,
 }
 
@@ -115,13 +115,13 @@ pub struct Collision {
     pub X_LG: Isometry3<f64>,
     /// The shape.
     pub geometry: GeometryDescription,
-    /// The surface of a mesh, read and scaled; none for other shapes.
+    /// The surface of a mesh, scaled; `None` for other shapes.
     pub surface: Option<Arc<TriMesh>>,
-    /// Contact properties the file gives.
+    /// Contact properties.
     pub proximity: ProximityProperties,
 }
 
-/// A visual shape of a link; physics doesn't read it.
+/// A visual shape of a link; not used in physics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Visual {
     /// Name in the file, or `LINK_visual_N`.
@@ -130,17 +130,17 @@ pub struct Visual {
     pub X_LG: Isometry3<f64>,
     /// The shape.
     pub geometry: GeometryDescription,
-    /// Colour, red green blue and opacity in 0..1.
+    /// Colour: red, green, blue and opacity in [0, 1].
     pub rgba: Option<[f64; 4]>,
 }
 
-/// Links that share a rule about which contacts not to compute.
+/// A collision filter group: links whose contacts with other groups are excluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollisionFilterGroup {
     /// Name of the group.
     pub name: String,
     /// Names of the links in it.
     pub members: Vec<String>,
-    /// Names of the groups its members don't touch; its own name switches off contact within the group.
+    /// Names of the groups with which contact is excluded; the group's own name excludes contact within it.
     pub ignored_groups: Vec<String>,
 }

@@ -1,7 +1,7 @@
-//! Degrees of freedom taken out of the solve: locked, or moved at a prescribed velocity.
+//! Held degrees of freedom: locked, or moved at a prescribed velocity, and not solved for.
 //!
-//! Which ones are held may change from step to step. The mass matrix of the free ones is then a block of the whole;
-//! what the prescribed accelerations do to them is part of the bias forces.
+//! The set may change from step to step. The mass matrix of the free degrees of freedom is a block of the full one; the
+//! prescribed accelerations enter the bias forces.
 
 use nalgebra::DMatrix;
 
@@ -16,7 +16,7 @@ pub struct HeldDofs {
 }
 
 impl HeldDofs {
-    /// All free.
+    /// No degree of freedom held.
     pub fn none(model: &Model) -> Self {
         Self {
             is_held: vec![false; model.n_v()],
@@ -25,29 +25,29 @@ impl HeldDofs {
         }
     }
 
-    /// These held, the others free.
+    /// The given degrees of freedom held, the others free.
     pub fn of(model: &Model, dofs: impl IntoIterator<Item = DofIdx>) -> Self {
         let mut set = Self::none(model);
         for DofIdx(k) in dofs {
             set.is_held[k] = true;
         }
-        set.sort_out();
+        set.update_indices();
         set
     }
 
     /// Holds all degrees of freedom of a joint.
     pub fn hold(&mut self, model: &Model, joint: JointIdx) {
         self.is_held[model.joint(joint).dofs()].fill(true);
-        self.sort_out();
+        self.update_indices();
     }
 
     /// Frees all degrees of freedom of a joint.
     pub fn release(&mut self, model: &Model, joint: JointIdx) {
         self.is_held[model.joint(joint).dofs()].fill(false);
-        self.sort_out();
+        self.update_indices();
     }
 
-    fn sort_out(&mut self) {
+    fn update_indices(&mut self) {
         self.free.clear();
         self.held.clear();
         for (k, &held) in self.is_held.iter().enumerate() {
@@ -59,25 +59,25 @@ impl HeldDofs {
         }
     }
 
-    /// Whether this one is held.
+    /// Whether `dof` is held.
     pub fn contains(&self, dof: DofIdx) -> bool {
         self.is_held[dof.0]
     }
 
-    /// Entries of v that are free, ascending.
+    /// Indices in v of the free degrees of freedom, ascending.
     pub fn free(&self) -> &[usize] {
         &self.free
     }
 
-    /// Entries of v that are held, ascending.
+    /// Indices in v of the held degrees of freedom, ascending.
     pub fn held(&self) -> &[usize] {
         &self.held
     }
 
-    /// The entries of a full vector that are free, in order.
+    /// Copies the free entries of a full vector, in order.
     ///
     /// # Panics
-    /// If the lengths don't fit.
+    /// If the lengths do not match.
     pub fn gather(&self, full: &[f64], free: &mut [f64]) {
         assert!(full.len() == self.is_held.len() && free.len() == self.free.len());
         for (to, &k) in free.iter_mut().zip(&self.free) {
@@ -85,10 +85,10 @@ impl HeldDofs {
         }
     }
 
-    /// Writes the free entries back into a full vector; held ones keep their value.
+    /// Writes free entries into a full vector; held ones keep their values.
     ///
     /// # Panics
-    /// If the lengths don't fit.
+    /// If the lengths do not match.
     pub fn scatter(&self, free: &[f64], full: &mut [f64]) {
         assert!(full.len() == self.is_held.len() && free.len() == self.free.len());
         for (from, &k) in free.iter().zip(&self.free) {

@@ -1,4 +1,4 @@
-//! Mass properties of one link, as a model file states them, and what is wrong with them.
+//! Mass properties of a link, and checks that they are physical.
 
 use nalgebra::{Isometry3, Matrix3, SymmetricEigen, Vector3};
 
@@ -15,26 +15,26 @@ pub struct SpatialInertia {
     pub rotational: Matrix3<f64>,
 }
 
-/// What is wrong with an inertia that can still be computed with.
+/// A flaw of an inertia that is unphysical or suspicious, but does not prevent simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InertiaFlaw {
-    /// The largest principal moment exceeds the sum of the other two: no distribution of positive mass does that.
+    /// The largest principal moment exceeds the sum of the other two, which no distribution of positive mass has.
     TriangleInequality {
         /// Principal moments in kg m², ascending.
         principal: [f64; 3],
     },
-    /// No mass, but rotational inertia.
+    /// Rotational inertia without mass.
     InertiaWithoutMass {
         /// Largest principal moment, kg m².
         largest: f64,
     },
-    /// A mass point: mass, but no rotational inertia at all.
+    /// A point mass: mass without rotational inertia.
     PointMass {
         /// Mass in kg.
         mass: f64,
     },
-    /// The radius of gyration is out of proportion to the link.
-    HugeForItsSize {
+    /// The radius of gyration is much larger than the link.
+    LargeRadiusOfGyration {
         /// √(I/m) in m.
         radius_of_gyration: f64,
         /// Extent of the link in m.
@@ -49,30 +49,30 @@ impl core::fmt::Display for InertiaFlaw {
                 principal: [a, b, c],
             } => write!(
                 f,
-                "principal moments {a:.4e}, {b:.4e}, {c:.4e} kg m² break the triangle inequality, no real body has them"
+                "principal moments {a:.4e}, {b:.4e}, {c:.4e} kg m² violate the triangle inequality of physical inertias"
             ),
             Self::InertiaWithoutMass { largest } => {
                 write!(
                     f,
-                    "mass is 0 but the inertia is not (largest moment {largest:.4e} kg m²)"
+                    "mass = 0 kg, but the inertia is not zero (largest moment {largest:.4e} kg m²)"
                 )
             }
             Self::PointMass { mass } => {
-                write!(f, "a mass of {mass:.4e} kg without rotational inertia")
+                write!(f, "mass = {mass:.4e} kg without rotational inertia")
             }
-            Self::HugeForItsSize {
+            Self::LargeRadiusOfGyration {
                 radius_of_gyration,
                 size,
             } => write!(
                 f,
-                "radius of gyration {radius_of_gyration:.3} m is out of proportion to a link of {size:.3} m"
+                "radius of gyration {radius_of_gyration:.3} m is much larger than the link of {size:.3} m"
             ),
         }
     }
 }
 
 impl SpatialInertia {
-    /// No mass at all: a link that is only a frame.
+    /// Zero mass: a link that is only a frame.
     pub fn zero() -> Self {
         Self {
             mass: 0.0,
@@ -81,7 +81,7 @@ impl SpatialInertia {
         }
     }
 
-    /// From mass (kg), centre of mass (m) and the moments about it (kg m²).
+    /// From mass (kg), centre of mass (m) and rotational inertia about it (kg m²).
     pub fn new(mass: f64, com: Vector3<f64>, rotational: Matrix3<f64>) -> Self {
         Self {
             mass,
@@ -108,7 +108,7 @@ impl SpatialInertia {
         )
     }
 
-    /// A homogeneous ball of `radius` (m): 2/5 m r².
+    /// A homogeneous sphere of `radius` (m): 2/5 m r².
     pub fn solid_sphere(mass: f64, radius: f64) -> Self {
         Self::solid_ellipsoid(mass, Vector3::repeat(radius))
     }
@@ -124,7 +124,7 @@ impl SpatialInertia {
 
     /// A homogeneous capsule along z; `length` (m) is that of its cylindrical part.
     pub fn solid_capsule(mass: f64, radius: f64, length: f64) -> Self {
-        // Mass is shared by volume between the cylinder π r² l and the two half balls 4/3 π r³.
+        // Masses are in proportion to volumes: π r² l of the cylinder, 4/3 π r³ of both hemispheres.
         let (r, l) = (radius, length);
         let cylinder = mass * l / (l + 4.0 / 3.0 * r);
         let caps = mass - cylinder;
@@ -138,8 +138,8 @@ impl SpatialInertia {
         Self::new(mass, Vector3::zeros(), Matrix3::from_diagonal(&moments))
     }
 
-    /// The same body seen from a frame A in which this link frame has the pose `X_AL`.
-    pub fn seen_from(&self, X_AL: &Isometry3<f64>) -> Self {
+    /// The same inertia expressed in a frame A in which this link frame has the pose `X_AL`.
+    pub fn expressed_in(&self, X_AL: &Isometry3<f64>) -> Self {
         let r = X_AL.rotation.to_rotation_matrix();
         Self {
             mass: self.mass,
@@ -155,13 +155,13 @@ impl SpatialInertia {
         e
     }
 
-    /// What is suspicious about this inertia, nothing for a real body. `size` is the extent of the link in m where it is
-    /// known. Eigenvalues below zero are no flaw but an error, which the model builder raises.
+    /// Flaws of this inertia; empty for a physical one. `size` is the extent of the link (m), if it is known. Negative
+    /// principal moments are an error of [`ModelBuilder::build`](crate::ModelBuilder::build), not a flaw.
     pub fn flaws(&self, size: Option<f64>) -> Vec<InertiaFlaw> {
         let principal = self.principal_moments();
         let [a, b, c] = principal;
         let mut flaws = Vec::new();
-        // Files carry five or six digits: a thousandth is rounding, more is an impossible body.
+        // Files have five or six digits: a relative excess of up to 1e-3 is rounding.
         if c > (a + b) * (1.0 + 1e-3) {
             flaws.push(InertiaFlaw::TriangleInequality { principal });
         }
@@ -173,9 +173,9 @@ impl SpatialInertia {
         }
         if let Some(size) = size.filter(|_| self.mass > 0.0) {
             let radius_of_gyration = (c / self.mass).sqrt();
-            // A metre and five times the link: far beyond what a heavy flange or a rounded number explains.
+            // More than 1 m and five times the link: beyond a heavy flange or a rounded number.
             if radius_of_gyration > 1.0 && radius_of_gyration > 5.0 * size {
-                flaws.push(InertiaFlaw::HugeForItsSize {
+                flaws.push(InertiaFlaw::LargeRadiusOfGyration {
                     radius_of_gyration,
                     size,
                 });
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_impossible_inertia_is_named() {
+    fn an_unphysical_inertia_is_reported() {
         let bad = SpatialInertia::new(
             1.0,
             Vector3::zeros(),

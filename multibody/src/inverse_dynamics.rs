@@ -8,9 +8,9 @@ use crate::kinematics::{AccelerationKinematics, PositionKinematics, VelocityKine
 use crate::model::Model;
 use crate::spatial::Wrench;
 
-/// Newton-Euler for each body alone: the wrench that must act on it in sum, less what acts from outside, about its
-/// origin. With accelerations computed for a root accelerated by −gravity, weight is among what must act. `external`
-/// holds a wrench on every body, or is empty.
+/// Newton-Euler equations of each body: the net wrench that its acceleration requires, minus the external one, about its
+/// origin. With accelerations of a root accelerated by −gravity, this includes the force against weight. `external` has a
+/// wrench for every body, or is empty.
 pub(crate) fn body_wrenches(
     velocities: &VelocityKinematics,
     accelerations: &AccelerationKinematics,
@@ -26,22 +26,22 @@ pub(crate) fn body_wrenches(
         wrenches[i] = inertias[i].newton_euler(&velocities[i].angular, &accelerations[i]);
     }
     if !external.is_empty() {
-        for (wrench, outside) in wrenches.iter_mut().zip(external).skip(1) {
-            wrench.torque -= outside.torque;
-            wrench.force -= outside.force;
+        for (wrench, applied) in wrenches.iter_mut().zip(external).skip(1) {
+            wrench.torque -= applied.torque;
+            wrench.force -= applied.force;
         }
     }
 }
 
-/// Sums wrenches from the tips to the root, which leaves in `wrenches` what each joint transmits, and projects them on
-/// the degrees of freedom:
+/// Sums wrenches from the tips to the root, so that `wrenches` become those transmitted by the joints, and projects them
+/// on the degrees of freedom:
 ///
 /// ```text
 /// τ = M(q) v̇ + k(q, v) − Σ Jᵀ F_ext
 /// ```
 ///
 /// # Source
-/// Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 5.3; here with classical accelerations in world axes.
+/// Featherstone, Rigid Body Dynamics Algorithms (2008), section 5.3; here with classical accelerations in world axes.
 pub(crate) fn joint_forces(
     model: &Model,
     positions: &PositionKinematics,
@@ -56,8 +56,7 @@ pub(crate) fn joint_forces(
             tau[k] = along(model.dof_kind[k], &positions.axes[k], &wrench);
         }
         if body.parent != 0 {
-            wrenches[body.parent] +=
-                wrench.about_point_seeing_it_at(&positions.bodies[i].from_parent);
+            wrenches[body.parent] += wrench.shifted_back(&positions.bodies[i].from_parent);
         }
     }
 }

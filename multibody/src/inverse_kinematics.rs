@@ -1,4 +1,4 @@
-//! Differential inverse kinematics: joint velocities that carry a frame along a trajectory of poses, within limits.
+//! Differential inverse kinematics: joint velocities that move a frame along a trajectory of poses, within limits.
 
 use nalgebra::{Isometry3, Vector6};
 
@@ -9,70 +9,70 @@ use crate::kinematics::PositionKinematics;
 use crate::model::{DofIdx, Model, NamedFrame};
 use crate::spatial::Twist;
 
-/// λ in [`InverseKinematics::reach`], m: only keeps the normal matrix regular, its square is above round-off.
+/// λ in [`InverseKinematics::reach`], m: regularises the normal matrix; its square is above round-off.
 const REACH_DAMPING: f64 = 1e-6;
 
-/// How joints share a motion, and when a pose counts as reached.
+/// Damping, weights and tolerances of [`InverseKinematics`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IkSettings {
-    /// λ of damped least squares when following, m: joint motions that move the frame by less than this per radian are
-    /// given up, so a singular arm stays slow. Half the square of the remaining error is added to λ², which keeps far
-    /// targets stable.
+    /// λ of damped least squares in [`InverseKinematics::velocity_towards`], m: joint motions that move the frame by less than
+    /// this per radian are suppressed, so velocities stay bounded near singularities. Half the squared error is added to λ²,
+    /// which stabilises distant targets.
     pub damping: f64,
-    /// Time in which a joint that runs into a position limit brakes when following, s: it never moves faster than its
-    /// distance from the limit over this time, so velocities have no jump there.
+    /// Braking time before a position limit in [`InverseKinematics::velocity_towards`], s: a joint's speed is at most its
+    /// distance from the limit over this time, so velocities are continuous there.
     pub braking_time_s: f64,
-    /// Metres that count as much as a radian; 0 leaves the orientation free.
+    /// Weight of rotation errors, m/rad; 0 leaves the orientation free.
     pub rotation_weight: f64,
-    /// Reached when the position is off by no more, m.
+    /// Tolerance on the position error, m.
     pub position_tolerance: f64,
-    /// Reached when the rotation is off by no more, rad.
+    /// Tolerance on the rotation error, rad.
     pub rotation_tolerance: f64,
-    /// Steps [`InverseKinematics::reach`] may take.
+    /// Largest number of steps of [`InverseKinematics::reach`].
     pub iterations_max: u32,
 }
 
 impl Default for IkSettings {
     fn default() -> Self {
         Self {
-            damping: 1e-3, // a millimetre per radian: far below any arm's reach, far above round-off
-            braking_time_s: 0.1, // ten steps of the slowest controllers, and little of a motion's length
-            rotation_weight: 0.3, // about a forearm: a radian at the wrist moves the hand that far
+            damping: 1e-3, // a millimetre per radian: far below the size of an arm, far above round-off
+            braking_time_s: 0.1, // ten steps of a slow controller, short compared with a motion
+            rotation_weight: 0.3, // about the length of a forearm
             position_tolerance: 1e-9,
             rotation_tolerance: 1e-9,
-            iterations_max: 200, // convergence takes 5 to 20 where the target can be reached
+            iterations_max: 200, // 5 to 20 are usual for a reachable target
         }
     }
 }
 
-/// Why an iteration ended.
+/// Why the iteration stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IkStop {
     /// Both errors are within tolerance.
     Reached,
     /// Joint limits or the arm's reach allow no step that lessens the error.
     Stalled,
-    /// Too many steps.
+    /// The largest number of steps was reached.
     IterationLimit,
 }
 
-/// What a call achieved.
+/// Result of an inverse kinematics call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[must_use]
 pub struct IkReport {
     /// Distance from the frame's origin to the target's, m.
     pub position_error: f64,
-    /// Angle from the frame to the target, rad; also where the orientation is free.
+    /// Angle from the frame to the target, rad; computed also if the orientation is free.
     pub rotation_error: f64,
-    /// Degrees of freedom stopped by a position or velocity limit in the last step.
+    /// Number of degrees of freedom at a position or velocity limit in the last step.
     pub at_limit: u32,
     /// Steps taken.
     pub iterations: u32,
-    /// Why it ended.
+    /// Why the iteration stopped.
     pub stop: IkStop,
 }
 
-/// Damped least squares with joint limits for one frame of a model; keeps its workspace between calls.
+/// Inverse kinematics of one frame of a model by damped least squares with joint limits; contains its workspace.
 #[derive(Clone, Debug)]
 pub struct InverseKinematics {
     frame: NamedFrame,
@@ -87,7 +87,7 @@ pub struct InverseKinematics {
 }
 
 impl InverseKinematics {
-    /// To move `frame` of `model`; held degrees of freedom don't take part.
+    /// For `frame` of `model`; held degrees of freedom are not moved.
     pub fn new(model: &Model, frame: NamedFrame, held: HeldDofs, settings: IkSettings) -> Self {
         let n = model.n_v();
         Self {
@@ -103,16 +103,15 @@ impl InverseKinematics {
         }
     }
 
-    /// Joint velocities `v` that bring the frame from where it is at `q` to `X_WT` in `time_step_s`, as far as position
-    /// and velocity limits allow:
+    /// Joint velocities `v` that move the frame from its pose at `q` to `X_WT` in `time_step_s`, as far as position and
+    /// velocity limits allow:
     ///
     /// ```text
     /// min ‖W (J Δq − e)‖² + λ² ‖Δq‖²,   v = Δq / δt,   |v| ≤ v_max,   (q_min − q)/τ ≤ v ≤ (q_max − q)/τ
     /// ```
     ///
-    /// with τ the braking time, at least δt. The minimum is found exactly, so `v` is a continuous function of pose, target
-    /// and bounds: where a joint comes to its limit the others take over without a jump. The report's errors are those
-    /// before the step.
+    /// with τ the braking time, at least δt. The minimum is exact, so `v` is a continuous function of pose, target and bounds,
+    /// also where a joint reaches its limit. The errors in the report are those before the step.
     ///
     /// # Source
     /// Nakamura and Hanafusa (1986); damping by the residual after Sugihara (2011); braking after Faverjon and Tournassoud
@@ -134,7 +133,7 @@ impl InverseKinematics {
         self.report(&error, at_limit, 1)
     }
 
-    /// Moves `q` until the frame is at `X_WT` or no step brings it nearer; velocity limits play no part.
+    /// Iterates `q` until the frame is at `X_WT`, or no step reduces the error. Velocity limits are ignored.
     pub fn reach(&mut self, model: &Model, q: &mut [f64], X_WT: &Isometry3<f64>) -> IkReport {
         let mut error = self.error(model, q, X_WT);
         let mut at_limit = 0;
@@ -144,28 +143,28 @@ impl InverseKinematics {
                 return report;
             }
             self.bound(model, q, f64::INFINITY);
-            // The line search below guards a singular arm, and constant damping would slow the last digits.
+            // The line search handles singularities; larger damping would slow the final convergence.
             at_limit = self.solve(model, &error, REACH_DAMPING);
             let mut next = core::mem::take(&mut self.next);
-            // The linearisation may overshoot: halve until the error falls.
+            // The linearised step may overshoot: halve it until the error decreases.
             let mut fraction = 1.0;
-            let shorter = loop {
+            let reduced = loop {
                 model.integrate(q, &self.step, fraction, &mut next);
-                let tried = self.error(model, &next, X_WT);
-                if self.weighted(&tried).norm() < self.weighted(&error).norm() * (1.0 - 1e-9) {
-                    break Some(tried);
+                let trial = self.error(model, &next, X_WT);
+                if self.weighted(&trial).norm() < self.weighted(&error).norm() * (1.0 - 1e-9) {
+                    break Some(trial);
                 }
                 fraction *= 0.5;
                 if fraction < 1e-3 {
                     break None;
                 }
             };
-            if shorter.is_some() {
+            if reduced.is_some() {
                 q.copy_from_slice(&next);
             }
             self.next = next;
-            match shorter {
-                Some(shorter) => error = shorter,
+            match reduced {
+                Some(reduced) => error = reduced,
                 None => {
                     return IkReport {
                         stop: IkStop::Stalled,
@@ -195,7 +194,7 @@ impl InverseKinematics {
         }
     }
 
-    /// The motion still missing, in world axes: rotation vector and displacement of the frame's origin.
+    /// The error, in world axes: rotation vector and displacement from the frame to the target.
     fn error(&mut self, model: &Model, q: &[f64], X_WT: &Isometry3<f64>) -> Twist {
         self.positions.update(model, q);
         let X_WF = self.positions.frame_pose(model, &self.frame);
@@ -213,9 +212,9 @@ impl InverseKinematics {
         .to_vector()
     }
 
-    /// Bounds of each step: to the position limit, braking on the way where time counts, and at the speed limit.
+    /// Bounds of a step by position limits, with braking for finite time steps, and by velocity limits.
     fn bound(&mut self, model: &Model, q: &[f64], time_step_s: f64) {
-        let (share, speed_share) = if time_step_s.is_finite() {
+        let (position_factor, velocity_factor) = if time_step_s.is_finite() {
             let braking_s = self.settings.braking_time_s.max(time_step_s);
             (time_step_s / braking_s, time_step_s)
         } else {
@@ -229,10 +228,10 @@ impl InverseKinematics {
                 }
                 let (lower, upper) = if joint.kind.n_v() == 1 {
                     let at = q[joint.positions().start];
-                    // Outside its limits already: it may come back but not go further.
+                    // A joint outside its limits may return but not move further out.
                     (
-                        (joint.limits.lower - at).min(0.0) * share,
-                        (joint.limits.upper - at).max(0.0) * share,
+                        (joint.limits.lower - at).min(0.0) * position_factor,
+                        (joint.limits.upper - at).max(0.0) * position_factor,
                     )
                 } else {
                     (f64::NEG_INFINITY, f64::INFINITY)
@@ -240,7 +239,7 @@ impl InverseKinematics {
                 let fastest = if joint.limits.velocity == 0.0 {
                     0.0
                 } else {
-                    joint.limits.velocity * speed_share
+                    joint.limits.velocity * velocity_factor
                 };
                 self.lower[k] = lower.max(-fastest);
                 self.upper[k] = upper.min(fastest);
@@ -248,8 +247,8 @@ impl InverseKinematics {
         }
     }
 
-    /// Fills `step` at the position of the last [`error`](Self::error); returns how many degrees of freedom ended at
-    /// a bound.
+    /// Solves for `step` at the position of the last [`error`](Self::error). Returns the number of degrees of freedom at a
+    /// bound.
     fn solve(&mut self, model: &Model, error: &Twist, damping: f64) -> u32 {
         let origin = self
             .positions
@@ -271,10 +270,10 @@ impl InverseKinematics {
             damping: damping * damping + 0.5 * target.norm_squared(),
         };
         bounded.solve(&mut self.step);
-        let stopped = |k: &usize| {
+        let at_bound = |k: &usize| {
             let at = self.step[*k];
             (at == self.lower[*k] || at == self.upper[*k]) && self.lower[*k] < self.upper[*k]
         };
-        (0..self.step.len()).filter(stopped).count() as u32
+        (0..self.step.len()).filter(at_bound).count() as u32
     }
 }

@@ -1,4 +1,4 @@
-//! Jacobians of points on links: what each degree of freedom does to a twist.
+//! Jacobians of points on links.
 
 use nalgebra::{DMatrix, Vector3};
 
@@ -7,7 +7,7 @@ use crate::kinematics::PositionKinematics;
 use crate::model::{DofIdx, LinkIdx, Model};
 use crate::spatial::{Twist, Wrench};
 
-/// The twist at the end of `arm` that a unit rate of one degree of freedom causes.
+/// The twist at a point displaced by `arm`, for a unit rate of one degree of freedom with direction `d`.
 #[inline(always)]
 pub(crate) fn column(kind: DofKind, d: &Vector3<f64>, arm: &Vector3<f64>) -> Twist {
     match kind {
@@ -22,11 +22,11 @@ pub(crate) fn column(kind: DofKind, d: &Vector3<f64>, arm: &Vector3<f64>) -> Twi
     }
 }
 
-/// The nonzero columns of the Jacobian of `link` at the world point `p_WQ`, from the tip to the root: the twist
-/// [ω; v] (world axes, v of the point) that a unit rate of the degree of freedom causes.
+/// The nonzero columns of the Jacobian of `link` at the world point `p_WQ`, from the tip to the root. A column is the twist
+/// [ω; v] (world axes, v of the point) for a unit rate of the degree of freedom.
 ///
 /// ```text
-/// turning about d through p_B: [d; d × (p_Q − p_B)]        sliding along d: [0; d]
+/// rotation about d through p_B: [d; d × (p_Q − p_B)]        translation along d: [0; d]
 /// ```
 pub fn jacobian_columns<'a>(
     model: &'a Model,
@@ -49,7 +49,7 @@ pub fn jacobian_columns<'a>(
     )
 }
 
-/// The 6 × n_v Jacobian of `link` at the world point `p_WQ`, rows [ω; v] in world axes; v maps to the twist there.
+/// The 6 × n_v Jacobian of `link` at the world point `p_WQ`, rows [ω; v] in world axes.
 ///
 /// # Panics
 /// If `jacobian` is not 6 × n_v.
@@ -63,7 +63,7 @@ pub fn point_jacobian(
     assert_eq!(jacobian.shape(), (6, model.n_v()), "a Jacobian is 6 × n_v");
     let (columns, _) = jacobian.as_mut_slice().as_chunks_mut::<6>();
     columns.fill([0.0; 6]);
-    // The same walk as `jacobian_columns`; plain loops over slices take a fifth of the iterator's time.
+    // The same traversal as `jacobian_columns`; loops over slices take a fifth of the time of the iterator.
     let mut at = model.links[link.0].body.0;
     while at != 0 {
         let body = &model.bodies[at];
@@ -81,7 +81,7 @@ pub fn point_jacobian(
     }
 }
 
-/// Adds Jᵀ F to `tau`: the generalised forces of a wrench (world axes) on `link` at the world point `p_WQ`.
+/// Adds Jᵀ F to `tau`: the generalised force of a wrench (world axes) on `link` about the world point `p_WQ`.
 pub fn add_wrench(
     model: &Model,
     positions: &PositionKinematics,

@@ -1,6 +1,6 @@
-//! Joints: their kinds, coordinates and limits, and how a velocity moves a position.
+//! Joints: kinds, coordinates, limits, passive forces, and the integration of positions.
 //!
-//! Frames: P is the parent link's, J the joint's on the parent side, at `X_PJ`; the child link's frame coincides with
+//! Frames: P is the parent link's frame. J is the joint frame, fixed in P at `X_PJ`. The child link's frame coincides with
 //! J at zero position. `axis` is given in J.
 //!
 //! | kind | q | v |
@@ -8,19 +8,19 @@
 //! | fixed | | |
 //! | revolute, continuous | angle about the axis, rad | its rate, rad/s |
 //! | prismatic | displacement along the axis, m | its rate, m/s |
-//! | planar | x, y, θ in the plane across the axis | their rates |
-//! | ball | w, x, y, z of a unit quaternion | angular velocity, J axes |
+//! | planar | x, y, θ in the plane normal to the axis | their rates |
+//! | ball | unit quaternion w, x, y, z | angular velocity, J axes |
 //! | floating | x, y, z (J axes), then w, x, y, z | [ω; v], J axes, v that of the child's origin |
 //!
-//! A joint's velocity is always expressed in J, which moves with the parent (for a floating root: in world axes).
-//! The planar joint's x and y directions are those of [`frame_with_axis`]: for the axis z they are J's own.
+//! Velocities are expressed in J, which moves with the parent; for a floating root these are world axes. The x and y
+//! directions of a planar joint are those of [`frame_with_axis`]: for the axis z they are those of J.
 
 use nalgebra::{Isometry3, Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3};
 
-/// What a joint lets free.
+/// The kind of a joint: which relative motions it allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JointKind {
-    /// Nothing: child and parent are one rigid body.
+    /// No motion: child and parent are one rigid body.
     Fixed,
     /// A rotation about the axis, with limits.
     Revolute,
@@ -28,11 +28,11 @@ pub enum JointKind {
     Continuous,
     /// A translation along the axis.
     Prismatic,
-    /// Translation in the plane across the axis and rotation about it.
+    /// Translation in the plane normal to the axis, and rotation about it.
     Planar,
     /// All rotations.
     Ball,
-    /// Everything.
+    /// All translations and rotations.
     Floating,
 }
 
@@ -53,7 +53,7 @@ impl JointKind {
         self.dof_kinds().len()
     }
 
-    /// Which motion each degree of freedom is: about, or along, one direction fixed in J.
+    /// Kind of each degree of freedom; its direction is fixed in J.
     pub(crate) fn dof_kinds(self) -> &'static [DofKind] {
         use DofKind::{Angular, Linear};
         match self {
@@ -66,7 +66,7 @@ impl JointKind {
         }
     }
 
-    /// Whether the joint has an axis at all.
+    /// Whether the joint has an axis.
     pub fn has_axis(self) -> bool {
         matches!(
             self,
@@ -75,7 +75,7 @@ impl JointKind {
     }
 }
 
-/// A degree of freedom turns about a direction or slides along it; every joint here is made of these.
+/// Whether a degree of freedom rotates about its direction or translates along it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DofKind {
     /// Rotation, rad.
@@ -84,15 +84,14 @@ pub enum DofKind {
     Linear,
 }
 
-/// Bounds on a joint's motion and drive; infinite where there is none. Position limits are for joints of one degree
-/// of freedom.
+/// Limits of a joint; infinite where there is none. Position limits apply to joints of one degree of freedom.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointLimits {
     /// Smallest position, rad or m.
     pub lower: f64,
     /// Largest position, rad or m.
     pub upper: f64,
-    /// Largest force or torque of the drive, N or N m.
+    /// Largest force or torque of the actuator, N or N m.
     pub effort: f64,
     /// Largest speed, rad/s or m/s.
     pub velocity: f64,
@@ -113,36 +112,37 @@ impl Default for JointLimits {
     }
 }
 
-/// Forces a joint exerts by itself, for each of its degrees of freedom.
+/// Passive forces of a joint, on each of its degrees of freedom.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PassiveForces {
     /// Viscous damping, N m s/rad or N s/m.
     pub damping: f64,
-    /// Dry friction, N m or N.
+    /// Dry (Coulomb) friction, N m or N.
     pub dry_friction: f64,
     /// Spring stiffness, N m/rad or N/m; only for joints of one degree of freedom.
     pub spring_stiffness: f64,
-    /// Position at which the spring is at rest, rad or m.
+    /// Rest position of the spring, rad or m.
     pub spring_rest: f64,
 }
 
-/// Motor behind a gear.
+/// A motor with a gear.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drive {
-    /// Inertia of the rotor about its own axis, kg m² (for a prismatic joint as the gear ratio demands).
+    /// Inertia of the rotor about its axis, kg m².
     pub rotor_inertia: f64,
     /// Rotor speed over joint speed, dimensionless (rad/m for a prismatic joint).
     pub gear_ratio: f64,
-    /// Gains of the drive's own controller, where the file gives them; the dynamics here do not read them.
+    /// Gains of the drive's controller, if the model file has them. [`RigidTree`](crate::RigidTree) can use them; the dynamics
+    /// algorithms do not.
     pub gains: Option<DriveGains>,
 }
 
-/// Gains of a controller that follows positions and velocities, both felt at the joint.
+/// Gains of a PD controller on the position and velocity of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DriveGains {
-    /// N m/rad or N/m.
+    /// Proportional gain, N m/rad or N/m.
     pub proportional: f64,
-    /// N m s/rad or N s/m.
+    /// Derivative gain, N m s/rad or N s/m.
     pub derivative: f64,
 }
 
@@ -158,7 +158,7 @@ impl Default for Drive {
 }
 
 impl Drive {
-    /// Inertia felt at the joint: rotor inertia times the square of the gear ratio, kg m² (kg).
+    /// Reflected inertia: rotor inertia times the square of the gear ratio, kg m² (kg for a prismatic joint).
     pub fn reflected_inertia(&self) -> f64 {
         self.rotor_inertia * self.gear_ratio * self.gear_ratio
     }
@@ -166,8 +166,8 @@ impl Drive {
 
 /// The rotation whose third column is `axis` (a unit vector), with exact zeros and ones for the coordinate axes.
 ///
-/// Columns: z → identity; x → (y, z, x); y → (z, x, y); a negative axis turns the positive one's frame by π about
-/// its first column; any other axis takes the first column from the coordinate axis it is least aligned with.
+/// Columns: z → identity; x → (y, z, x); y → (z, x, y). A negative axis rotates the frame of the positive one by π about
+/// its first column. For any other axis, the first column is normal to the coordinate axis least aligned with it.
 pub fn frame_with_axis(axis: &Vector3<f64>) -> Matrix3<f64> {
     let (x, y, z) = (Vector3::x(), Vector3::y(), Vector3::z());
     for (along, first, second) in [(z, x, y), (x, y, z), (y, z, x)] {
@@ -182,7 +182,7 @@ pub fn frame_with_axis(axis: &Vector3<f64>) -> Matrix3<f64> {
     Matrix3::from_columns(&[first, axis.cross(&first), *axis])
 }
 
-/// The rotation stored as w, x, y, z; a drift of its norm is removed, a zero quaternion reads as no rotation.
+/// The rotation of the quaternion w, x, y, z after normalisation; a zero quaternion is the identity.
 #[inline]
 pub(crate) fn rotation_from_wxyz(quat_wxyz: &[f64]) -> UnitQuaternion<f64> {
     let q = Quaternion::new(quat_wxyz[0], quat_wxyz[1], quat_wxyz[2], quat_wxyz[3]);
@@ -199,16 +199,8 @@ pub fn write_floating_position(X_JB: &Isometry3<f64>, q: &mut [f64]) {
     write_wxyz(&X_JB.rotation, &mut q[3..7]);
 }
 
-/// Reads a floating joint's position.
-pub fn read_floating_position(q: &[f64]) -> Isometry3<f64> {
-    Isometry3::from_parts(
-        Vector3::new(q[0], q[1], q[2]).into(),
-        rotation_from_wxyz(&q[3..7]),
-    )
-}
-
 impl JointKind {
-    /// Zero position: zeros, and no rotation.
+    /// Writes the neutral position: zeros, and identity quaternions.
     pub(crate) fn write_neutral(self, q: &mut [f64]) {
         q.fill(0.0);
         match self {
@@ -218,9 +210,9 @@ impl JointKind {
         }
     }
 
-    /// q ⊕ δt v by the exponential map: exact for constant velocity, quaternions stay of unit length.
+    /// q ⊕ δt v by the exponential map: exact for constant velocity; quaternions keep unit length.
     ///
-    /// Rotations: R ← exp(δt [ω]×) R, since ω is expressed in the frame R maps into.
+    /// Rotations: R ← exp(δt [ω]×) R, since ω is expressed in J.
     #[inline]
     pub(crate) fn integrate(self, q: &[f64], v: &[f64], time_step_s: f64, next: &mut [f64]) {
         match self {
@@ -233,18 +225,18 @@ impl JointKind {
                     next[k] = q[k] + time_step_s * v[k];
                 }
             }
-            Self::Ball => turn(q, v, time_step_s, next),
+            Self::Ball => integrate_rotation(q, v, time_step_s, next),
             Self::Floating => {
                 for k in 0..3 {
                     next[k] = q[k] + time_step_s * v[3 + k];
                 }
-                turn(&q[3..7], &v[..3], time_step_s, &mut next[3..7]);
+                integrate_rotation(&q[3..7], &v[..3], time_step_s, &mut next[3..7]);
             }
         }
     }
 
-    /// The velocity that leads from `q` to `to` in unit time: `integrate(q, difference, 1) = to` (up to the sign of
-    /// quaternions), along the shorter way round.
+    /// The velocity from `q` to `to` in unit time, along the shortest rotation: `integrate(q, difference, 1) = to`, up to the
+    /// sign of quaternions.
     pub(crate) fn difference(self, q: &[f64], to: &[f64], v: &mut [f64]) {
         match self {
             Self::Fixed => {}
@@ -266,27 +258,27 @@ impl JointKind {
 }
 
 impl JointKind {
-    /// Pose of the body in the frame F that its motion starts from, whose z axis is the joint's.
+    /// Pose of the body in the joint frame F, whose z axis is the joint's axis.
     pub(crate) fn motion(self, q: &[f64]) -> (Matrix3<f64>, Vector3<f64>) {
         let about_z = |angle: f64| *Rotation3::from_axis_angle(&Vector3::z_axis(), angle).matrix();
-        let turned = |quat: &[f64]| *rotation_from_wxyz(quat).to_rotation_matrix().matrix();
+        let rotation = |quat: &[f64]| *rotation_from_wxyz(quat).to_rotation_matrix().matrix();
         match self {
             Self::Fixed => (Matrix3::identity(), Vector3::zeros()),
             Self::Revolute | Self::Continuous => (about_z(q[0]), Vector3::zeros()),
             Self::Prismatic => (Matrix3::identity(), Vector3::new(0.0, 0.0, q[0])),
             Self::Planar => (about_z(q[2]), Vector3::new(q[0], q[1], 0.0)),
-            Self::Ball => (turned(q), Vector3::zeros()),
-            Self::Floating => (turned(&q[3..]), Vector3::new(q[0], q[1], q[2])),
+            Self::Ball => (rotation(q), Vector3::zeros()),
+            Self::Floating => (rotation(&q[3..]), Vector3::new(q[0], q[1], q[2])),
         }
     }
 }
 
-fn turn(quat_wxyz: &[f64], angular: &[f64], time_step_s: f64, next: &mut [f64]) {
-    let by = UnitQuaternion::from_scaled_axis(
+fn integrate_rotation(quat_wxyz: &[f64], angular: &[f64], time_step_s: f64, next: &mut [f64]) {
+    let increment = UnitQuaternion::from_scaled_axis(
         Vector3::new(angular[0], angular[1], angular[2]) * time_step_s,
     );
-    let turned = by * rotation_from_wxyz(quat_wxyz);
-    write_wxyz(&UnitQuaternion::new_normalize(turned.into_inner()), next);
+    let rotation = increment * rotation_from_wxyz(quat_wxyz);
+    write_wxyz(&UnitQuaternion::new_normalize(rotation.into_inner()), next);
 }
 
 fn rotation_between(from_wxyz: &[f64], to_wxyz: &[f64]) -> Vector3<f64> {
@@ -298,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_with_an_axis_are_rotations_that_carry_it_third() {
+    fn frames_with_an_axis_are_rotations_with_it_as_third_column() {
         let slanted = Vector3::new(0.3, -0.8, 0.2).normalize();
         for axis in [
             Vector3::x(),
@@ -319,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn difference_undoes_integration_even_near_half_a_turn() {
+    fn difference_inverts_integration_even_near_a_rotation_by_pi() {
         for omega in [
             Vector3::new(0.0, 0.0, 0.0),
             Vector3::new(1e-9, 0.0, -1e-9),

@@ -1,7 +1,7 @@
-//! Where everything is, how fast it moves and how it accelerates, from the root to the tips.
+//! Forward kinematics from the root to the tips: positions, velocities, accelerations.
 //!
-//! Each stage is a workspace of its own, filled by `update`: positions from q, velocities from positions and v,
-//! accelerations from both and v̇. An algorithm names the stages it reads in its signature.
+//! Each stage is a separate workspace, filled by `update`: positions from q, velocities from positions and v, accelerations
+//! from both and v̇. The signature of an algorithm shows which stages it requires.
 
 mod acceleration;
 mod position;

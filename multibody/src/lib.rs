@@ -1,14 +1,15 @@
-//! Articulated rigid bodies: a tree of links read from a file or built in code, its kinematics, and its dynamics in
+//! Articulated rigid bodies: kinematic trees from URDF files or built in code, their kinematics, and their dynamics in
 //! O(n).
 //!
-//! A [`Model`] is one kinematic tree, checked when built and then immutable. Its state is two plain arrays, q and v,
-//! laid out as the [`joint`] module says. Results are computed into workspaces the caller keeps:
+//! A [`Model`] is one kinematic tree, validated when built and immutable afterwards. Its state consists of two arrays, the
+//! positions q and the velocities v; the [`joint`] module documents their layout. Results are written to workspaces owned
+//! by the caller:
 //!
 //! ```
 //! use nalgebra::Vector3;
 //! use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia, Workspace, forward_dynamics};
 //!
-//! // A ball of 1 kg on a massless 1 m arm, released from the horizontal: it starts with g / (1 + 2/5 r²).
+//! // A solid sphere of 1 kg on a massless 1 m arm, released from the horizontal: its angular acceleration is g/(1 + 2/5 r²).
 //! let mut builder = ModelBuilder::new("pendulum");
 //! let mut ball = SpatialInertia::solid_sphere(1.0, 0.1);
 //! ball.com = Vector3::new(1.0, 0.0, 0.0);
@@ -26,10 +27,10 @@
 //! ```
 //!
 //! # Conventions
-//! World axes, z up, SI units. A twist is [ω; v] and its linear part belongs to the origin of the frame (or the point)
-//! named; accelerations are classical. A floating root has q = [x y z, w qx qy qz] and v = [ω; v], both in world axes,
-//! v that of the link's origin. pinocchio orders [v; ω] in link axes and quaternions x, y, z, w; Drake has [ω; v] in
-//! world axes too, but puts the quaternion first.
+//! World axes, z up, SI units. A twist is [ω; v], with v the velocity of the frame's origin, or of the given point.
+//! Accelerations are classical, not spatial. A floating root has q = [x y z, w qx qy qz] and v = [ω; v], both in world
+//! axes, with v that of the link's origin. For comparison: pinocchio orders [v; ω] in link axes and quaternions x, y, z, w.
+//! Drake also has [ω; v] in world axes, but puts the quaternion first in q.
 
 #![allow(
     non_snake_case,
@@ -49,6 +50,8 @@ pub mod joint;
 mod geometry;
 
 mod model;
+
+mod builder;
 
 mod kinematics;
 
@@ -86,12 +89,15 @@ mod error;
 
 pub use articulated_body::ArticulatedBodies;
 pub use body_inertias::BodyInertias;
+pub use builder::{JointSpec, LinkSpec, ModelBuilder};
 pub use capsule_chain::{CapsuleChain, CapsuleChainSpec, RestShape};
 pub use dynamics::{
-    ForwardDynamicsInput, Workspace, bias_forces, bias_forces_again, constrained_forward_dynamics,
-    forward_dynamics, inverse_dynamics, inverse_dynamics_again, mass_matrix, mass_matrix_again,
+    ForwardDynamicsInput, Workspace, bias_forces, constrained_forward_dynamics, forward_dynamics,
+    inverse_dynamics, mass_matrix,
 };
-pub use energy::{MassCentre, Momentum, kinetic_energy, mass_centre, momentum, potential_energy};
+pub use energy::{
+    CentreOfMass, Momentum, centre_of_mass, kinetic_energy, momentum, potential_energy,
+};
 pub use error::MultibodyError;
 pub use geometry::{
     Collision, CollisionFilterGroup, GeometryDescription, HydroelasticCompliance, MeshHull,
@@ -104,14 +110,14 @@ pub use jacobian::{add_wrench, jacobian_columns, point_jacobian};
 pub use joint::{DofKind, Drive, DriveGains, JointKind, JointLimits, PassiveForces};
 pub use kinematics::{AccelerationKinematics, PositionKinematics, VelocityKinematics};
 pub use model::{
-    BodyIdx, Coupler, DofIdx, GravityAction, Joint, JointIdx, JointSpec, Link, LinkIdx, LinkSpec,
-    Model, ModelBuilder, NamedFrame, Root,
+    BodyIdx, Coupler, DofIdx, GravityAction, Joint, JointIdx, Link, LinkIdx, Model, NamedFrame,
+    Root,
 };
 pub use reactions::joint_reactions;
 pub use rigid_tree::RigidTree;
 pub use spatial::{Twist, Wrench};
 
-/// The programs of the README, run as tests.
+/// The examples of the README, run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct ReadmePrograms;

@@ -1,4 +1,4 @@
-//! The joint-space mass matrix by the composite rigid body algorithm: O(n · depth), only branches that share a path.
+//! The joint-space mass matrix by the composite rigid body algorithm, O(n · depth).
 
 use crate::body_inertias::BodyInertias;
 use crate::inverse_dynamics::along;
@@ -7,14 +7,14 @@ use crate::kinematics::PositionKinematics;
 use crate::model::Model;
 use crate::spatial::{OriginInertia, Wrench};
 
-/// Fills `entries` (n_v × n_v, column-major, both triangles) with M(q) of the rigid bodies, without rotors; `composite` is scratch of
-/// n_bodies entries.
+/// Fills `entries` (n_v × n_v, column-major, both triangles) with M(q) of the rigid bodies, without rotors. `composite` is a
+/// workspace of n_bodies entries.
 ///
-/// Column k is the wrench that the composite of all bodies beyond joint k needs to accelerate along k alone, projected
-/// on k's own and all ancestors' degrees of freedom; others are zero.
+/// Column k is the wrench that a unit acceleration of degree of freedom k requires of the composite body outboard of its
+/// joint, projected on the degrees of freedom of this joint and its ancestors. Other entries are zero.
 ///
 /// # Source
-/// Featherstone (2008), ch. 6.2; composite inertias in world axes about each body's origin.
+/// Featherstone (2008), section 6.2; composite inertias in world axes about each body's origin.
 pub(crate) fn composite_rigid_bodies(
     model: &Model,
     positions: &PositionKinematics,
@@ -53,7 +53,7 @@ pub(crate) fn composite_rigid_bodies(
                 if parent == 0 {
                     break;
                 }
-                wrench = wrench.about_point_seeing_it_at(&positions.bodies[at].from_parent);
+                wrench = wrench.shifted_back(&positions.bodies[at].from_parent);
                 at = parent;
                 dofs = model.bodies[at].v_start..model.bodies[at].v_end;
             }

@@ -1,17 +1,11 @@
-//! `Model`: one kinematic tree, built and checked once, then immutable.
+//! The [`Model`]: one kinematic tree, validated when built, then immutable.
 //!
-//! Two levels. *Links* are what a model file names: frames with inertia and shapes. *Bodies* are what moves: all links
-//! joined by fixed joints are one body, so a humanoid of 58 links is 31 bodies to the dynamics. Body 0 is what is
-//! fixed in the world. Bodies and their degrees of freedom are numbered depth first, in the order of the joints as
-//! given, so each subtree is one contiguous range.
+//! It has two levels. *Links* are the links of the model file: frames with inertia and shapes. *Bodies* are the moving rigid
+//! bodies: links connected by fixed joints form one body, so that a humanoid of 58 links has 31 bodies. Body 0 is the part
+//! fixed in the world. Bodies and their degrees of freedom are numbered depth first, in the order of the joints as given,
+//! so that each subtree is a contiguous range.
 
-mod attach;
-mod builder;
-mod checks;
 mod coordinates;
-mod tree;
-
-pub use builder::{JointSpec, LinkSpec, ModelBuilder};
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
@@ -21,38 +15,38 @@ use crate::inertia::SpatialInertia;
 use crate::joint::{DofKind, Drive, JointKind, JointLimits, PassiveForces};
 use crate::spatial::OriginInertia;
 
-/// Index of a link of one model; parents come before children, 0 is the root.
+/// Index of a link of a model; parents precede children, 0 is the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkIdx(pub usize);
 
-/// Index of a joint of one model, in the order of its degrees of freedom.
+/// Index of a joint of a model, in the order of its degrees of freedom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JointIdx(pub usize);
 
-/// Index of a moving body of one model; 0 is the part fixed in the world, which may be empty.
+/// Index of a body of a model; 0 is the part fixed in the world, which may be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BodyIdx(pub usize);
 
-/// Index of a degree of freedom of one model: an entry of v.
+/// Index of a degree of freedom of a model, that is of an entry of v.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DofIdx(pub usize);
 
-/// How the root link hangs in the world.
+/// How the root link is attached to the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Root {
     /// Welded at this pose `X_WR`.
     Fixed(Isometry3<f64>),
-    /// Free: its position is q[0..7] = x, y, z, w, qx, qy, qz and its velocity v[0..6] = [ω; v], world axes.
+    /// By a floating joint: its position is q[0..7] = x, y, z, w, qx, qy, qz and its velocity v[0..6] = [ω; v], world axes.
     Floating,
 }
 
-/// Whether the world's gravity acts on a model.
+/// Whether gravity acts on a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GravityAction {
-    /// As on everything else.
-    Acts,
-    /// Compensated, as in a balanced arm.
-    Absent,
+    /// Gravity acts on it.
+    Enabled,
+    /// No gravity, as for a gravity-compensated arm.
+    Disabled,
 }
 
 /// A link: a named frame with inertia and shapes.
@@ -62,13 +56,13 @@ pub struct Link {
     pub name: String,
     /// Mass properties in the link frame, as written in the file.
     pub inertia: SpatialInertia,
-    /// Shapes that touch.
+    /// Collision shapes.
     pub collisions: Vec<Collision>,
-    /// Shapes that are seen.
+    /// Visual shapes.
     pub visuals: Vec<Visual>,
-    /// The joint that moves it; none for a fixed root.
+    /// The joint to its parent; `None` for a fixed root.
     pub parent_joint: Option<JointIdx>,
-    /// The moving body it is part of.
+    /// The body that it is part of.
     pub body: BodyIdx,
     pub(crate) R_BL: Matrix3<f64>,
     pub(crate) p_BL: Vector3<f64>,
@@ -79,7 +73,7 @@ pub struct Link {
 pub struct Joint {
     /// Its name, unique in the model.
     pub name: String,
-    /// What it lets free.
+    /// Kind of joint.
     pub kind: JointKind,
     /// The parent link; `None` is the world (a floating root).
     pub parent: Option<LinkIdx>,
@@ -87,37 +81,37 @@ pub struct Joint {
     pub child: LinkIdx,
     /// Pose of the joint frame J in the parent link's frame.
     pub X_PJ: Isometry3<f64>,
-    /// Unit vector in J.
+    /// Axis, a unit vector in J.
     pub axis: Vector3<f64>,
-    /// Bounds.
+    /// Limits.
     pub limits: JointLimits,
-    /// Damping, friction, spring.
+    /// Damping, dry friction and spring.
     pub passive: PassiveForces,
-    /// Rotor and gear.
+    /// Rotor, gear and gains.
     pub drive: Drive,
     pub(crate) q_start: usize,
     pub(crate) v_start: usize,
 }
 
 impl Joint {
-    /// Its entries of q.
+    /// Range of its entries of q.
     pub fn positions(&self) -> core::ops::Range<usize> {
         self.q_start..self.q_start + self.kind.n_q()
     }
 
-    /// Its entries of v.
+    /// Range of its entries of v.
     pub fn dofs(&self) -> core::ops::Range<usize> {
         self.v_start..self.v_start + self.kind.n_v()
     }
 }
 
-/// `joint` follows `source`: q_joint = multiplier · q_source + offset (URDF's `<mimic>`). Data for a constraint; the
-/// dynamics here treat both joints as independent.
+/// A coupling of two joints, q_joint = multiplier · q_source + offset (URDF's `<mimic>`). [`RigidTree`](crate::RigidTree)
+/// makes it a constraint; the dynamics algorithms treat both joints as independent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coupler {
     /// The coupled joint.
     pub joint: JointIdx,
-    /// The joint it follows.
+    /// The joint that it follows.
     pub source: JointIdx,
     /// Ratio of the two motions.
     pub multiplier: f64,
@@ -130,14 +124,14 @@ pub struct Coupler {
 pub struct NamedFrame {
     /// Its name.
     pub name: String,
-    /// The link that carries it.
+    /// The link on which it is fixed.
     pub link: LinkIdx,
     /// Its pose in the link frame.
     pub X_LF: Isometry3<f64>,
 }
 
-/// What the algorithms read of a moving body: one cache-friendly record. The body frame B has its origin at the child
-/// link's and its z axis along the joint's axis, F is the joint frame with the same z axis, fixed on the parent.
+/// A body, as the algorithms use it. The body frame B has the child link's origin and its z axis along the joint's axis. F is
+/// the joint frame with the same z axis, fixed on the parent.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
     pub(crate) parent: usize,
@@ -150,8 +144,8 @@ pub(crate) struct Body {
     pub(crate) inertia_B: OriginInertia,
 }
 
-/// One kinematic tree of rigid links. Built by [`ModelBuilder`] or read from a file, then immutable; states are plain
-/// arrays q (positions) and v (velocities), laid out as the [`joint`](crate::joint) module says.
+/// A kinematic tree of rigid links, built by [`ModelBuilder`](crate::ModelBuilder) or read from a file; immutable. A state
+/// consists of two arrays, positions q and velocities v; the [`joint`](crate::joint) module documents their layout.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub(crate) name: String,
@@ -170,17 +164,17 @@ pub struct Model {
 }
 
 impl Model {
-    /// Its name.
+    /// Name of the model.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How the root hangs in the world.
+    /// How the root link is attached to the world.
     pub fn root(&self) -> Root {
         self.root
     }
 
-    /// Whether gravity acts on it.
+    /// Whether gravity acts on the model.
     pub fn gravity_action(&self) -> GravityAction {
         self.gravity
     }
@@ -195,7 +189,7 @@ impl Model {
         self.dof_kind.len()
     }
 
-    /// Number of moving bodies, with the fixed body 0.
+    /// Number of bodies, the fixed body 0 included.
     pub fn n_bodies(&self) -> usize {
         self.bodies.len()
     }
@@ -205,50 +199,50 @@ impl Model {
         &self.links
     }
 
-    /// All joints, fixed ones too, in the order of their degrees of freedom.
+    /// All joints, fixed ones included, in the order of their degrees of freedom.
     pub fn joints(&self) -> &[Joint] {
         &self.joints
     }
 
-    /// Joints that follow others.
+    /// Couplings of joints.
     pub fn couplers(&self) -> &[Coupler] {
         &self.couplers
     }
 
-    /// Named frames.
+    /// Named frames of the model.
     pub fn frames(&self) -> &[NamedFrame] {
         &self.frames
     }
 
-    /// Groups of links that don't touch each other.
+    /// Collision filter groups.
     pub fn collision_filter_groups(&self) -> &[CollisionFilterGroup] {
         &self.filter_groups
     }
 
-    /// One link.
+    /// The link at an index.
     pub fn link(&self, link: LinkIdx) -> &Link {
         &self.links[link.0]
     }
 
-    /// One joint.
+    /// The joint at an index.
     pub fn joint(&self, joint: JointIdx) -> &Joint {
         &self.joints[joint.0]
     }
 
-    /// The joint a degree of freedom belongs to.
+    /// The joint that a degree of freedom belongs to.
     pub fn joint_of_dof(&self, dof: DofIdx) -> JointIdx {
         JointIdx(self.dof_joint[dof.0])
     }
 
-    /// Whether a degree of freedom turns or slides.
+    /// Whether a degree of freedom is a rotation or a translation.
     pub fn dof_kind(&self, dof: DofIdx) -> DofKind {
         self.dof_kind[dof.0]
     }
 
-    /// The link of that name.
+    /// The link with a name.
     ///
     /// # Errors
-    /// [`MultibodyError::NoSuchName`] with the most similar name there is.
+    /// [`MultibodyError::NoSuchName`] with the most similar name.
     pub fn link_named(&self, name: &str) -> Result<LinkIdx, MultibodyError> {
         let found = self.links.iter().position(|l| l.name == name);
         found
@@ -256,10 +250,10 @@ impl Model {
             .ok_or_else(|| self.no_such("link", name, self.links.iter().map(|l| &*l.name)))
     }
 
-    /// The joint of that name.
+    /// The joint with a name.
     ///
     /// # Errors
-    /// [`MultibodyError::NoSuchName`] with the most similar name there is.
+    /// [`MultibodyError::NoSuchName`] with the most similar name.
     pub fn joint_named(&self, name: &str) -> Result<JointIdx, MultibodyError> {
         let found = self.joints.iter().position(|j| j.name == name);
         found
@@ -267,10 +261,10 @@ impl Model {
             .ok_or_else(|| self.no_such("joint", name, self.joints.iter().map(|j| &*j.name)))
     }
 
-    /// The frame of that name: a named frame, or a link's own.
+    /// The frame with a name: a named frame, or the frame of a link.
     ///
     /// # Errors
-    /// [`MultibodyError::NoSuchName`] with the most similar name there is.
+    /// [`MultibodyError::NoSuchName`] with the most similar name.
     pub fn frame_named(&self, name: &str) -> Result<NamedFrame, MultibodyError> {
         if let Some(frame) = self.frames.iter().find(|f| f.name == name) {
             return Ok(frame.clone());
@@ -304,25 +298,26 @@ impl Model {
         }
     }
 
-    /// Mass of all links that can move, kg.
+    /// Total mass of the moving bodies, kg.
     pub fn moving_mass(&self) -> f64 {
         self.bodies[1..].iter().map(|b| b.inertia_B.mass).sum()
     }
 
-    /// The gravitational acceleration that acts on this model in a world with `world_gravity`, m/s².
+    /// Gravitational acceleration on this model in a world with `world_gravity`, m/s²; zero if gravity is disabled.
     pub fn gravity_from(&self, world_gravity: &Vector3<f64>) -> Vector3<f64> {
         match self.gravity {
-            GravityAction::Acts => *world_gravity,
-            GravityAction::Absent => Vector3::zeros(),
+            GravityAction::Enabled => *world_gravity,
+            GravityAction::Disabled => Vector3::zeros(),
         }
     }
 
-    /// Whether `link` moves when `dof` does.
+    /// Whether `dof` moves `link`.
     pub fn is_moved_by(&self, link: LinkIdx, dof: DofIdx) -> bool {
         self.support(self.links[link.0].body).any(|d| d == dof)
     }
 
-    /// The degrees of freedom that move a body: its own and its ancestors', from the tip to the root.
+    /// The degrees of freedom that move a body, those of its joint and of its ancestors', from the tip to the root
+    /// (Featherstone's support).
     pub fn support(&self, body: BodyIdx) -> impl Iterator<Item = DofIdx> + '_ {
         let chain =
             core::iter::successors(Some(body.0), |&b| (b != 0).then(|| self.bodies[b].parent));
@@ -333,14 +328,14 @@ impl Model {
         })
     }
 
-    /// Pairs of links that a joint joins directly or that are welded into one body (ascending): no contact is
-    /// computed between them.
+    /// Pairs of links (ascending) that are connected by a joint or welded into one body: no contact is computed between
+    /// them.
     pub fn adjacent_links(&self) -> Vec<(LinkIdx, LinkIdx)> {
         let mut pairs = Vec::new();
         for b in 0..self.links.len() {
             for a in 0..b {
                 let (body_a, body_b) = (self.links[a].body.0, self.links[b].body.0);
-                // Links welded to the two sides of one joint touch where the joint is, like its own two links.
+                // Links welded to the two sides of a joint overlap at the joint, like the two links of the joint.
                 let joined = |x: usize, y: usize| y != 0 && self.bodies[y].parent == x && x != 0;
                 let by_joint = self.links[b]
                     .parent_joint
@@ -354,7 +349,7 @@ impl Model {
         pairs
     }
 
-    /// Pairs of links the file's collision filter groups exclude (ascending).
+    /// Pairs of links (ascending) that collision filter groups exclude from contact.
     pub fn filtered_links(&self) -> Vec<(LinkIdx, LinkIdx)> {
         let mut pairs = Vec::new();
         let group = |name: &str| self.filter_groups.iter().find(|g| g.name == name);
@@ -374,7 +369,7 @@ impl Model {
     }
 }
 
-/// The most similar of `names`, if any is similar: at most a third of the letters differ.
+/// The most similar of `names`, by edit distance; `None` if more than a third of the letters differ.
 pub(crate) fn nearest_name<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
     names
         .map(|n| (edit_distance(name, n), n))
@@ -383,7 +378,7 @@ pub(crate) fn nearest_name<'a>(name: &str, names: impl Iterator<Item = &'a str>)
         .map(|(_, n)| n.to_owned())
 }
 
-/// Levenshtein's distance in letters, by the usual single row.
+/// Levenshtein distance.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,15 +1,16 @@
-//! What joints do by themselves over a step: dampers and springs, implicitly, and the inertia of rotors.
+//! Passive joint forces: implicit dampers and springs, dry friction, and reflected rotor inertia.
 
 use crate::model::Model;
 
 impl Model {
-    /// The degrees of freedom with dry friction, and the force it can bear, N or N·m.
+    /// The degrees of freedom with dry friction, and its bound, N or N·m.
     pub(crate) fn dry_friction(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let rough = self.joints.iter().filter(|j| j.passive.dry_friction > 0.0);
-        rough.flat_map(|j| j.dofs().map(|k| (k, j.passive.dry_friction)))
+        let with_friction = self.joints.iter().filter(|j| j.passive.dry_friction > 0.0);
+        with_friction.flat_map(|j| j.dofs().map(|k| (k, j.passive.dry_friction)))
     }
 
-    /// Adds every joint's reflected inertia (rotor inertia · gear ratio²) to a diagonal of n_v entries, kg m² or kg.
+    /// Adds the reflected inertias of all joints (rotor inertia times gear ratio squared) to a diagonal of n_v entries, kg m²
+    /// or kg.
     pub fn add_reflected_inertia(&self, diagonal: &mut [f64]) {
         for joint in &self.joints {
             for d in &mut diagonal[joint.dofs()] {
@@ -18,11 +19,11 @@ impl Model {
         }
     }
 
-    /// What a step adds to the diagonal of M(q): reflected inertia + `forces_s`·damping + `forces_s`·`positions_s`·stiffness.
+    /// The diagonal that implicit joint forces add to M(q): reflected inertia + `forces_s`·damping +
+    /// `forces_s`·`positions_s`·stiffness.
     ///
-    /// Dampers act at v0 + (v − v0)·`forces_s`/δt; over that time springs are moved by `positions_s`/δt of the end velocity.
-    /// Both are δt where forces are those of the step's end, both δt/2 at midpoint, and `forces_s` is 0 where forces are those
-    /// of the start.
+    /// Dampers act at the velocity v0 + (v − v0)·`forces_s`/δt; springs at the position that follows from it. Both times are δt
+    /// if forces are evaluated at the end of the step, and δt/2 for the midpoint rule. `forces_s` is 0 for explicit forces.
     pub fn implicit_diagonal(&self, forces_s: f64, positions_s: f64, diagonal: &mut [f64]) {
         for joint in &self.joints {
             let passive = &joint.passive;
@@ -33,10 +34,10 @@ impl Model {
         }
     }
 
-    /// Adds the forces of dampers and springs that belong to [`implicit_diagonal`](Self::implicit_diagonal) to `tau`.
+    /// Adds the forces of dampers and springs to `tau`, consistently with [`implicit_diagonal`](Self::implicit_diagonal).
     ///
-    /// With A = M + diag, the solution of A (v − v₀) = δt (τ + this − k) is for `forces_s` = δt the step in which dampers
-    /// act at v and springs at q₀ + δt v:
+    /// With A = M + diag and `forces_s` = δt, the solution of A (v − v₀) = δt (τ + f − k) has dampers at v and springs at
+    /// q₀ + δt v, for the forces f:
     ///
     /// ```text
     /// −d v₀ − k_s (q₀ + forces_s v₀ − q_rest)
@@ -56,7 +57,7 @@ impl Model {
         }
     }
 
-    /// Energy stored in the joints' springs, J.
+    /// Potential energy of the joint springs, J.
     pub fn spring_energy(&self, q: &[f64]) -> f64 {
         let springs = self
             .joints

@@ -1,15 +1,15 @@
-//! A kinematic tree as a participant of the contact problem.
+//! A kinematic tree as a body of the contact problem.
 //!
-//! This file and its folder are the only place in the crate that knows of contact: they offer a [`Model`] with actuators
-//! as a [`DeformableModel`]. Frames of its surface are links, in the order of [`LinkIdx`](crate::LinkIdx); a basis is a
-//! link's twist; velocities are the degrees of freedom that are not held.
-//! The history in its state is the force of dry friction on each degree of freedom that has it, N or N·m.
+//! A [`Model`] with actuators becomes a [`DeformableModel`]; only this module and the capsule chain depend on the contact
+//! crate. The frames of its surface are the links, in the order of [`LinkIdx`](crate::LinkIdx). A basis is the twist of a
+//! link. The velocities of a step are the degrees of freedom that are not held. The history in the state is the force of dry
+//! friction on each degree of freedom that has it, N or N·m.
 
 mod balance;
 mod checks;
 mod constraints;
+mod end_state;
 mod free_flight;
-mod outcome;
 mod step;
 
 use std::sync::Arc;
@@ -26,17 +26,17 @@ use crate::model::{JointIdx, Model};
 use step::TreeStep;
 pub(crate) use step::write_surface;
 
-/// A [`Model`] with its actuators, ready for contact.
+/// A [`Model`] with actuators, as a body of the contact problem.
 #[derive(Clone, Debug)]
 pub struct RigidTree {
     model: Arc<Model>,
-    /// Gains of the actuator on each degree of freedom, if it has one.
+    /// Gains of the actuator on each degree of freedom, if there is one.
     actuators: Arc<[Option<PdGains>]>,
     start: BodyState,
 }
 
 impl RigidTree {
-    /// Without actuators, at rest at the position nearest to zero that limits and couplers admit.
+    /// A tree without actuators, at rest at the neutral position clamped to limits and couplings.
     #[must_use]
     pub fn new(model: Arc<Model>) -> Self {
         let mut q = model.neutral_positions();
@@ -53,10 +53,10 @@ impl RigidTree {
         }
     }
 
-    /// Puts an actuator on a joint of one degree of freedom. Its effort limit is at most the joint's own.
+    /// Adds an actuator to a joint of one degree of freedom. Its effort limit is at most that of the joint.
     ///
-    /// A joint without one takes a feed-forward effort all the same, up to the joint's effort limit. A coupled joint may
-    /// have one: it then drives its source, too.
+    /// A joint without an actuator still accepts a feed-forward effort, up to the joint's effort limit. A coupled joint may
+    /// have an actuator, which then also drives the source joint.
     ///
     /// # Errors
     /// [`MultibodyError::Actuator`] for other joints and for gains that are negative or not finite.
@@ -65,33 +65,33 @@ impl RigidTree {
         joint: JointIdx,
         gains: PdGains,
     ) -> Result<Self, MultibodyError> {
-        let described = self.model.joint(joint);
-        let refuse = |what: String| {
+        let spec = self.model.joint(joint);
+        let reject = |what: String| {
             Err(MultibodyError::Actuator {
-                joint: described.name.clone(),
+                joint: spec.name.clone(),
                 what,
             })
         };
         if !matches!(
-            described.kind,
+            spec.kind,
             JointKind::Revolute | JointKind::Continuous | JointKind::Prismatic
         ) {
-            return refuse("only revolute, continuous and prismatic joints take one".into());
+            return reject("only revolute, continuous and prismatic joints can have one".into());
         }
         for (name, gain) in [
             ("proportional gain", gains.proportional),
             ("derivative gain", gains.derivative),
         ] {
             if !(gain >= 0.0 && gain.is_finite()) {
-                return refuse(format!("{name} = {gain} must be finite and not negative"));
+                return reject(format!("{name} = {gain} must be finite and not negative"));
             }
         }
         if gains.effort_limit.is_nan() || gains.effort_limit < 0.0 {
             let limit = gains.effort_limit;
-            return refuse(format!("effort limit = {limit} must not be negative"));
+            return reject(format!("effort limit = {limit} must not be negative"));
         }
-        let dof = described.dofs().start;
-        let effort_limit = gains.effort_limit.min(described.limits.effort);
+        let dof = spec.dofs().start;
+        let effort_limit = gains.effort_limit.min(spec.limits.effort);
         let mut actuators = self.actuators.to_vec();
         actuators[dof] = Some(PdGains {
             effort_limit,
@@ -101,12 +101,12 @@ impl RigidTree {
         Ok(self)
     }
 
-    /// Puts an actuator on every joint whose drive has gains ([`Drive::gains`](crate::Drive::gains)), with the joint's
-    /// effort limit.
+    /// Adds an actuator to every joint whose drive has gains ([`Drive::gains`](crate::Drive::gains)), with the effort limit of
+    /// the joint.
     ///
     /// # Errors
     /// As [`with_actuator`](Self::with_actuator).
-    pub fn with_described_actuators(self) -> Result<Self, MultibodyError> {
+    pub fn with_actuators_from_drives(self) -> Result<Self, MultibodyError> {
         let model = self.model.clone();
         let mut tree = self;
         for (j, joint) in model.joints().iter().enumerate() {
@@ -122,10 +122,10 @@ impl RigidTree {
         Ok(tree)
     }
 
-    /// Starts from positions `q` and velocities `v` as they are, inside limits or not; quaternions are made unit.
+    /// Sets the initial positions `q` and velocities `v`. They are not clamped to limits; quaternions are normalised.
     ///
     /// # Panics
-    /// If the lengths are not the model's.
+    /// If an array has the wrong length.
     #[must_use]
     pub fn starting_at(mut self, q: &[f64], v: &[f64]) -> Self {
         self.start.q.copy_from_slice(q);
@@ -146,7 +146,7 @@ impl DeformableModel for RigidTree {
         self.start.clone()
     }
 
-    /// Actuators hold the start position; no forces.
+    /// Actuators hold the initial position; no forces.
     fn default_control(&self) -> Control {
         let n_v = self.model.n_v();
         let position = (0..n_v).map(|k| {

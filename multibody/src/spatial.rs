@@ -1,8 +1,8 @@
-//! Spatial vectors and inertias, always in world axes about a body's own origin.
+//! Spatial vectors and inertias, in world axes about the origin of the body.
 //!
-//! Between two bodies only the reference point moves, never the axes: a shift costs one cross product, where a
-//! formulation in link axes would rotate every vector and inertia. A reference point on the body instead of the world
-//! origin keeps the numbers small far from the origin.
+//! From body to body only the reference point changes, not the axes. A shift costs one cross product, where a formulation
+//! in link axes rotates every vector and inertia. A reference point on the body, not at the world origin, avoids loss of
+//! accuracy far from the origin.
 
 use nalgebra::{Matrix3, Vector3, Vector6};
 
@@ -24,7 +24,7 @@ impl Twist {
         Self::default()
     }
 
-    /// The same rigid motion, its linear part taken at a point displaced by `offset` (world axes, m): v + ω × r.
+    /// The twist of the same rigid motion at a point displaced by r = `offset` (world axes, m): v + ω × r.
     #[inline]
     pub fn shifted(&self, offset: &Vector3<f64>) -> Self {
         Self {
@@ -33,13 +33,13 @@ impl Twist {
         }
     }
 
-    /// [ω; v] stacked.
+    /// The vector [ω; v].
     pub fn to_vector(&self) -> Vector6<f64> {
         let (w, v) = (&self.angular, &self.linear);
         Vector6::new(w.x, w.y, w.z, v.x, v.y, v.z)
     }
 
-    /// From [ω; v] stacked.
+    /// From the vector [ω; v].
     pub fn from_vector(stacked: &Vector6<f64>) -> Self {
         Self {
             angular: stacked.fixed_rows::<3>(0).into_owned(),
@@ -63,16 +63,17 @@ impl Wrench {
         Self::default()
     }
 
-    /// The same wrench about a point from which the present one is seen at `offset` (m): n + r × f.
+    /// The same wrench about the point displaced by −r, r = `offset` (world axes, m): torque n + r × f. The transpose of
+    /// [`Twist::shifted`].
     #[inline]
-    pub fn about_point_seeing_it_at(&self, offset: &Vector3<f64>) -> Self {
+    pub fn shifted_back(&self, offset: &Vector3<f64>) -> Self {
         Self {
             torque: self.torque + offset.cross(&self.force),
             force: self.force,
         }
     }
 
-    /// Power n·ω + f·v of this wrench on a twist about the same point, in W.
+    /// Power n·ω + f·v of this wrench on a twist about the same point, W.
     pub fn power(&self, twist: &Twist) -> f64 {
         self.torque.dot(&twist.angular) + self.force.dot(&twist.linear)
     }
@@ -188,7 +189,7 @@ impl OriginInertia {
         }
     }
 
-    /// Adds `child`, whose origin lies at `r` from ours: h += h_c + m r,
+    /// Adds `child`, whose origin is at `r` from this one: h += h_c + m r,
     /// J += J_c + (h·r + r·h')1 − r hᵀ − h' rᵀ with h' = h_c + m r (the parallel-axis rule for origins).
     #[inline]
     pub(crate) fn add_shifted(&mut self, child: &Self, r: &Vector3<f64>) {
@@ -206,7 +207,7 @@ impl OriginInertia {
         self.second.yz -= r.y * h.z + h_here.y * r.z;
     }
 
-    /// Angular momentum about the origin and linear momentum of `twist`, as a wrench-like pair.
+    /// Momentum of `twist`: angular momentum about the origin as `torque`, linear momentum as `force`.
     #[inline]
     pub(crate) fn momentum(&self, twist: &Twist) -> Wrench {
         Wrench {
@@ -215,7 +216,7 @@ impl OriginInertia {
         }
     }
 
-    /// Newton-Euler: the wrench about the origin that gives the body `acceleration` while it moves at `angular`.
+    /// Newton-Euler equations: the wrench about the origin that causes `acceleration` at the angular velocity `angular`.
     ///
     /// ```text
     /// n = J α + ω × J ω + h × a        f = m a + α × h + ω × (ω × h)
@@ -232,7 +233,7 @@ impl OriginInertia {
     }
 }
 
-/// R v, written out: the generic product keeps the compiler from seeing through nine multiplications.
+/// R v, written out: faster than the generic product.
 #[inline(always)]
 pub(crate) fn rotate(r: &Matrix3<f64>, v: &Vector3<f64>) -> Vector3<f64> {
     Vector3::new(
@@ -242,7 +243,7 @@ pub(crate) fn rotate(r: &Matrix3<f64>, v: &Vector3<f64>) -> Vector3<f64> {
     )
 }
 
-/// A B of two 3×3 matrices, written out like [`rotate`].
+/// A B of two 3×3 matrices, written out as [`rotate`].
 #[inline(always)]
 pub(crate) fn product(a: &Matrix3<f64>, b: &Matrix3<f64>) -> Matrix3<f64> {
     let column = |j: usize| rotate(a, &Vector3::new(b[(0, j)], b[(1, j)], b[(2, j)]));
@@ -293,9 +294,7 @@ mod tests {
             linear: Vector3::new(-0.4, 0.8, 0.1),
         };
         let direct = parent.momentum(&at_parent);
-        let through_child = child
-            .momentum(&at_parent.shifted(&r))
-            .about_point_seeing_it_at(&r);
+        let through_child = child.momentum(&at_parent.shifted(&r)).shifted_back(&r);
         assert!((direct.torque - through_child.torque).norm() < 1e-14);
         assert!((direct.force - through_child.force).norm() < 1e-14);
     }

@@ -1,20 +1,20 @@
-//! Reading URDF: the dialect ROS writes, with Drake's extensions.
+//! URDF files as written for ROS, with Drake's extensions.
 //!
-//! Everything in the file is either used or named in the [`LoadReport`], with its line. Used: `<link>` with
+//! Everything in a file is either used or listed in the [`LoadReport`], with its line. Used are: `<link>` with
 //! `<inertial>`, `<collision>`, `<visual>`, `<material>`; `<joint>` of all kinds (`ball` as in Drake) with `<limit>`,
 //! `<dynamics>`, `<mimic>`; `<transmission>` for gear ratio, rotor inertia and gains; `<frame>`; collision filter groups;
-//! `drake:proximity_properties`, `drake:declare_convex`, `drake:acceleration`. Springs, which URDF itself lacks, are
-//! `spring_stiffness` and `spring_reference` on `<dynamics>` or Gazebo's `<springStiffness>`, `<springReference>`.
+//! `drake:proximity_properties`, `drake:declare_convex`, `drake:acceleration`. URDF has no springs: use the attributes
+//! `spring_stiffness` and `spring_reference` of `<dynamics>`, or Gazebo's `<springStiffness>` and `<springReference>`.
 //!
 //! | in the file | read as |
 //! |---|---|
-//! | an inertia no real body has | as written, and suspicious |
-//! | `friction` not below the joint's own effort limit | no dry friction, and suspicious: the joint could never move |
+//! | an unphysical inertia | as written, and suspicious |
+//! | `friction` not below the joint's effort limit | no dry friction, and suspicious: the actuator could never move the joint |
 //! | `effort="0"`, `velocity="0"` | no limit, and suspicious |
 //! | revolute or prismatic joint without `<limit>` | no limits, and suspicious |
-//! | a transmission that is no plain gear | a plain gear, and suspicious |
-//! | universal and screw joints, xacro macros | an error that says what to do instead |
-//! | missing or unmapped visual mesh | shape left out, and suspicious |
+//! | a transmission other than a simple gear | a simple gear, and suspicious |
+//! | universal and screw joints, xacro macros | an error with the remedy |
+//! | missing or unmapped visual mesh | shape omitted, and suspicious |
 //! | missing or unmapped collision mesh | an error |
 //! | collision mesh that is not closed | its convex hull, and suspicious |
 
@@ -35,39 +35,40 @@ use roxmltree::Node;
 
 pub use packages::PackageMap;
 
+use crate::builder::{JointSpec, LinkSpec, ModelBuilder};
 use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
-use crate::model::{GravityAction, JointSpec, LinkSpec, Model, ModelBuilder, Root};
+use crate::model::{GravityAction, Model, Root};
 use document::{Document, Reader};
 
-/// What a URDF file doesn't say itself.
+/// Options of [`read_urdf`]: what a URDF file does not specify.
 #[derive(Clone, Debug)]
 pub struct UrdfOptions {
-    /// How the root link hangs in the world.
+    /// How the root link is attached to the world.
     pub root: Root,
     /// Whether gravity acts on the robot.
     pub gravity: GravityAction,
-    /// Where `package://` and relative mesh names are sought.
+    /// Folders for `package://` and relative mesh names.
     pub packages: PackageMap,
 }
 
 impl Default for UrdfOptions {
-    /// Root welded at the world's origin, gravity, no packages.
+    /// Root welded to the world origin, gravity enabled, no packages.
     fn default() -> Self {
         Self {
             root: Root::Fixed(Isometry3::identity()),
-            gravity: GravityAction::Acts,
+            gravity: GravityAction::Enabled,
             packages: PackageMap::default(),
         }
     }
 }
 
-/// A model, and the account of how it was read.
+/// A model, and a report on its file.
 #[derive(Clone, Debug)]
 pub struct LoadedModel {
     /// The model.
     pub model: Model,
-    /// What was ignored, repaired or doubted, by line; empty when the file was used exactly as written.
+    /// What was ignored, repaired or suspicious, by line; empty if the file was used exactly as written.
     pub report: LoadReport,
 }
 
@@ -75,8 +76,8 @@ pub struct LoadedModel {
 ///
 /// # Errors
 /// [`MultibodyError::Unreadable`] and [`MultibodyError::NotUrdf`] for the file as a whole, otherwise
-/// [`MultibodyError::At`] with the line and what is wrong there. No file named in the robot is opened unless it has
-/// the name of a mesh.
+/// [`MultibodyError::At`] with the line and the error. Files that the robot refers to are opened only if they have the
+/// extension of a mesh.
 pub fn read_urdf(
     path: impl AsRef<Path>,
     options: &UrdfOptions,
@@ -89,7 +90,7 @@ pub fn read_urdf(
     parse_urdf(&bytes, path, options)
 }
 
-/// Reads URDF from memory; `path` is what messages call it, and relative mesh names start from its folder.
+/// Reads URDF from memory. `path` is used in messages, and its folder for relative mesh names.
 ///
 /// # Errors
 /// As [`read_urdf`].
@@ -120,7 +121,7 @@ struct Mimic {
     offset: f64,
 }
 
-/// Everything the file says, before it is checked as a whole.
+/// The contents of the file, before they are validated as a whole.
 struct Robot {
     name: String,
     line: u32,
@@ -129,7 +130,7 @@ struct Robot {
     mimics: Vec<Mimic>,
     frames: Vec<(String, String, Isometry3<f64>)>,
     groups: Vec<CollisionFilterGroup>,
-    /// Of each group, the groups whose members are its members too.
+    /// For each group, the groups whose members it includes.
     member_groups: Vec<Vec<String>>,
     link_lines: BTreeMap<String, u32>,
     joint_lines: BTreeMap<String, u32>,
@@ -140,7 +141,7 @@ impl Robot {
         let root = reader.root();
         if reader.tag(root) != "robot" {
             let text = format!(
-                "the outermost element is <{}>, it must be <robot>",
+                "the root element is <{}>, but must be <robot>",
                 reader.tag(root)
             );
             return Err(reader.error(root, "file", text));
@@ -187,13 +188,13 @@ impl Robot {
                 }
                 "material" | "transmission" | "gazebo" => {}
                 tag if tag.starts_with("xacro:") => {
-                    let text = format!("<{tag}> is a macro: run xacro on the file first");
+                    let text = format!("<{tag}> is a macro: expand the file with xacro first");
                     return Err(reader.error(node, "robot", text));
                 }
                 _ => reader.ignored(node, "robot"),
             }
         }
-        // These refer to joints and links, wherever in the file they stand.
+        // These refer to joints and links, which may follow them in the file.
         for node in elements() {
             match reader.tag(node) {
                 "transmission" => reader.transmission(node, &mut robot.joints)?,
@@ -206,7 +207,7 @@ impl Robot {
         Ok(robot)
     }
 
-    /// Adds the members of member groups, then of theirs, until nothing new comes.
+    /// Adds the members of member groups, recursively.
     fn expand_groups(&mut self, reader: &mut Reader<'_, '_>) {
         let index = |groups: &[CollisionFilterGroup], name: &str| {
             groups.iter().position(|group| group.name == name)
@@ -214,13 +215,13 @@ impl Robot {
         for (group, others) in self.groups.iter().zip(&self.member_groups) {
             for other in others.iter().filter(|o| index(&self.groups, o).is_none()) {
                 let text = format!(
-                    "collision filter group \"{}\" takes in group \"{other}\", which is not there",
+                    "collision filter group \"{}\" includes group \"{other}\", which is not defined",
                     group.name
                 );
                 reader.note(Severity::Suspicious, self.line, text);
             }
         }
-        // A chain of groups that take each other in is no longer than there are groups.
+        // A chain of inclusions is at most as long as the number of groups.
         for _ in 0..self.groups.len() {
             for (g, others) in self.member_groups.iter().enumerate() {
                 for other in others {
@@ -237,7 +238,7 @@ impl Robot {
         }
     }
 
-    /// Drops members that are no links, with a word.
+    /// Removes members that are not links, and reports them.
     fn check_groups(&mut self, reader: &mut Reader<'_, '_>) {
         let links = &self.link_lines;
         for group in &mut self.groups {
@@ -245,7 +246,7 @@ impl Robot {
             group.members.retain(|member| {
                 let known = links.contains_key(member);
                 if !known {
-                    let text = format!("collision filter group \"{name}\" names link \"{member}\", which is not there");
+                    let text = format!("collision filter group \"{name}\" refers to link \"{member}\", which is not defined");
                     reader.note(Severity::Suspicious, self.line, text);
                 }
                 known
@@ -279,7 +280,7 @@ impl Robot {
         builder.build()
     }
 
-    /// Puts the line of the link or joint an error is about in front of it.
+    /// Adds the line of the link or joint that an error refers to.
     fn located(&self, error: MultibodyError, file: &Path) -> MultibodyError {
         use MultibodyError as E;
         let link = |name: &String| self.link_lines.get(name);
@@ -311,13 +312,13 @@ impl Robot {
         }
     }
 
-    /// Names the inertias no real body has; they stay as written.
+    /// Reports unphysical inertias, which are used as written.
     fn check_inertias(&self, model: &Model, reader: &mut Reader<'_, '_>) {
         for link in &self.links {
             let com = link.inertia.com;
             let shapes = link.collisions.iter().map(|c| (&c.geometry, &c.X_LG));
             let shapes = shapes.chain(link.visuals.iter().map(|v| (&v.geometry, &v.X_LG)));
-            // A mesh is not measured, so a link with one has no known size.
+            // The size of a link with a mesh is unknown.
             let reach: Option<Vec<f64>> = shapes
                 .map(|(g, X)| Some(g.bounding_radius()? + (X.translation.vector - com).norm()))
                 .collect();

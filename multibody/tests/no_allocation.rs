@@ -1,4 +1,4 @@
-//! The algorithms and a tree's step, once their memory is there, ask for no more: every allocation of this thread is
+//! The algorithms and the steps of a tree do not allocate after the first few calls: every allocation of this thread is
 //! counted.
 
 use std::path::Path;
@@ -16,8 +16,8 @@ use pliant_multibody::{
     constrained_forward_dynamics, forward_dynamics, inverse_dynamics, mass_matrix, point_jacobian,
 };
 
-/// How often `job` asks for memory.
-fn requests_of(job: impl FnOnce()) -> u64 {
+/// Number of allocations of `job`.
+fn allocations_of(job: impl FnOnce()) -> u64 {
     measure(job).count_total
 }
 
@@ -34,7 +34,7 @@ fn load(name: &str, root: Root) -> Model {
 }
 
 #[test]
-fn dynamics_and_jacobians_allocate_nothing() {
+fn dynamics_and_jacobians_do_not_allocate() {
     let gravity = Vector3::new(0.0, 0.0, -9.81);
     for root in [UrdfOptions::default().root, Root::Floating] {
         let model = load("arm7.urdf", root);
@@ -46,7 +46,7 @@ fn dynamics_and_jacobians_allocate_nothing() {
         let held = HeldDofs::of(&model, [pliant_multibody::DofIdx(n_v - 2)]);
         let tip = LinkIdx(model.links().len() - 1);
         let mut w = Workspace::new(&model);
-        let requests = requests_of(|| {
+        let requests = allocations_of(|| {
             inverse_dynamics(&model, &q, &v, &v, &gravity, &mut w, &mut out);
             bias_forces(&model, &q, &v, &gravity, &mut w, &mut out);
             forward_dynamics(&model, &q, &v, &v, &gravity, &mut w, &mut out);
@@ -68,7 +68,7 @@ fn dynamics_and_jacobians_allocate_nothing() {
 }
 
 #[test]
-fn a_steady_step_of_a_driven_arm_allocates_nothing() {
+fn steps_of_an_arm_with_actuators_do_not_allocate() {
     let model = Arc::new(load("arm7.urdf", UrdfOptions::default().root));
     let mut tree = RigidTree::new(model.clone());
     let gains = PdGains {
@@ -126,16 +126,19 @@ fn a_steady_step_of_a_driven_arm_allocates_nothing() {
     for integration in Integration::ALL {
         take(true, integration);
         take(true, integration);
-        let requests = requests_of(|| (0..5).for_each(|_| take(false, integration)));
+        let requests = allocations_of(|| (0..5).for_each(|_| take(false, integration)));
         assert_eq!(requests, 0, "{integration:?}");
     }
-    // The rows of limits and actuators go into memory that grows once.
+    // The buffers of the rows of limits and actuators grow once.
     let mut fill = || {
         set.clear();
         step.internal_constraints(&mut set.internal(ParticipantIdx(0), &factors));
     };
     fill();
     fill();
-    assert!(requests_of(&mut fill) <= 7, "one small one a joint at most");
+    assert!(
+        allocations_of(&mut fill) <= 7,
+        "one small one a joint at most"
+    );
     assert!(set.n_rows() >= 6);
 }

@@ -63,7 +63,7 @@ pub(super) const COLUMNS: Case = case(
                 known_answers::twisted_columns(),
                 known_answers::twist_under_tension(),
                 known_answers::greenhill(),
-                known_answers::pressed_column(),
+                known_answers::compressed_column(),
             ],
         )
     },
@@ -92,7 +92,7 @@ pub(super) const TURNS: Case = case(
         findings(
             "rod-turns",
             [
-                known_answers::link_of_a_ring(),
+                known_answers::link_of_a_closed_rod(),
                 known_answers::ten_turns(),
                 known_answers::momenta(),
             ],
@@ -123,7 +123,7 @@ pub(super) const ITERATIONS: Case = case(
                     motion.what
                 ),
                 motion.found,
-                motion.study,
+                motion.reference,
                 "the study of Hessians, full Hessian, 40 edges",
             )
         };

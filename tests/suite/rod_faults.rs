@@ -129,17 +129,17 @@ fn invalid_nodes_are_refused_at_the_rod_s_line_by_number_and_value() {
         (
             through("[0, 0, 0], [1, 0, 0]", "open"),
             6,
-            "at least 3 nodes, 2 were given",
+            "at least 3 nodes, but 2 were given",
         ),
         (
             through("[0, 0, 0], [1, 0, 0], [1, 0, 0], [2, 0, 0]", "open"),
             6,
-            "nodes 1 and 2 are 0e0 m apart",
+            "nodes 1 and 2 coincide: they are 0e0 m apart",
         ),
         (
             through("[0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 1, 0]", "open"),
             6,
-            "at node 1 the centreline turns by 180.0 degrees",
+            "node 1: the centreline turns by 180.0 degrees",
         ),
         (
             through(
@@ -147,7 +147,7 @@ fn invalid_nodes_are_refused_at_the_rod_s_line_by_number_and_value() {
                 "joined",
             ),
             6,
-            "does not close: its last node 4 and its first are 4.27",
+            "has a gap: its last node 4 and its first node are 4.27",
         ),
         (
             through("[0, 0, 0], [1, nan, 0], [2, 0, 0]", "open"),
@@ -167,7 +167,7 @@ fn invalid_nodes_are_refused_at_the_rod_s_line_by_number_and_value() {
         (
             rod(straight, "director = [1, 0, 0]\n"),
             6,
-            "director of edge 0, at node 0, is [1.0, 0.0, 0.0]",
+            "edge 0: the director [1.0, 0.0, 0.0]",
         ),
         (
             rod(straight, "twisting_stiffness = -0.5\n"),

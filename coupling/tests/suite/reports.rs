@@ -171,7 +171,7 @@ fn limits_actuators_and_couplers_report_the_torque_that_they_exert() {
         model.link(LinkSpec::new("base", SpatialInertia::zero()));
         for &(name, lower) in arms {
             // The arm's centre is 0.2 m from the hinge, so gravity turns it with m g 0.2 about y.
-            let inertia = arm.seen_from(&Isometry3::translation(0.2, 0.0, 0.0));
+            let inertia = arm.expressed_in(&Isometry3::translation(0.2, 0.0, 0.0));
             model.link(LinkSpec::new(name, inertia));
             let mut joint =
                 JointSpec::new(name, JointKind::Revolute, "base", name).about(-Vector3::y());

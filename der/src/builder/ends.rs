@@ -1,40 +1,41 @@
-//! Ends and other places of a rod: stubs, what is held, frames.
+//! Boundary conditions of a rod: clamp edges, held unknowns, named frames.
 
 use nalgebra::Vector3;
 
-use super::{FramePlace, RodBuilder};
+use super::{FramePosition, RodBuilder};
 use crate::centreline::Closure;
 use crate::error::RodError;
-use crate::rod::{End, RodFrame, RodParts};
+use crate::rod::End;
+use crate::rod_parts::{RodFrame, RodParts};
 use crate::section::parameter;
 
-/// How an end of an open rod is held.
+/// Boundary condition of an end of an open rod.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum EndCondition {
-    /// Not at all.
+    /// Free.
     #[default]
     Free,
-    /// The node stays in place, the tangent turns freely.
+    /// The node's position is fixed, the tangent is free.
     Pinned,
-    /// The node, the tangent and the spin are held in the world by the default control, or moved by
-    /// [`Rod::drive_clamp`](crate::Rod::drive_clamp).
+    /// Position, tangent and material angle are held in the world by the default control, or moved by
+    /// [`Rod::set_clamp_velocity`](crate::Rod::set_clamp_velocity).
     ///
-    /// A stub edge before the node carries the tangent: deflections converge with the square of the edge length, where
-    /// two held nodes would err by half an edge.
+    /// An additional clamp edge before the node prescribes the tangent. Deflections then converge with second order in the
+    /// edge length; holding two nodes of the centreline instead would shorten the rod by half an edge.
     Clamped {
-        /// Direction of the rod at the node, towards its finish; `None`: that of its first (last) edge.
+        /// Unit tangent at the node, from start to finish; `None`: the direction of the first (last) edge.
         tangent: Option<Vector3<f64>>,
     },
-    /// As clamped, but to nothing yet: a weld of a frame at this end to another body holds node, tangent and spin. The
-    /// stub has the mass of an edge.
+    /// A clamp edge that is free to move. Welding a frame at this end to another body then holds position, tangent and
+    /// material angle. The clamp edge has the mass of its neighbouring edge.
     Welded {
-        /// Direction of the rod at the node, towards its finish; `None`: that of its first (last) edge.
+        /// Unit tangent at the node, from start to finish; `None`: the direction of the first (last) edge.
         tangent: Option<Vector3<f64>>,
     },
 }
 
 impl EndCondition {
-    pub(super) fn has_stub(&self) -> bool {
+    pub(super) fn has_clamp_edge(&self) -> bool {
         matches!(self, Self::Clamped { .. } | Self::Welded { .. })
     }
 
@@ -49,13 +50,13 @@ impl EndCondition {
 }
 
 impl RodBuilder {
-    /// One condition an end, none of them contradicting another or a pin.
+    /// One condition for each end, compatible with the pinned nodes.
     pub(super) fn end_conditions(&self) -> Result<[EndCondition; 2], RodError> {
         let mut ends = [EndCondition::Free; 2];
         let n = self.centreline.nodes.len();
         for (end, condition) in &self.ends {
             if self.centreline.closure == Closure::Closed {
-                return Err(RodError::RingHasNoEnds {
+                return Err(RodError::ClosedRodHasNoEnds {
                     what: format!("{end:?} end {}", condition.name()),
                 });
             }
@@ -65,7 +66,7 @@ impl RodBuilder {
                 End::Finish => n - 1,
             };
             if *slot != EndCondition::Free && slot != condition {
-                return Err(RodError::Contradiction {
+                return Err(RodError::ConflictingConditions {
                     node,
                     first: slot.name().into(),
                     second: condition.name().into(),
@@ -75,7 +76,7 @@ impl RodBuilder {
         }
         for &node in &self.pins {
             if node >= n {
-                return Err(RodError::NoSuchPlace {
+                return Err(RodError::IndexOutOfRange {
                     what: "node",
                     index: node,
                     count: n,
@@ -86,8 +87,8 @@ impl RodBuilder {
                 _ if node == n - 1 => ends[1],
                 _ => EndCondition::Free,
             };
-            if condition.has_stub() {
-                return Err(RodError::Contradiction {
+            if condition.has_clamp_edge() {
+                return Err(RodError::ConflictingConditions {
                     node,
                     first: condition.name().into(),
                     second: "pinned".into(),
@@ -97,8 +98,8 @@ impl RodBuilder {
         Ok(ends)
     }
 
-    /// Nodes of the centreline and of the stubs.
-    pub(super) fn nodes_with_stubs(
+    /// Nodes of the centreline with the clamp nodes, and which ends have a clamp edge.
+    pub(super) fn nodes_with_clamp_nodes(
         &self,
         ends: &[EndCondition; 2],
     ) -> Result<(Vec<Vector3<f64>>, [bool; 2]), RodError> {
@@ -106,8 +107,8 @@ impl RodBuilder {
         let mut nodes: Vec<Vector3<f64>> = line.nodes.iter().map(|p| p.coords).collect();
         let last_edge = line.n_edges() - 1;
         let last_node = nodes.len() - 1;
-        let stub = |condition: &EndCondition,
-                    (edge, node): (usize, usize)|
+        let clamp_edge = |condition: &EndCondition,
+                          (edge, node): (usize, usize)|
          -> Result<Option<_>, RodError> {
             let (EndCondition::Clamped { tangent } | EndCondition::Welded { tangent }) = condition
             else {
@@ -117,31 +118,31 @@ impl RodBuilder {
             let Some(direction) = tangent else {
                 return Ok(Some(along));
             };
-            let refused = |what: &str, value, allowed| {
+            let invalid = |what: &str, value, allowed| {
                 let tangent = direction.as_slice();
                 let name = format!("{what} of the clamp's tangent {tangent:?} at node {node}");
                 Err(parameter(name, value, allowed))
             };
             let length = direction.norm();
-            // Not "greater": NaN is to be refused, too.
+            // Written so that NaN is rejected, too.
             let is_unit = (length - 1.0).abs() <= 1e-6;
             if !is_unit {
-                return refused("length", length, "must be 1");
+                return invalid("length", length, "must be 1");
             }
-            // More than 60 degrees off the edge is no tangent of this centreline.
+            // Beyond 60 degrees from the edge, the tangent does not belong to this centreline.
             let cosine = direction.dot(&along) / along.norm();
             if cosine <= 0.5 {
-                return refused(
+                return invalid(
                     "cosine with the edge",
                     cosine,
-                    "must be at least 0.5: within 60 degrees of the edge next to it, towards the finish",
+                    "must exceed 0.5: the tangent must lie within 60 degrees of the adjacent edge and point from start to finish",
                 );
             }
             Ok(Some(direction * along.norm()))
         };
         let (start, finish) = (
-            stub(&ends[0], (0, 0))?,
-            stub(&ends[1], (last_edge, last_node))?,
+            clamp_edge(&ends[0], (0, 0))?,
+            clamp_edge(&ends[1], (last_edge, last_node))?,
         );
         if let Some(along) = finish {
             let last = nodes[nodes.len() - 1];
@@ -153,22 +154,22 @@ impl RodBuilder {
         Ok((nodes, [start.is_some(), finish.is_some()]))
     }
 
-    /// Marks what the default control holds.
+    /// Marks the unknowns that the default control holds.
     pub(super) fn hold(
         &self,
         parts: &mut RodParts,
         ends: &[EndCondition; 2],
     ) -> Result<(), RodError> {
         let n = parts.n_nodes;
-        let places = [(0, 1, 0), (n - 1, n.saturating_sub(2), parts.n_edges - 1)];
-        for (condition, (stub, node, edge)) in ends.iter().zip(places) {
+        let outermost = [(0, 1, 0), (n - 1, n.saturating_sub(2), parts.n_edges - 1)];
+        for (condition, (last_node, node, edge)) in ends.iter().zip(outermost) {
             match condition {
                 EndCondition::Clamped { .. } => {
-                    parts.held[4 * stub..4 * stub + 3].fill(true);
+                    parts.held[4 * last_node..4 * last_node + 3].fill(true);
                     parts.held[4 * node..4 * node + 3].fill(true);
                     parts.held[4 * edge + 3] = true;
                 }
-                EndCondition::Pinned => parts.held[4 * stub..4 * stub + 3].fill(true),
+                EndCondition::Pinned => parts.held[4 * last_node..4 * last_node + 3].fill(true),
                 EndCondition::Free | EndCondition::Welded { .. } => {}
             }
         }
@@ -179,16 +180,17 @@ impl RodBuilder {
         Ok(())
     }
 
-    pub(super) fn place_frames(&self, parts: &mut RodParts) -> Result<(), RodError> {
-        for (name, place) in &self.frames {
+    /// Adds the named frames.
+    pub(super) fn add_frames(&self, parts: &mut RodParts) -> Result<(), RodError> {
+        for (name, position) in &self.frames {
             if parts.frames.iter().any(|f| f.name == *name) {
                 return Err(RodError::DuplicateFrame { name: name.clone() });
             }
-            let (edge, fraction) = match *place {
-                FramePlace::Edge { edge, fraction } => {
+            let (edge, fraction) = match *position {
+                FramePosition::Edge { edge, fraction } => {
                     let count = parts.n_segments();
                     if edge >= count {
-                        return Err(RodError::NoSuchPlace {
+                        return Err(RodError::IndexOutOfRange {
                             what: "edge",
                             index: edge,
                             count,
@@ -203,15 +205,16 @@ impl RodBuilder {
                     }
                     (edge + parts.first_node(), fraction)
                 }
-                FramePlace::End(_) if parts.is_ring() => {
-                    return Err(RodError::RingHasNoEnds {
+                FramePosition::End(_) if parts.is_closed() => {
+                    return Err(RodError::ClosedRodHasNoEnds {
                         what: format!("frame \"{name}\" at an end"),
                     });
                 }
-                FramePlace::End(End::Start) => (0, if parts.stubs[0] { 1.0 } else { 0.0 }),
-                FramePlace::End(End::Finish) => {
-                    (parts.n_edges - 1, if parts.stubs[1] { 0.0 } else { 1.0 })
-                }
+                FramePosition::End(End::Start) => (0, if parts.clamp_edges[0] { 1.0 } else { 0.0 }),
+                FramePosition::End(End::Finish) => (
+                    parts.n_edges - 1,
+                    if parts.clamp_edges[1] { 0.0 } else { 1.0 },
+                ),
             };
             parts.frames.push(RodFrame {
                 name: name.clone(),

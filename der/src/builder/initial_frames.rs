@@ -1,30 +1,30 @@
-//! Frames at the start: directors carried along the centreline.
+//! Initial frames: directors parallel-transported along the centreline.
 
 use nalgebra::Vector3;
 
 use crate::error::RodError;
-use crate::frames::{Anchor, any_director, nearest_branch, reference_twist, transport};
+use crate::frames::{ReferenceFrame, any_director, nearest_branch, reference_twist, transport};
 use crate::natural_shape::JointStrain;
 use crate::section::parameter;
 use crate::strain::{EdgeKinematics, JointStrains};
 
-/// Anchors and material angles of a new rod.
+/// Reference frames, material angles and reference twists of a new rod.
 pub(super) struct InitialFrames {
-    pub(super) anchors: Vec<Anchor>,
+    pub(super) references: Vec<ReferenceFrame>,
     pub(super) angles: Vec<f64>,
     pub(super) betas: Vec<f64>,
 }
 
-/// A director closer to its edge than this has lost its direction across it.
+/// Least angle between a director and its edge: below it, the direction across the edge is ill-defined.
 const LEAST_DIRECTOR_ANGLE_DEG: f64 = 5.0;
 
 impl InitialFrames {
-    /// Reference directors carried along the rod from its first edge without twist; angles that take them to `directors`
-    /// where those are given, and that spread what a ring fails to close by where not.
+    /// Reference directors are parallel-transported along the rod from its first edge. Material angles rotate them to
+    /// `directors` if those are given for all edges; otherwise, in a closed rod, they distribute the holonomy evenly.
     pub(super) fn new(
         edges: &[Vector3<f64>],
         first: usize,
-        ring: bool,
+        is_closed: bool,
         directors: &[Vector3<f64>],
         rest_length: &[f64],
     ) -> Result<Self, RodError> {
@@ -51,10 +51,10 @@ impl InitialFrames {
             let director = transport(&tangents[1], &tangents[0], &carried[1]);
             carried[0] = across(0, &director);
         }
-        let anchors: Vec<_> = tangents
+        let references: Vec<_> = tangents
             .iter()
             .zip(&carried)
-            .map(|(tangent, director)| Anchor {
+            .map(|(tangent, director)| ReferenceFrame {
                 tangent: *tangent,
                 director: *director,
             })
@@ -63,7 +63,7 @@ impl InitialFrames {
         if directors.len() > 1 {
             let mut last: f64 = 0.0;
             for edge in 0..n_edges {
-                // Stubs take after their neighbours: the one before the first has its angle, 0.
+                // Clamp edges have the angle of their neighbour; that of the first edge is 0.
                 if let Some(director) = edge.checked_sub(first).and_then(|i| directors.get(i)) {
                     let (t, d_1) = (&tangents[edge], &carried[edge]);
                     let m_1 = across(edge, director);
@@ -73,40 +73,42 @@ impl InitialFrames {
                 angles[edge] = last;
             }
         }
-        let n_joints = if ring { n_edges } else { n_edges - 1 };
-        let frames = |i: usize| (&anchors[i].tangent, &anchors[i].director);
+        let n_joints = if is_closed { n_edges } else { n_edges - 1 };
+        let frames = |i: usize| (&references[i].tangent, &references[i].director);
         let betas: Vec<f64> = (0..n_joints)
             .map(|j| reference_twist(frames(j), frames((j + 1) % n_edges), 0.0))
             .collect();
         let mut frames = Self {
-            anchors,
+            references,
             angles,
             betas,
         };
-        if ring && directors.len() <= 1 {
-            // Carried around a ring that is not plane, a frame comes back turned.
-            let turned = frames.betas[n_joints - 1];
-            frames.spread(turned, rest_length);
+        if is_closed && directors.len() <= 1 {
+            // Parallel transport around a closed curve out of plane rotates the frame: its holonomy.
+            let holonomy = frames.betas[n_joints - 1];
+            frames.distribute(holonomy, rest_length);
         }
         Ok(frames)
     }
 
-    /// Adds `angle` to the material angles, growing along the rod with its arc length.
-    fn spread(&mut self, angle: f64, rest_length: &[f64]) {
+    /// Adds a rotation to the material angles that grows linearly with arc length, from 0 to `angle`.
+    fn distribute(&mut self, angle: f64, rest_length: &[f64]) {
         let n = rest_length.len();
         let step = |joint: usize| 0.5 * (rest_length[joint] + rest_length[(joint + 1) % n]);
         let total: f64 = (0..self.betas.len()).map(step).sum();
-        let mut way = 0.0;
+        let mut arc = 0.0;
         for edge in 1..n {
-            way += step(edge - 1);
-            self.angles[edge] += angle * way / total;
+            arc += step(edge - 1);
+            self.angles[edge] += angle * arc / total;
         }
     }
 
     /// Strains of the centreline as built.
     pub(super) fn strains(&self, edges: &[Vector3<f64>]) -> Vec<JointStrain> {
         let kinematics: Vec<_> = (0..edges.len())
-            .map(|i| EdgeKinematics::at_anchor(&self.anchors[i], edges[i].norm(), self.angles[i]))
+            .map(|i| {
+                EdgeKinematics::at_reference(&self.references[i], edges[i].norm(), self.angles[i])
+            })
             .collect();
         let joint = |(j, beta): (usize, &f64)| {
             let (a, b) = (&kinematics[j], &kinematics[(j + 1) % edges.len()]);
@@ -121,27 +123,27 @@ impl InitialFrames {
         self.betas.iter().enumerate().map(joint).collect()
     }
 
-    /// Angles and reference twists with the initial twist in them.
+    /// Adds the initial twist to material angles and reference twists.
     pub(super) fn twist(
         &mut self,
         angle: f64,
         rest_length: &[f64],
-        ring: bool,
+        is_closed: bool,
     ) -> Result<(), RodError> {
         if !angle.is_finite() {
             return Err(parameter("initial twist", angle, "must be finite"));
         }
         let turns = angle / std::f64::consts::TAU;
-        if ring && (turns - turns.round()).abs() > 1e-9 {
+        if is_closed && (turns - turns.round()).abs() > 1e-9 {
             return Err(parameter(
-                "initial twist of a ring (turns)",
+                "initial twist of a closed rod (turns)",
                 turns,
-                "must be a whole number, or the ends of its section do not meet",
+                "must be an integer, so that the material frame is continuous where the rod closes",
             ));
         }
         if angle != 0.0 {
-            self.spread(angle, rest_length);
-            if ring {
+            self.distribute(angle, rest_length);
+            if is_closed {
                 let closing = self.betas.len() - 1;
                 self.betas[closing] += std::f64::consts::TAU * turns.round();
             }
@@ -158,7 +160,7 @@ fn check_director(
     let length = director.norm();
     let angle = director.angle(tangent);
     let angle_deg = angle.min(std::f64::consts::PI - angle).to_degrees();
-    // Not "greater": NaN is to be refused, too.
+    // Written so that NaN is rejected, too.
     let is_unit = (length - 1.0).abs() <= 1e-6;
     if is_unit && angle_deg >= LEAST_DIRECTOR_ANGLE_DEG {
         return Ok(());

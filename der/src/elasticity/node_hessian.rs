@@ -3,11 +3,11 @@
 use nalgebra::Matrix3;
 
 use super::Elasticity;
-use crate::rod::RodParts;
 use crate::rod_matrix::{REACH, RodMatrix};
+use crate::rod_parts::RodParts;
 use crate::strain::{EdgeBlock, JointBlock};
 
-/// [`Elasticity::collect_hessian`] for the widest registers of the processor.
+/// [`Elasticity::collect_hessian`], dispatched to the widest SIMD instructions of the processor.
 struct Collecting<'a, F>(&'a Elasticity, &'a RodParts, f64, &'a mut RodMatrix, F);
 
 impl<F: Fn(f64, f64) -> f64> pulp::WithSimd for Collecting<'_, F> {
@@ -29,11 +29,11 @@ impl Elasticity {
 
     /// matrix += scale · d²E/dq².
     pub(crate) fn add_hessian(&self, rod: &RodParts, scale: f64, matrix: &mut RodMatrix) {
-        let onto = |there: f64, value: f64| there + value;
+        let onto = |old: f64, value: f64| old + value;
         pulp::Arch::new().dispatch(Collecting(self, rod, scale, matrix, onto));
     }
 
-    /// Every entry within the band becomes `onto` of what it was and of its value in scale · d²E/dq².
+    /// Sets every entry to `onto`(its old value, its value in scale · d²E/dq²).
     #[inline(always)]
     fn collect_hessian(
         &self,
@@ -42,13 +42,13 @@ impl Elasticity {
         matrix: &mut RodMatrix,
         onto: impl Fn(f64, f64) -> f64,
     ) {
-        // Columns that reach out of the band have several contributions.
+        // Columns that reach beyond the band sum several contributions.
         let n_inside = matrix.n_band().saturating_sub(REACH - 4) / 4;
-        matrix.map_columns_from(4 * n_inside, |there| onto(there, 0.0));
+        matrix.map_columns_from(4 * n_inside, |old| onto(old, 0.0));
         let n_nodes = rod.n_nodes;
         let no_edge = EdgeBlock::default();
         let no_joint = JointBlock::default();
-        // Blocks of edge i and of the joint at its far end, with the lengths put back in.
+        // Blocks of edge i and of the joint at its second node, as derivatives with respect to e.
         let edge_block = |i: usize| {
             self.edge_blocks.get(i).map_or(no_edge, |block| {
                 let inverse = 1.0 / self.edges[i].length;
@@ -72,7 +72,7 @@ impl Elasticity {
                 }
             })
         };
-        let (mut edge_before, mut joint_here) = match rod.is_ring() {
+        let (mut edge_before, mut joint_here) = match rod.is_closed() {
             true => (edge_block(rod.n_edges - 1), joint_block(rod.n_joints - 1)),
             false => (no_edge, no_joint),
         };
@@ -95,10 +95,10 @@ impl Elasticity {
     }
 }
 
-/// Columns (x_i, γ^i) of the Hessian in rows x_i … x_{i+2}, of which those above the diagonal are not used.
+/// Columns (x_i, γ^i) of the Hessian, rows x_i to x_{i+2}; entries above the diagonal are not used.
 type NodeColumns = [[f64; REACH]; 4];
 
-/// From edges to nodes. With D the block of an edge and C that of a joint, e_{i−1} = x_i − x_{i−1}:
+/// Transforms from edges to nodes. With D the block of an edge and C that of a joint, e_{i−1} = x_i − x_{i−1}:
 ///
 /// ```text
 /// [x_i,   x_i] = D_{i−1} + D_i − C_i − C_iᵀ        [γ^i, x_i] = −D_i + C_iᵀ
@@ -135,17 +135,17 @@ fn node_columns(
     columns
 }
 
-/// Adds columns that reach to the end of an open rod or round a ring.
+/// Adds columns that reach the end of an open rod, or wrap around a closed one.
 fn add_columns(matrix: &mut RodMatrix, node: usize, columns: &NodeColumns) {
     let n = matrix.n();
     let first = 4 * node;
-    let is_ring = n.is_multiple_of(4);
+    let is_closed = n.is_multiple_of(4);
     for (c, values) in columns.iter().enumerate() {
         for (r, value) in values.iter().enumerate().skip(c) {
             let (row, column) = (first + r, first + c);
             if row < n && column < n {
                 matrix.add(row, column, *value);
-            } else if is_ring {
+            } else if is_closed {
                 matrix.add(row % n, column, *value);
             }
         }

@@ -1,4 +1,4 @@
-//! Straight rods that buckle: pressed, twisted, twisted under tension.
+//! Buckling of straight rods under compression, torque, and torque with tension.
 
 use std::f64::consts::PI;
 
@@ -19,7 +19,7 @@ fn buckling_force(rod: &Rod, control: &Control) -> Result<f64, RodError> {
     })
 }
 
-/// Euler's loads of pinned, clamped and free, and clamped columns.
+/// Euler's buckling loads of pinned, clamped-free and clamped columns.
 ///
 /// # Errors
 /// None.
@@ -43,7 +43,7 @@ pub fn euler_loads() -> Comparisons {
             .end(End::Finish, CLAMPED)
             .build()?;
         for (what, rod, load, share) in [
-            ("clamped and free column over π²EI/4L²", one, 0.25, 1.1),
+            ("clamped-free column over π²EI/4L²", one, 0.25, 1.1),
             ("clamped column over 4π²EI/L²", both, 4.0, 5.0),
         ] {
             comparisons.push(Comparison {
@@ -51,7 +51,7 @@ pub fn euler_loads() -> Comparisons {
                 found: buckling_force(&rod, &rod.default_control())? / (load * PI * PI),
                 expected: 1.0,
                 tolerance: share * error.abs(),
-                source: "Euler (1744); its wave is so many edges long",
+                source: "Euler (1744); the error grows with the buckling wavelength in edges",
             });
         }
     }
@@ -81,7 +81,7 @@ fn buckling_moment(edges: usize, tension: f64, high: f64) -> Result<f64, RodErro
 /// None.
 pub fn twisted_columns() -> Comparisons {
     let mut comparisons = Vec::new();
-    // A joint that twists bends the more easily: the error depends on GJ/EI.
+    // Twist reduces the bending stiffness of a joint: the error depends on GJ/EI.
     for (edges, expected) in [(16, 0.917), (32, 0.975), (64, 0.9934)] {
         comparisons.push(Comparison {
             what: format!("buckling moment of a clamped twisted rod over 8.98682 EI/L, {edges} edges"),
@@ -103,17 +103,17 @@ pub fn twisted_columns() -> Comparisons {
 /// T sin b = 2b (cos b − cos a)
 /// ```
 ///
-/// whose root between π (T → ∞: M² = 4 EI T) and 4.49341 (T → 0: tan b = b) is found by bisection.
+/// Its root between π (T → ∞: M² = 4 EI T) and 4.49341 (T → 0: tan b = b) is found by bisection.
 fn moment_under_tension(tension: f64) -> f64 {
     let a = |b: f64| (tension + b * b).sqrt();
-    let left = |b: f64| tension * b.sin() - 2.0 * b * (b.cos() - a(b).cos());
+    let imbalance = |b: f64| tension * b.sin() - 2.0 * b * (b.cos() - a(b).cos());
     let (mut low, mut high) = (PI, 4.493_409_457_909_064);
     for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if left(middle) > 0.0 {
-            low = middle;
+        let midpoint = 0.5 * (low + high);
+        if imbalance(midpoint) > 0.0 {
+            low = midpoint;
         } else {
-            high = middle;
+            high = midpoint;
         }
     }
     2.0 * a(low)
@@ -145,7 +145,7 @@ pub fn twist_under_tension() -> Comparisons {
         found: extrapolated * extrapolated / (4.0 * tension),
         expected: 1.0,
         tolerance: 5e-3,
-        source: "M² = 4 EI T (Timoshenko, Gere); ends raise it by up to (π/L)² EI/T = 0.4 %",
+        source: "M² = 4 EI T (Timoshenko, Gere); the clamped ends raise it by up to (π/L)² EI/T = 0.4 %",
     });
     Ok(comparisons)
 }

@@ -1,5 +1,5 @@
-//! Gradient and Hessian of the elastic energy: against hyper-dual numbers of the energy written down plainly, at the anchor of
-//! the frames and away from it, and against an L-shaped rod computed by hand.
+//! Gradient and Hessian of the elastic energy, against hyper-dual numbers at the reference state and away from it, and
+//! against an L-shaped rod computed by hand.
 
 use nalgebra::{DMatrix, Point3, Vector3};
 use pliant_contact_sap::{BodyState, DeformableModel};
@@ -11,20 +11,20 @@ use crate::{
     Centreline, Closure, NaturalShape, NaturalStrain, Rod, RodBuilder, RodError, RodProperties,
 };
 
-/// The k-th of a row of numbers in (−`size`, `size`) without order.
-fn shaken(k: usize, size: f64) -> f64 {
+/// The k-th of a sequence of quasi-random numbers in (−`size`, `size`).
+fn perturbation(k: usize, size: f64) -> f64 {
     size * (12.9898 * (k as f64 + 1.0).powi(2)).sin()
 }
 
-/// A crooked, anisotropic, naturally curved and twisted rod with all angles off zero.
-fn crooked(closure: Closure) -> Result<(Rod, BodyState, PlainRod), RodError> {
+/// An irregular, anisotropic, naturally curved and twisted rod with nonzero material angles.
+fn irregular_rod(closure: Closure) -> Result<(Rod, BodyState, PlainRod), RodError> {
     let edges = 6;
     let mut line = match closure {
         Closure::Open => Centreline::helix(0.5, 0.6, 0.7, edges),
         Closure::Closed => Centreline::circle(0.5, edges),
     };
     for (i, p) in line.nodes.iter_mut().enumerate() {
-        *p += Vector3::from_fn(|k, _| shaken(3 * i + k, 0.05));
+        *p += Vector3::from_fn(|k, _| perturbation(3 * i + k, 0.05));
     }
     let properties = RodProperties {
         stretch: 40.0,
@@ -46,7 +46,7 @@ fn crooked(closure: Closure) -> Result<(Rod, BodyState, PlainRod), RodError> {
         .build()?;
     let mut state = rod.default_state();
     for i in 0..rod.n_edges() {
-        state.q[4 * i + 3] += shaken(100 + i, 0.4);
+        state.q[4 * i + 3] += perturbation(100 + i, 0.4);
     }
     let n = line.nodes.len();
     let n_edges = rod.n_edges();
@@ -70,11 +70,12 @@ fn crooked(closure: Closure) -> Result<(Rod, BodyState, PlainRod), RodError> {
     Ok((rod, state, plain))
 }
 
-/// The largest errors of gradient and Hessian, over their largest entries, with all unknowns up to `displacement` off.
+/// Errors of energy, gradient and Hessian, relative to their largest entries, with all unknowns displaced by up to
+/// `displacement`.
 fn errors(closure: Closure, displacement: f64) -> Result<[f64; 3], RodError> {
-    let (rod, mut state, plain) = crooked(closure)?;
+    let (rod, mut state, plain) = irregular_rod(closure)?;
     for (i, q) in state.q.iter_mut().enumerate() {
-        *q += shaken(200 + i, displacement);
+        *q += perturbation(200 + i, displacement);
     }
     let n = state.q.len();
     let gradient = rod.energy_gradient(&state)?;
@@ -102,19 +103,22 @@ fn errors(closure: Closure, displacement: f64) -> Result<[f64; 3], RodError> {
     ])
 }
 
-/// Energy, gradient and Hessian of crooked rods and rings against hyper-dual numbers.
+/// Energy, gradient and Hessian of an open and a closed rod against hyper-dual numbers.
 ///
 /// # Errors
 /// None.
 pub fn derivatives() -> Comparisons {
     let mut comparisons = Vec::new();
-    for (what, closure) in [("a rod", Closure::Open), ("a ring", Closure::Closed)] {
-        // An edge has 0.5 m: the second turns it by up to half a radian.
-        for (place, displacement) in [("at the anchor", 0.0), ("far from the anchor", 0.12)] {
+    for (what, closure) in [
+        ("an open rod", Closure::Open),
+        ("a closed rod", Closure::Closed),
+    ] {
+        // Edges are 0.5 m long: the second displacement rotates them by up to half a radian.
+        for (state, displacement) in [("at the reference state", 0.0), ("away from it", 0.12)] {
             let found = errors(closure, displacement)?;
             for (of, found) in ["energy", "gradient", "Hessian"].into_iter().zip(found) {
                 comparisons.push(Comparison {
-                    what: format!("error of the {of} of {what} {place}, of itself"),
+                    what: format!("relative error of the {of} of {what} {state}"),
                     found,
                     expected: 0.0,
                     tolerance: 1e-12,

@@ -7,7 +7,7 @@ use pliant_contact_sap::DeformableModel;
 use super::{Comparison, Comparisons, cantilever, isotropic, level_rod, strained};
 use crate::RodProperties;
 
-/// Frequency of number `index` over `expected` at 8, 16, 32 and 64 edges, whose errors are known.
+/// Frequency number `index` relative to `expected` at 8, 16, 32 and 64 edges, with known discretisation errors.
 fn compare(
     what: &str,
     properties: RodProperties,
@@ -20,7 +20,7 @@ fn compare(
         let rod = cantilever(edges, properties)?;
         let (state, control) = (rod.default_state(), rod.default_control());
         comparisons.push(Comparison {
-            what: format!("{what} over the continuum's, {edges} edges"),
+            what: format!("{what} relative to beam theory, {edges} edges"),
             found: rod.natural_frequency(&state, &control, index)? / expected,
             expected: 1.0 + error,
             tolerance: 0.08 * error.abs(),
@@ -35,7 +35,7 @@ fn compare(
 /// # Errors
 /// None.
 pub fn bending_frequencies() -> Comparisons {
-    // Bending in the other plane and twist are far above.
+    // Frequencies of bending in the other plane and of twist are far higher.
     let strip = RodProperties {
         bend_2: 1e4,
         twist: 1e4,
@@ -57,7 +57,7 @@ pub fn bending_frequencies() -> Comparisons {
 /// The errors of the lowest frequency of a clamped bar.
 const OF_A_BAR: [f64; 4] = [-1.6e-3, -4e-4, -1e-4, -2.5e-5];
 
-/// The lowest torsion frequency of a 5:1 strip, (π/2L) √(GJ/ρI_p): with J for inertia it would be 2.7 times as fast.
+/// The lowest torsion frequency of a 5:1 strip, (π/2L) √(GJ/ρI_p). With J in place of I_p it would be 2.7 times as high.
 ///
 /// # Errors
 /// None.
@@ -109,7 +109,7 @@ pub fn frequencies_under_tension() -> Comparisons {
     let frequency = |edges: usize, tension: f64, mode: usize| {
         let rod = level_rod(edges, strip).pin(0).pin(edges).build()?;
         let state = strained(&rod, tension, 0.0, &strip);
-        // The lowest of all is the spin of the whole, without a frequency.
+        // The lowest is the rigid rotation about the tangent, with zero frequency.
         rod.natural_frequency(&state, &rod.default_control(), mode)
     };
     let mut comparisons = Vec::new();

@@ -1,4 +1,4 @@
-//! A cantilever that hangs under its own weight: the master curve of height over width.
+//! A cantilever under its own weight: the master curve of height over width (Romero et al. 2021).
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -6,7 +6,7 @@ use pliant_contact_sap::DeformableModel;
 
 use super::{Comparison, Comparisons, at_rest, cantilever, isotropic};
 
-/// G = ρgAL³/EI, W/L, H/L, H/W and angle of the tip: boundary value problem to 1e-9.
+/// G = ρgAL³/EI, W/L, H/L, H/W and angle of the tip; boundary value problem solved to 1e-9.
 const MASTER_CURVE: [(f64, f64, f64, f64, f64); 11] = [
     (0.1, 0.999911, 0.012498, 0.012500, 0.016665),
     (1.0, 0.991246, 0.123471, 0.124562, 0.165116),
@@ -21,8 +21,8 @@ const MASTER_CURVE: [(f64, f64, f64, f64, f64); 11] = [
     (1000.0, 0.045986, 0.981141, 21.335440, FRAC_PI_2),
 ];
 
-/// Width, height and angle of the tip over G: 64 edges, and 320 from G = 50 on, so that the boundary layer L/√G at the clamp holds
-/// nine edges or more.
+/// Width, height and angle of the tip as functions of G. 64 edges, and 320 from G = 50 on, so that the boundary layer L/√G at
+/// the clamp is resolved by nine edges or more.
 ///
 /// # Errors
 /// None but [`RodError::NoEquilibrium`](crate::RodError::NoEquilibrium).
@@ -34,7 +34,7 @@ pub fn own_weight() -> Comparisons {
     );
     let (mut of_few, mut of_many) = (few.default_state(), many.default_state());
     for (g, width, height, aspect, angle) in MASTER_CURVE {
-        // Each from the last.
+        // Each equilibrium starts from the last one.
         let (rod, state, share) = if g < 50.0 {
             (&few, &mut of_few, 6e-4)
         } else {

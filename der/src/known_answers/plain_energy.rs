@@ -1,4 +1,4 @@
-//! The elastic energy written down plainly, in hyper-dual numbers: what the fast code's derivatives are compared with.
+//! A direct implementation of the elastic energy in hyper-dual numbers: the reference for the derivatives.
 
 use nalgebra::Vector3;
 
@@ -36,7 +36,7 @@ fn transport(t_0: &V, t: &V, v: &V) -> V {
     plus(&plus(&times(v, c), &cross(&w, v)), &along)
 }
 
-/// A rod as the plain energy sees it: no stubs, frames carried from where they were.
+/// The data of a rod without clamp edges, with the reference frames of its last accepted state.
 pub(super) struct PlainRod {
     pub(super) closure: Closure,
     pub(super) n_nodes: usize,

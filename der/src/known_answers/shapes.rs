@@ -1,4 +1,4 @@
-//! Shapes at rest: natural helices, hanging ropes, helical springs.
+//! Equilibrium shapes: natural helices, catenaries, helical springs.
 
 use std::f64::consts::TAU;
 
@@ -39,7 +39,7 @@ pub fn natural_helix() -> Comparisons {
             ("rise", found_rise / rise, of_rise),
         ] {
             comparisons.push(Comparison {
-                what: format!("{what} of a natural helix over the curve's, {edges} edges"),
+                what: format!("{what} of a natural helix relative to the exact one, {edges} edges"),
                 found,
                 expected: 1.0 + error,
                 tolerance: 0.1 * error.abs(),
@@ -57,18 +57,20 @@ pub fn natural_helix() -> Comparisons {
     Ok(comparisons)
 }
 
-/// Radius of the helix through the nodes of a rod, and its rise for each length of the polygon: second differences of the
+/// Radius of the helix through the nodes of a rod, and its rise per length of the polygon. Second differences of the
 /// nodes point to the axis.
 fn helix_through(rod: &Rod, state: &BodyState) -> (f64, f64) {
     let n = rod.n_nodes();
     let x: Vec<_> = (0..n).map(|i| rod.position(state, i).coords).collect();
-    let bend = |i: usize| x[i + 1] + x[i - 1] - x[i] * 2.0;
-    let axis = bend(1).cross(&bend(n / 3)).normalize();
+    let second_difference = |i: usize| x[i + 1] + x[i - 1] - x[i] * 2.0;
+    let axis = second_difference(1)
+        .cross(&second_difference(n / 3))
+        .normalize();
     let rise = (x[n - 1] - x[0]).dot(&axis).abs() / rod.total_rest_length();
-    // Bends of nodes on a helix have the length 2R(1 − cos ψ), ψ the turn from node to node.
-    let (a, b) = (bend(1), bend(2));
-    let turn = (a.dot(&b) / (a.norm() * b.norm())).acos();
-    (a.norm() / (2.0 * (1.0 - turn.cos())), rise)
+    // Second differences on a helix have the norm 2R(1 − cos ψ), with ψ the angle from node to node.
+    let (a, b) = (second_difference(1), second_difference(2));
+    let angle = (a.dot(&b) / (a.norm() * b.norm())).acos();
+    (a.norm() / (2.0 * (1.0 - angle.cos())), rise)
 }
 
 /// A rope that hangs between two points: sag and tensions at 80 edges.
@@ -109,7 +111,7 @@ pub fn catenary() -> Comparisons {
         let state = at_rest(&rod, &rod.default_state(), 1.0, &rod.default_control())?;
         let low = (0..=edges).map(|i| rod.position(&state, i).z);
         let stretch = rod.strains(&state)?.stretch;
-        // The tension of the end edge's middle; it grows by w times the height.
+        // Tension at the midpoint of the end edge; it grows by w times the height.
         let half = 0.5 * (rod.position(&state, 1).z - rod.position(&state, 0).z).abs();
         for (what, found, expected) in [
             ("sag/D", -low.fold(0.0, f64::min) / span, sag),
@@ -128,7 +130,7 @@ pub fn catenary() -> Comparisons {
     Ok(comparisons)
 }
 
-/// Axial flexibility of a helical spring, L R² (cos²a/GJ + sin²a/EI), at 24 and 48 edges a turn.
+/// Axial flexibility of a helical spring, L R² (cos²a/GJ + sin²a/EI), with 24 and 48 edges per turn.
 ///
 /// # Errors
 /// None but [`RodError::NoEquilibrium`].
@@ -137,16 +139,16 @@ pub fn helical_spring() -> Comparisons {
     let fine = spring_flexibility(48)?;
     Ok(vec![
         Comparison {
-            what: "axial flexibility of a helical spring over the thin wire's, 24 edges a turn"
+            what: "axial flexibility of a helical spring relative to that of a thin wire, 24 edges per turn"
                 .into(),
             found: coarse,
             expected: 1.0,
             tolerance: 0.02,
-            source: "L R² (cos²a/GJ + sin²a/EI), ends free to turn (Timoshenko)",
+            source: "L R² (cos²a/GJ + sin²a/EI), ends free to rotate (Timoshenko)",
         },
-        // The polygon lies within its helix, by (2π/n)²/8 of the radius at the middle of an edge.
+        // Midpoints of edges lie inside the helix, by (2π/n)²/8 of the radius.
         Comparison {
-            what: "ratio of its errors at 24 and 48 edges a turn".into(),
+            what: "ratio of its errors with 24 and 48 edges per turn".into(),
             found: (coarse - 1.0) / (fine - 1.0),
             expected: 4.0,
             tolerance: 0.05,
@@ -155,7 +157,7 @@ pub fn helical_spring() -> Comparisons {
     ])
 }
 
-/// Axial flexibility of a helical spring over that of the thin wire.
+/// Axial flexibility of a helical spring relative to that of a thin wire.
 fn spring_flexibility(edges_per_turn: usize) -> Result<f64, RodError> {
     let (radius, pitch_angle, turns) = (0.2_f64, 0.3_f64, 4.0);
     let (bend, twist) = (1.0, 0.7);
@@ -183,9 +185,9 @@ fn spring_flexibility(edges_per_turn: usize) -> Result<f64, RodError> {
     let state = at_rest(&rod, &start, 0.0, &control)?;
     let moved = rod.material_frame(&state, edges - 1)? * arm_in_section;
     let stretched = rod.position(&state, edges).z + moved.z - end.z - arm.z;
-    // The half edge at the tip has no joint to yield in.
-    let yielding = 1.0 - 0.5 / edges as f64;
-    let length = TAU * radius * turns / pitch_angle.cos() * yielding;
+    // The half edge at the tip has no joint.
+    let flexible = 1.0 - 0.5 / edges as f64;
+    let length = TAU * radius * turns / pitch_angle.cos() * flexible;
     let (sin, cos) = pitch_angle.sin_cos();
     let flexibility = length * radius * radius * (cos * cos / twist + sin * sin / bend);
     Ok(stretched / force / flexibility)

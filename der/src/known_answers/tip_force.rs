@@ -1,9 +1,9 @@
-//! A cantilever with a dead force at its tip: Euler's elastica.
+//! A cantilever with a dead load at its tip: Euler's elastica.
 
 use nalgebra::Vector3;
 use pliant_contact_sap::DeformableModel;
 
-use super::{Comparison, Comparisons, at_rest, cantilever, isotropic, pull};
+use super::{Comparison, Comparisons, at_rest, cantilever, dead_load, isotropic};
 use crate::{RodError, RodProperties};
 
 /// PL²/EI, x/L, drop/L and angle of the tip: boundary value problem of the inextensible elastica, to 1e-6.
@@ -24,7 +24,9 @@ fn tip(edges: usize, b: f64, stretch: f64) -> Result<(f64, f64, f64), RodError> 
     };
     let rod = cantilever(edges, properties)?;
     let mut control = rod.default_control();
-    control.loads.push(pull(edges, Vector3::new(0.0, 0.0, -b)));
+    control
+        .loads
+        .push(dead_load(edges, Vector3::new(0.0, 0.0, -b)));
     let state = at_rest(&rod, &rod.default_state(), 0.0, &control)?;
     let tip = rod.position(&state, edges);
     let along = tip - rod.position(&state, edges - 1);
@@ -40,7 +42,7 @@ pub fn tip_force() -> Comparisons {
     let mut comparisons = Vec::new();
     for (b, x, drop, angle) in ELASTICA {
         let found = tip(32, b, 1e6)?;
-        // The last edge's middle is 1/64 before the tip, where curvature has ended: twice the tolerance.
+        // The last edge has the tangent at its midpoint, 1/64 before the tip: twice the tolerance.
         for (what, found, expected, tolerance) in [
             ("x/L", found.0, x, 1e-3),
             ("drop/L", found.1, drop, 1e-3),

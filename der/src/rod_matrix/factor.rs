@@ -1,4 +1,4 @@
-//! LDLᵀ factors of the matrix of a rod, in O(n): the band four columns at a time, then the border of a ring.
+//! LDLᵀ factors of the matrix of a rod, in O(n): the band four columns at a time, then the border of a closed rod.
 
 use super::{BORDER, REACH, RodMatrix, STRIDE};
 
@@ -10,7 +10,7 @@ const BLOCK: usize = 4 * STRIDE;
 pub(crate) struct RodFactor {
     n: usize,
     n_band: usize,
-    /// Unit lower band by columns, 1/d in place of the diagonal; whole blocks of four columns.
+    /// Unit lower band by columns, with 1/d on the diagonal, padded to blocks of four columns.
     band: Vec<f64>,
     /// L⁻¹ of the border's rows, column by column.
     border: Vec<[f64; BORDER]>,
@@ -23,12 +23,12 @@ pub(crate) struct RodFactor {
 pub(crate) enum Pivots {
     /// Stop: the matrix is not positive definite.
     Positive,
-    /// Count it: by Sylvester's law there are as many negative eigenvalues.
+    /// Count it: by Sylvester's law of inertia there are as many negative eigenvalues.
     Counted,
 }
 
-/// [`RodFactor::factor`] for the widest registers of the processor. A closure would not do: its body stays outside of
-/// what is compiled for them.
+/// [`RodFactor::factor`], dispatched to the widest SIMD instructions of the processor. A closure would not be compiled for
+/// them.
 struct Factoring<'a>(&'a mut RodFactor, &'a RodMatrix, Pivots);
 
 impl pulp::WithSimd for Factoring<'_> {
@@ -55,7 +55,7 @@ impl pulp::WithSimd for Solving<'_> {
 impl RodFactor {
     /// Factors `a`; returns the number of negative pivots, or the first row whose pivot is not positive.
     pub(crate) fn factor(&mut self, a: &RodMatrix, pivots: Pivots) -> Result<usize, usize> {
-        // With the processor's wide registers; the order of operations and hence the bits are the same without.
+        // The order of operations, hence every bit, does not depend on the width of the registers.
         pulp::Arch::new().dispatch(Factoring(self, a, pivots))
     }
 
@@ -73,7 +73,7 @@ impl RodFactor {
             std::mem::swap(&mut pending, &mut next);
         }
         if !last.is_empty() {
-            // Filled up with the identity.
+            // Padded with the identity.
             let mut source = [0.0; BLOCK];
             source[..last.len()].copy_from_slice(last);
             for column in source[last.len()..].chunks_exact_mut(STRIDE) {
@@ -106,7 +106,7 @@ impl RodFactor {
                 self.corner[r][c] = rows[row * n + n_band + column];
             }
         }
-        // All rows at once, as lanes; the corner loses what each column explains.
+        // All rows of the border at once, as lanes; the corner becomes the Schur complement.
         let mut pending = [[0.0; BORDER]; STRIDE];
         for (block, columns) in self.band.chunks_exact(BLOCK).zip(border.chunks_mut(4)) {
             for c in 0..columns.len() {
@@ -157,7 +157,7 @@ impl RodFactor {
     /// x = L⁻¹x for the band.
     #[inline(always)]
     fn solve_lower(&self, x: &mut [f64]) {
-        // What the columns so far do to the next rows.
+        // Updates of the next rows by the columns so far.
         let mut pending = [0.0; STRIDE];
         for (block, x) in self.band.chunks_exact(BLOCK).zip(x.chunks_mut(4)) {
             for (x, pending) in x.iter_mut().zip(&pending) {
@@ -183,13 +183,13 @@ impl RodFactor {
     /// x = L⁻ᵀx for the band.
     #[inline(always)]
     fn solve_upper(&self, x: &mut [f64]) {
-        // The solution below the block at hand.
+        // The solution below the current block.
         let mut below = [0.0; REACH - 4];
         let (blocks, _) = self.band.as_chunks::<BLOCK>();
         for (block, x) in blocks.iter().zip(x.chunks_mut(4)).rev() {
             let mut y = [0.0; 4];
             y[..x.len()].copy_from_slice(x);
-            // Four sums side by side; what remains to be done one after the other is short.
+            // Four independent sums; only the 4×4 triangle is sequential.
             for (r, below) in below.iter().enumerate() {
                 for c in 0..4 {
                     y[c] -= block[STRIDE * c + r + 4 - c] * below;
@@ -242,7 +242,7 @@ impl RodFactor {
                     outer[r] -= self.corner[below][r] * outer[below];
                 }
             }
-            // inner held D⁻¹L⁻¹b; what the border adds to it is −D⁻¹ Wᵀ x.
+            // `inner` holds D⁻¹L⁻¹b; the border contributes −D⁻¹ Wᵀ x.
             let columns = self.band.chunks_exact(STRIDE).zip(&self.border);
             for (y, (column, border)) in inner.iter_mut().zip(columns) {
                 let product: f64 = border.iter().zip(outer.iter()).map(|(w, x)| w * x).sum();
@@ -253,14 +253,14 @@ impl RodFactor {
     }
 }
 
-/// What the columns so far do to eight columns, to their first eight rows.
+/// Updates by the columns so far of the next eight columns, first eight rows.
 type Pending = [[f64; 8]; 8];
 
-/// Eliminates the four columns of one node: `source` holds them, `block` gets L with 1/d, `pending` is what the columns
-/// before do to it and the four after it, `next` becomes the same for the next block.
+/// Eliminates the four columns of one node. `source` holds them; `block` receives L with 1/d. `pending` holds the updates
+/// by earlier columns of this block and the next one; `next` becomes the same for the next block.
 ///
-/// All four reach down to row 10 of the block and no further, also when filled. Updates of the columns after the block are
-/// done four at a time: one load and store for four products.
+/// All four columns end at row 10 of the block, also after fill-in. Later columns are updated four products at a time, with
+/// one load and store.
 #[inline(always)]
 fn eliminate(
     source: &[f64; BLOCK],

@@ -1,29 +1,29 @@
-//! What drives a rod in a step: held velocities, weight, efforts, loads.
+//! Forces and prescribed velocities of a step: weight, efforts, loads, held unknowns.
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{BodyError, Load, StepInput};
 
 use super::RodStep;
-use super::places::Place;
+use super::material_point::PointLocation;
 use super::surface::frame_axes;
 
 impl RodStep {
-    /// Generalised force of a force and a torque at a point, added to `self.force`. A torque on a node acts on an edge of it.
+    /// Adds the generalised force of a force and a torque at a point. A torque on a node acts on an adjacent edge.
     fn add_load(&mut self, load: &Load) -> Result<(), BodyError> {
-        let (edge, fraction, offset) = match self.place(&load.point)? {
-            Place::Edge {
+        let (edge, fraction, offset) = match self.locate(&load.point)? {
+            PointLocation::Edge {
                 edge,
                 fraction,
                 offset,
             } => (edge, fraction, offset),
-            Place::Node(node) => {
+            PointLocation::Node(node) => {
                 let (edge, fraction) = self.edge_at(node);
                 (edge, fraction, Vector3::zeros())
             }
-            Place::Frame { frame, offset } => {
+            PointLocation::Frame { frame, offset } => {
                 let frame = &self.rod.frames[frame];
-                let turned = frame_axes(&self.start[frame.edge]) * offset;
-                (frame.edge, frame.fraction, turned)
+                let offset_W = frame_axes(&self.start[frame.edge]) * offset;
+                (frame.edge, frame.fraction, offset_W)
             }
         };
         let phi = Self::edge_interpolation(&self.start[edge], fraction, &offset);
@@ -38,14 +38,14 @@ impl RodStep {
         Ok(())
     }
 
-    /// A torque: along the edge it drives the angle, across it is a pair of forces on the nodes.
+    /// Adds a torque on an edge. Its component along the edge acts on the angle, the others as a couple on the nodes.
     fn add_torque(&mut self, edge: usize, torque_W: &Vector3<f64>) {
         let kinematics = self.start[edge];
         let (a, angle, b) = self.edge_dofs(edge);
-        let pair = torque_W.cross(&kinematics.tangent) / kinematics.length;
+        let couple = torque_W.cross(&kinematics.tangent) / kinematics.length;
         for k in 0..3 {
-            self.force[a + k] -= pair[k];
-            self.force[b + k] += pair[k];
+            self.force[a + k] -= couple[k];
+            self.force[b + k] += couple[k];
         }
         self.force[angle] += kinematics.tangent.dot(torque_W);
     }

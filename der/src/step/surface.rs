@@ -1,10 +1,10 @@
-//! What can be touched of a rod, and the frames that ride on it.
+//! The contact surface of a rod, and its named frames.
 
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, UnitQuaternion};
 use pliant_contact_sap::{FlatEdge, Surface};
 
 use crate::elasticity::node;
-use crate::rod::RodParts;
+use crate::rod_parts::RodParts;
 use crate::strain::EdgeKinematics;
 
 /// Material frame of an edge as a rotation, columns m1, m2, t.
@@ -13,7 +13,7 @@ pub(crate) fn frame_axes(edge: &EdgeKinematics) -> Rotation3<f64> {
     Rotation3::from_matrix_unchecked(axes)
 }
 
-/// What can be touched of a rod at `q` with edges `edges`.
+/// Writes the contact surface of a rod at `q`, with the edges' kinematics from `edges`.
 pub(crate) fn write_surface(
     rod: &RodParts,
     q: &[f64],

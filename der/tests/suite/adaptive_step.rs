@@ -1,4 +1,4 @@
-//! Steps that follow their error: a rope that vibrates, and one that falls over a bar.
+//! Adaptive time steps: a vibrating rope, and one that falls onto a bar.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{ConvexContactSolver, SolverKind, StopCriteria};
@@ -77,7 +77,7 @@ fn the_error_of_a_rope_over_a_bar_falls_with_the_accuracy() {
             .map(|(_, (x, y))| (x - y).abs())
             .fold(0.0, f64::max);
         eprintln!("{tolerance}: {error:e} m in {steps} steps");
-        // Friction is corrected from 5 % on only, however short the step: errors stay where they are near 1e-5 m.
+        // Friction bounds are iterated to 5 % only, whatever the step: errors level off near 1e-5 m.
         assert!(error < tolerance * SECONDS + 1e-5, "{tolerance}: {error}");
         assert!(steps < most);
         errors.push(error);
@@ -98,7 +98,7 @@ fn rejected_steps_of_a_rope_leave_no_trace() {
     };
     let mut stepper = adaptive(accuracy);
     let (mut state, mut next) = (world.default_state(), State::default());
-    // Spinning, so that angles, reference frames and twists are not what they were.
+    // With rotation about its axis, so that angles, reference frames and twists change.
     for (i, v) in state.bodies[0].v.iter_mut().enumerate() {
         if i % 4 == 3 {
             *v = 3.0 * (i as f64).sin();
@@ -112,7 +112,7 @@ fn rejected_steps_of_a_rope_leave_no_trace() {
             .unwrap();
         assert_eq!(state, before, "what is stepped from stays as it is");
         rejected += report.adaptive.unwrap().rejected;
-        // A stepper that has seen nothing yet, from a state that went through a file: the same bits.
+        // A new stepper, from a state that was saved and loaded, gives the same bits.
         let saved = serde_json::to_string(&state).unwrap();
         let copy: State = serde_json::from_str(&saved).unwrap();
         let mut other = State::default();
@@ -127,11 +127,11 @@ fn rejected_steps_of_a_rope_leave_no_trace() {
     assert!(moved > start.bodies[0].history.len() / 2, "{moved}");
 }
 
-/// About two thirds of a period of the slowest bending, in stretches longer than any step asked for.
+/// About two thirds of the period of the lowest bending mode, in intervals longer than any requested step.
 const STRETCHES: usize = 4;
 const STRETCH_S: f64 = 0.01;
 
-/// A clamped cord of 10 cm, afloat and undamped, whose tip moves at 0.2 m/s.
+/// A clamped, undamped cord of 10 cm without gravity, whose tip moves at 0.2 m/s.
 fn vibrating() -> (World, State) {
     let line = Centreline::straight(Point3::origin(), Point3::new(0.1, 0.0, 0.0), 6);
     let nylon = Material::isotropic(1e8, 0.4, 1100.0).unwrap();
@@ -153,7 +153,7 @@ fn vibrating() -> (World, State) {
     (world, state)
 }
 
-/// Positions after each stretch by backward Euler of Δt, Δt/2 and Δt/4, whose errors in Δt and Δt² cancel.
+/// Positions after each interval, extrapolated from backward Euler with Δt, Δt/2 and Δt/4: errors in Δt and Δt² cancel.
 fn extrapolated(world: &World, start: &State) -> Vec<Vec<f64>> {
     let fixed = |steps: usize| -> Vec<Vec<f64>> {
         let solver = SolverKind::Newton.build(StopCriteria::default());
@@ -211,7 +211,7 @@ fn the_error_of_a_vibrating_cord_follows_the_accuracy_over_three_decades() {
         let share = error / (tolerance * STRETCH_S * STRETCHES as f64);
         assert!((0.5..3.0).contains(&share), "{tolerance}: {share}");
     }
-    // 6.3, 7.6, 9.6: ten but for the logarithm that `ErrorMeasure::PerSecond` speaks of.
+    // 6.3, 7.6, 9.6: ten, apart from the logarithm in the documentation of `ErrorMeasure::PerSecond`.
     for pair in errors.windows(2) {
         let ratio = pair[0] / pair[1];
         assert!((6.0..11.0).contains(&ratio), "a decade: {errors:?}");

@@ -1,11 +1,11 @@
-//! The rod keeps the promises of a body of the contact problem.
+//! The rod passes the conformance checks of a body of the contact problem.
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::conformance::check_body;
 use pliant_contact_sap::{BodyState, Control, DeformableModel, Load, MaterialPoint, StepInput};
 use pliant_der::{
-    Centreline, Drive, End, EndCondition, Material, NaturalShape, NaturalStrain, Rayleigh, Rod,
-    RodBuilder, Schedule, Section,
+    Centreline, End, EndCondition, Material, NaturalShape, NaturalShapeSchedule, NaturalStrain,
+    Rayleigh, Rod, RodBuilder, Schedule, Section,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -14,7 +14,7 @@ fn soft() -> Material {
     Material::isotropic(1e5, 0.4, 1000.0).unwrap()
 }
 
-fn shaken(rod: &Rod, position: f64, velocity: f64) -> BodyState {
+fn perturbed(rod: &Rod, position: f64, velocity: f64) -> BodyState {
     let mut rng = ChaCha8Rng::seed_from_u64(8);
     let mut state = rod.default_state();
     for (i, q) in state.q.iter_mut().enumerate() {
@@ -34,7 +34,7 @@ fn check(rod: &Rod, control: &Control) {
         gravity: Vector3::new(0.0, 0.0, -9.81),
         control,
     };
-    check_body(rod, &shaken(rod, 1e-3, 0.3), &input).unwrap();
+    check_body(rod, &perturbed(rod, 1e-3, 0.3), &input).unwrap();
 }
 
 fn strip() -> Section {
@@ -45,7 +45,7 @@ fn strip() -> Section {
 }
 
 #[test]
-fn an_open_rod_keeps_its_promises() {
+fn an_open_rod_conforms() {
     let line = Centreline::helix(0.1, 0.05, 0.6, 9);
     let rod = RodBuilder::new(line)
         .section(strip(), soft())
@@ -61,7 +61,7 @@ fn an_open_rod_keeps_its_promises() {
 }
 
 #[test]
-fn a_ring_keeps_its_promises() {
+fn a_closed_rod_conforms() {
     let rod = RodBuilder::new(Centreline::circle(0.1, 12))
         .section(Section::Circle { radius: 0.01 }, soft())
         .natural_shape(NaturalShape::AsBuilt)
@@ -73,7 +73,7 @@ fn a_ring_keeps_its_promises() {
 }
 
 #[test]
-fn a_clamped_driven_and_loaded_rod_keeps_its_promises() {
+fn a_clamped_rod_with_held_velocities_and_loads_conforms() {
     let line = Centreline::straight(Point3::origin(), Point3::new(0.3, 0.0, 0.1), 8);
     let rod = RodBuilder::new(line)
         .section(strip(), soft())
@@ -82,7 +82,7 @@ fn a_clamped_driven_and_loaded_rod_keeps_its_promises() {
             curvature_2: 1.0,
             twist_rate: 2.0,
         }))
-        .drive(Drive {
+        .natural_shape_schedule(NaturalShapeSchedule {
             curvature: Schedule::ramp(0.0, 1.0, 0.2, 1.0),
             twist: Schedule::default(),
         })
@@ -95,7 +95,7 @@ fn a_clamped_driven_and_loaded_rod_keeps_its_promises() {
         .unwrap();
     let mut control = rod.default_control();
     let omega = Vector3::new(0.3, 0.1, -0.4);
-    rod.drive_clamp(
+    rod.set_clamp_velocity(
         End::Start,
         &rod.default_state(),
         &omega,

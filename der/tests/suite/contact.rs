@@ -1,4 +1,4 @@
-//! Rods in contact and tied to links, through the coupling: what it knows of them is the trait alone.
+//! Rods in contact and welded to links, through the public traits alone.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
 const G: f64 = 9.81;
 const RADIUS: f64 = 0.005;
 
-/// A rope of rubber along x about (0, 0, `height`), its segments wider apart than its balls.
+/// A rubber rope along x about (0, 0, `height`), with a node spacing larger than its contact spheres.
 fn level(length: f64, edges: usize, height: f64) -> RodBuilder {
     let end = 0.5 * length;
     let line = Centreline::straight(
@@ -28,7 +28,7 @@ fn level(length: f64, edges: usize, height: f64) -> RodBuilder {
     rope(line, RADIUS)
 }
 
-/// Touches with balls about its nodes.
+/// Adds a rod with contact spheres about its nodes.
 fn add_balls(builder: &mut WorldBuilder, rod: &Rod) -> BodyIdx {
     let material = ContactMaterial {
         stiffness: 1e4,
@@ -86,7 +86,7 @@ fn a_rope_falls_over_a_box_and_the_floor_carries_both() {
         "its ends hang down to {lowest}"
     );
     let middle = rod.position(&state.bodies[body.0], 20);
-    // Its ends bend down over the cube's edges, which lifts the middle a little.
+    // Its ends bend down over the cube's edges, which lifts the midpoint slightly.
     let above = middle.z - 0.1 - RADIUS;
     assert!(
         (-1e-3..0.02).contains(&above),
@@ -118,19 +118,19 @@ fn friction_beside_the_centreline_makes_a_sliding_rod_roll() {
         state.bodies[body.0].v[4 * node + 1] = v0;
     }
     run(&world, &mut state, 1e-3, 0.15, |_, _| {});
-    // A solid cylinder that slides comes to roll with two thirds of its speed.
+    // A sliding solid cylinder comes to roll at two thirds of its speed.
     for node in 0..9 {
         let v = state.bodies[body.0].v[4 * node + 1];
         close("speed", v, 2.0 / 3.0 * v0, 0.02 * v0);
     }
     for edge in 0..8 {
-        // About the tangent +x, rolling towards +y is a negative turn.
+        // About the tangent +x, rolling towards +y is a negative rotation.
         let spin = state.bodies[body.0].v[rod.angle_dof(edge).unwrap()];
         close("spin", spin * RADIUS, -2.0 / 3.0 * v0, 0.02 * v0);
     }
 }
 
-/// Pose of a frame with x along the rod's m1, y along m2 and z along +x: how a rod along x begins.
+/// Initial orientation of the material frame of a rod along x: x along m1, y along m2, z along +x.
 fn along_x() -> UnitQuaternion<f64> {
     let axes = Matrix3::from_columns(&[Vector3::y(), Vector3::z(), Vector3::x()]);
     UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(axes))
@@ -196,8 +196,8 @@ fn a_welded_end_bends_as_a_clamped_one() {
 }
 
 #[test]
-fn a_welded_link_that_turns_twists_the_rod() {
-    // A cube in the air, welded to a rod that is clamped at its other end, spins about the rod.
+fn a_rotating_welded_link_twists_the_rod() {
+    // A free cube, welded to a rod that is clamped at its other end, rotates about the rod.
     let (length, edges) = (0.2, 16);
     let rod = level(length, edges, 0.5)
         .director(Vector3::y())
@@ -221,7 +221,7 @@ fn a_welded_link_that_turns_twists_the_rod() {
     let mut state = world.default_state();
     let omega = 2.0;
     state.bodies[cube.0].v[0] = omega;
-    // A torsion pendulum: the cube's m a²/6 on GJ/L; the rod's own inertia is 1e-4 of it.
+    // A torsion pendulum: inertia m a²/6 of the cube on stiffness GJ/L; the rod's inertia is 1e-4 of the cube's.
     let shear = 1e6 / (2.0 * 1.49);
     let torsion = shear * std::f64::consts::PI * RADIUS.powi(4) / 2.0;
     let frequency = (torsion / length / (0.2 * 0.01 / 6.0)).sqrt();

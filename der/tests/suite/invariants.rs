@@ -1,4 +1,4 @@
-//! What no motion changes, and what a rod must not depend on.
+//! Conservation laws and invariances of rods.
 
 use std::f64::consts::TAU;
 
@@ -19,7 +19,7 @@ fn fly(
     steps: usize,
 ) -> BodyState {
     let none = |_: &BodyState, _| Control::default();
-    known_answers::fly(rod, start, time_step, gravity, steps, none).unwrap()
+    known_answers::advance_freely(rod, start, time_step, gravity, steps, none).unwrap()
 }
 
 fn strip() -> (Section, Material) {
@@ -46,14 +46,14 @@ fn rigid_motion_does_not_change_the_energy() {
         rod.elastic_energy(&rod.default_state()).unwrap()
     };
     let here = build(line.clone(), axis);
-    let there = build(line.moved(&X_WR), X_WR.rotation * axis);
+    let there = build(line.transformed(&X_WR), X_WR.rotation * axis);
     close("stretch", there.stretch, here.stretch, 1e-12 * here.total());
     close("bend", there.bend, here.bend, 1e-12 * here.total());
     close("twist", there.twist, here.twist, 1e-12 * here.total());
 }
 
 #[test]
-fn linear_momentum_is_kept_angular_momentum_to_first_order_and_no_step_adds_energy() {
+fn linear_momentum_is_conserved_angular_momentum_to_first_order_and_no_step_adds_energy() {
     all_hold(known_answers::momenta());
 }
 
@@ -80,7 +80,7 @@ fn backward_euler_is_of_first_order_and_the_midpoint_rule_of_second() {
 }
 
 #[test]
-fn stiffness_damping_leaves_rigid_motion_alone_and_takes_energy_from_bending() {
+fn stiffness_damping_does_not_affect_rigid_motion_and_dissipates_bending() {
     let (section, material) = strip();
     let build = |damping: Rayleigh| {
         RodBuilder::new(Centreline::circle(0.1, 16))
@@ -96,7 +96,7 @@ fn stiffness_damping_leaves_rigid_motion_alone_and_takes_energy_from_bending() {
     let none = Vector3::zeros();
     let (step, steps) = (TimeStep::from(1e-4), 20);
     let fly = |rod: &Rod, start: &BodyState| fly(rod, start, step, none, steps);
-    // A ring that is bent, hence stressed, and turns about an axis across it.
+    // A circular rod that is naturally straight, hence stressed, and rotates about a diameter.
     let mut turning = damped.default_state();
     let omega = Vector3::new(5.0, 0.0, 0.0);
     for i in 0..16 {
@@ -113,7 +113,7 @@ fn stiffness_damping_leaves_rigid_motion_alone_and_takes_energy_from_bending() {
     let (with, without) = (fly(&damped, &turning), fly(&undamped, &turning));
     let kept = kinetic(&with) / kinetic(&without);
     close("energy of turning", kept, 1.0, 2e-3);
-    // The same ring, swinging.
+    // The same rod, vibrating.
     let mut swinging = damped.default_state();
     for i in 0..16 {
         swinging.v[4 * i] = 0.2 * (TAU * 2.0 * i as f64 / 16.0).cos();
@@ -123,17 +123,17 @@ fn stiffness_damping_leaves_rigid_motion_alone_and_takes_energy_from_bending() {
 }
 
 #[test]
-fn ten_turns_of_a_clamp_twist_the_rod_ten_times() {
+fn ten_rotations_of_a_clamp_give_ten_turns_of_twist() {
     all_hold(known_answers::ten_turns());
 }
 
 #[test]
-fn link_stays_twist_plus_writhe() {
-    all_hold(known_answers::link_of_a_ring());
+fn twist_plus_writhe_is_constant() {
+    all_hold(known_answers::link_of_a_closed_rod());
 }
 
 #[test]
-fn a_saved_state_goes_on_with_the_same_bits() {
+fn a_restored_state_continues_bit_for_bit() {
     let (rod, start) = known_answers::swinging().unwrap();
     let gravity = Vector3::new(0.0, 0.0, -9.81);
     let go = |state: &BodyState, steps| fly(&rod, state, TimeStep::from(2e-3), gravity, steps);
@@ -144,7 +144,7 @@ fn a_saved_state_goes_on_with_the_same_bits() {
 }
 
 #[test]
-fn a_rod_built_backwards_moves_alike() {
+fn the_motion_does_not_depend_on_the_direction_of_numbering() {
     let (section, material) = strip();
     let line = Centreline::helix(0.08, 0.1, 0.8, 20);
     let mut backwards = line.clone();
@@ -195,7 +195,7 @@ fn a_rod_built_backwards_moves_alike() {
 }
 
 #[test]
-fn a_ring_moves_alike_whichever_node_comes_first() {
+fn the_motion_of_a_closed_rod_does_not_depend_on_its_first_node() {
     let (section, material) = strip();
     let n = 24;
     let radial = |i: usize| {

@@ -1,4 +1,4 @@
-//! How hard Newton's method has to work.
+//! Iterations of Newton's method for the free motion.
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{BodyState, BodyStep, DeformableModel, StepInput};
@@ -8,16 +8,16 @@ use pliant_der::{
 };
 
 #[test]
-fn newton_takes_no_more_iterations_than_the_study_of_the_full_hessian() {
-    // Clamping eigenvalues joint by joint takes 20.
+fn newton_takes_no_more_iterations_than_the_prototype_with_the_full_hessian() {
+    // With eigenvalues projected joint by joint it takes 20.
     for motion in known_answers::newton_iterations().unwrap() {
-        assert!(motion.found <= motion.study, "{motion:?}");
+        assert!(motion.found <= motion.reference, "{motion:?}");
         assert!(motion.shifts <= 0.05, "{motion:?}");
     }
 }
 
 #[test]
-fn a_rod_linearised_at_the_start_takes_no_iteration_and_errs_by_a_higher_order_of_the_step() {
+fn linearisation_at_the_start_takes_no_iteration_and_its_error_is_of_second_order() {
     let build = |linearised| {
         let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 20);
         let rubber = Material::isotropic(1e6, 0.5, 1000.0).unwrap();
@@ -39,7 +39,7 @@ fn a_rod_linearised_at_the_start_takes_no_iteration_and_errs_by_a_higher_order_o
         gravity: Vector3::new(0.0, 0.0, -9.81),
         control: &control,
     };
-    // Swinging, from the level.
+    // A rod that swings down from the horizontal.
     let (mut step, mut velocity) = (RodStep::new(&free), Vec::new());
     let (mut state, mut next) = (free.default_state(), BodyState::default());
     for _ in 0..200 {
@@ -49,7 +49,7 @@ fn a_rod_linearised_at_the_start_takes_no_iteration_and_errs_by_a_higher_order_o
         let _ = step.advance(&velocity, &mut next).unwrap();
         std::mem::swap(&mut state, &mut next);
     }
-    let apart = |time_step_s: f64| {
+    let difference = |time_step_s: f64| {
         let [exact, linear] = [&free, &start].map(|rod| {
             let (mut step, mut velocity) = (RodStep::new(rod), Vec::new());
             step.begin(&state, &input(time_step_s)).unwrap();
@@ -61,6 +61,6 @@ fn a_rod_linearised_at_the_start_takes_no_iteration_and_errs_by_a_higher_order_o
         let squares = exact.0.iter().zip(&linear.0).map(|(a, b)| (a - b).powi(2));
         squares.sum::<f64>().sqrt()
     };
-    let [coarse, fine] = [2e-4, 1e-4].map(apart);
+    let [coarse, fine] = [2e-4, 1e-4].map(difference);
     assert!(fine > 0.0 && coarse > 3.5 * fine, "{coarse} {fine}");
 }

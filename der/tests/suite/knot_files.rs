@@ -6,7 +6,7 @@ use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, StepInpu
 use pliant_der::{Centreline, Closure, Material, RodBuilder, RodStep, Section};
 
 #[test]
-fn ropes_tied_with_one_to_four_turns_are_read_and_spring_open() {
+fn knot_files_of_one_to_four_turns_are_read_and_the_ropes_relax() {
     let Some(folder) = shared("data/meshes/drake_der") else {
         return;
     };

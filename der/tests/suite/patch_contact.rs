@@ -1,4 +1,4 @@
-//! Rods that touch in patches: their segments have a pressure field.
+//! Hydroelastic patch contact of rods, whose segments have a pressure field.
 
 use crate::support::close::close;
 use crate::support::worlds::{
@@ -30,7 +30,7 @@ fn add_soft(builder: &mut WorldBuilder, name: &str, rod: &Rod) -> (BodyIdx, Geom
     })
 }
 
-/// Depth in the floor, in radii, at which ∫ E (1 − √(h² + x²)/r) dx bears `load` (N/m).
+/// Penetration, in radii, at which ∫ E (1 − √(h² + x²)/r) dx equals `load` (N/m).
 fn depth_under(load: f64) -> f64 {
     let force = |depth: f64| {
         let h = 1.0 - depth;
@@ -50,7 +50,7 @@ fn depth_under(load: f64) -> f64 {
 }
 
 #[test]
-fn a_rope_on_the_floor_sinks_in_until_its_pressure_bears_it() {
+fn the_penetration_of_a_rope_on_the_floor_balances_its_weight() {
     let line = Centreline::straight(
         Point3::new(-0.05, 0.0, RADIUS),
         Point3::new(0.05, 0.0, RADIUS),
@@ -73,9 +73,9 @@ fn a_rope_on_the_floor_sinks_in_until_its_pressure_bears_it() {
     close("force", force.z.abs() / weight, 1.0, 1e-6);
     let depth = depth_under(weight / 0.1);
     let z = rod.position(&state.bodies[body.0], 5).z;
-    // A corner of the polygon that stands for the circle stands out by three tenths of this depth.
+    // A corner of the polygon that approximates the circle protrudes by three tenths of this depth.
     close("depth", (RADIUS - z) / RADIUS / depth, 1.0, 0.05);
-    // What pictures are made of.
+    // Patches for visualisation.
     let mut finder = PatchFinder::default();
     let patches = finder.find(&world, &state).unwrap();
     assert_eq!(patches.len(), 1);
@@ -84,7 +84,7 @@ fn a_rope_on_the_floor_sinks_in_until_its_pressure_bears_it() {
     close("pressure", load.sum::<f64>() / weight, 1.0, 0.01);
 }
 
-/// A rope without damping that lies as deep in the floor as its weight wants, thrown across itself.
+/// An undamped rope in equilibrium on the floor, set in motion across its axis.
 struct OnFloor {
     rod: Rod,
     body: BodyIdx,
@@ -133,10 +133,10 @@ impl OnFloor {
     }
 }
 
-/// The polygon that stands for the disc lies on its side or its corner, and presses off the axis: the moment of its pressure drove
-/// the rope over the floor, at 54 rad/s after 0.3 s.
+/// The polygon that approximates the disc rests on a side or a corner, so its pressure has a moment about the axis. An earlier
+/// version accelerated the rope to 54 rad/s in 0.3 s.
 #[test]
-fn a_rope_at_rest_on_the_floor_neither_rolls_nor_spins_in_a_minute() {
+fn a_rope_at_rest_on_the_floor_stays_at_rest() {
     let mut rope = OnFloor::new();
     let (world, mut state) = (rope.world.clone(), rope.state.clone());
     run(&world, &mut state, 5e-3, 60.0, |_, _| {});
@@ -148,7 +148,7 @@ fn a_rope_at_rest_on_the_floor_neither_rolls_nor_spins_in_a_minute() {
 }
 
 #[test]
-fn a_rope_that_rolls_over_the_floor_goes_on_at_its_speed_and_gains_no_energy() {
+fn a_rolling_rope_keeps_its_speed_and_gains_no_energy() {
     let mut rope = OnFloor::new();
     let speed = 0.05;
     throw(
@@ -166,7 +166,7 @@ fn a_rope_that_rolls_over_the_floor_goes_on_at_its_speed_and_gains_no_energy() {
     let (start, kinetic) = (energy(&state), world.energy(&state).kinetic);
     run(&world, &mut state, 1e-3, 1.0, |_, now| {
         let gained = (energy(now) - start) / kinetic;
-        // What the contact stores isn't counted: so much is 2 nm of settling.
+        // The energy stored in the contact is not counted: the tolerance equals 2 nm of settling.
         assert!(gained < 1e-4, "{gained} of its motion");
     });
     let start = rope.y();
@@ -178,7 +178,7 @@ fn a_rope_that_rolls_over_the_floor_goes_on_at_its_speed_and_gains_no_energy() {
 }
 
 #[test]
-fn friction_sets_a_sliding_rope_rolling_and_does_no_more() {
+fn a_sliding_rope_comes_to_roll_at_the_speed_of_conserved_angular_momentum() {
     let mut rope = OnFloor::new();
     let speed = 0.3;
     throw(
@@ -199,7 +199,7 @@ fn friction_sets_a_sliding_rope_rolling_and_does_no_more() {
 }
 
 #[test]
-fn ropes_that_touch_in_patches_keep_their_momenta_and_gain_no_energy() {
+fn ropes_in_patch_contact_conserve_momentum_and_gain_no_energy() {
     let across = |y: bool, z: f64| {
         let end = |s: f64| {
             if y {
@@ -244,8 +244,8 @@ fn ropes_that_touch_in_patches_keep_their_momenta_and_gain_no_energy() {
 }
 
 #[test]
-fn a_coil_that_falls_on_itself_is_borne_by_the_patches_between_its_turns() {
-    // Far too weak a spring to hold itself up: its turns come to lie on each other.
+fn a_collapsed_coil_is_supported_by_the_patches_between_its_turns() {
+    // The spring is too soft to carry its weight: its turns come to rest on each other.
     let rod = coil(RADIUS)
         .natural_shape(NaturalShape::AsBuilt)
         .damping(Rayleigh {
@@ -264,7 +264,7 @@ fn a_coil_that_falls_on_itself_is_borne_by_the_patches_between_its_turns() {
         let (least, i, j) = nearest_strands(&rod, &state.bodies[body.0]);
         assert!(least > 1.5 * RADIUS, "edges {i} and {j}: {least}");
     }
-    // At rest the floor carries all of it, and the patches within it whatever is not on the floor itself.
+    // At rest the floor carries the whole weight, and the patches between turns that of the turns above.
     let (mut on_floor, mut between, mut steps) = (Vector3::zeros(), 0.0, 0.0);
     run(&world, &mut state, 1e-3, 0.1, |report, _| {
         for c in &report.contacts {
@@ -281,7 +281,7 @@ fn a_coil_that_falls_on_itself_is_borne_by_the_patches_between_its_turns() {
     let part = |force: f64| force / steps / weight;
     close("carried by the floor", part(on_floor.z), 1.0, 0.01);
     close("sideways", part(on_floor.xy().norm()), 0.0, 0.01);
-    // Of three turns the upper two stand on the lowest, and the uppermost again on the one below.
+    // Of three turns, the lowest carries the upper two, and the second carries the third.
     close("carried from turn to turn", part(between), 1.0, 0.2);
 }
 
@@ -312,7 +312,7 @@ fn friction_of_patches_rolls_a_rope_between_two_belts() {
     run(&world, &mut state, 1e-3, 0.2, |_, _| {});
     for edge in 0..rod.n_edges() {
         let spin = state.bodies[body.0].v[rod.angle_dof(edge).unwrap()];
-        // Squeezed by a tenth of its radius, it rolls on what is left.
+        // Compressed by a tenth of its radius, it rolls on the remaining height.
         close("spin", spin * 0.95 * RADIUS, -speed, 0.03 * speed);
     }
     for node in 0..rod.n_nodes() {
@@ -320,12 +320,12 @@ fn friction_of_patches_rolls_a_rope_between_two_belts() {
         close("place", y, 0.0, 0.05 * RADIUS);
     }
     let twist = rod.total_twist(&state.bodies[body.0]).unwrap();
-    // Of 1.7 turns that it has rolled.
+    // Relative to the 1.7 turns that it has rolled.
     close("net twist (turns)", twist, 0.0, 5e-3);
 }
 
 #[test]
-fn a_pair_that_is_to_have_a_patch_needs_a_field_or_a_surface_on_either_side() {
+fn patch_contact_requires_a_field_or_a_surface_on_both_sides() {
     let rod = damped(Centreline::straight(
         Point3::origin(),
         Point3::new(0.1, 0.0, 0.0),

@@ -1,4 +1,4 @@
-//! Rods that touch with the section and the tips that they have.
+//! Contact of rods with elliptic sections and flat tips.
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::BodyState;
@@ -20,7 +20,7 @@ fn stiff() -> ContactMaterial {
     }
 }
 
-/// An elliptic rod along x at `height`, its longer axis turned out of the level by an angle (rad).
+/// An elliptic rod along x at `height`, its longer semi-axis inclined to the horizontal by `angle` (rad).
 fn oval(height: f64, angle: f64, damping: Rayleigh) -> Rod {
     let end = |x: f64| Point3::new(x, 0.0, height);
     RodBuilder::new(Centreline::straight(end(-0.025), end(0.025), 8))
@@ -37,7 +37,8 @@ fn oval(height: f64, angle: f64, damping: Rayleigh) -> Rod {
         .unwrap()
 }
 
-/// The rod after a while on the floor, and the mean upward force of the floor in the last quarter of the time, N.
+/// The state of the rod after `seconds` on the floor, and the mean upward force of the floor in the last quarter of that
+/// time, N.
 fn settled(rod: &Rod, geometry: Geometry, seconds: f64) -> (BodyState, f64) {
     settled_under(Vector3::z() * -9.81, rod, geometry, seconds)
 }
@@ -73,14 +74,14 @@ fn segments() -> Geometry {
 }
 
 #[test]
-fn an_elliptic_rod_rests_at_the_semi_axis_that_it_lies_on() {
+fn an_elliptic_rod_rests_at_the_height_of_its_semi_axis() {
     let flat = oval(B + 5e-4, 0.0, DAMPED);
     let (state, force) = settled(&flat, segments(), 0.4);
     close("weight", force / (flat.total_mass() * 9.81), 1.0, 1e-3);
     for node in 0..flat.n_nodes() {
         close("flat", flat.position(&state, node).z, B, 1e-5);
     }
-    // Balanced on its edge it stays there for a while.
+    // On its edge it is in unstable equilibrium and stays for a while.
     let upright = oval(A, std::f64::consts::FRAC_PI_2, DAMPED);
     let (state, _) = settled(&upright, segments(), 0.02);
     for node in 0..upright.n_nodes() {
@@ -89,8 +90,8 @@ fn an_elliptic_rod_rests_at_the_semi_axis_that_it_lies_on() {
 }
 
 #[test]
-fn an_elliptic_rod_put_down_aslant_rolls_onto_its_flat_side() {
-    // Without a drag it would rock for seconds.
+fn an_inclined_elliptic_rod_rolls_onto_its_flat_side() {
+    // Without damping it would rock for seconds.
     let drag = Rayleigh {
         mass: 10.0,
         ..DAMPED
@@ -109,8 +110,8 @@ fn an_elliptic_rod_put_down_aslant_rolls_onto_its_flat_side() {
     }
 }
 
-/// A stub of 3 cm that stands 0.2 mm over the floor.
-fn stub(radius: f64) -> Rod {
+/// A short rod of 3 cm that stands 0.2 mm above the floor.
+fn short_rod(radius: f64) -> Rod {
     let line = Centreline::straight(
         Point3::new(0.0, 0.0, 2e-4),
         Point3::new(0.0, 0.0, 0.0302),
@@ -120,9 +121,9 @@ fn stub(radius: f64) -> Rod {
 }
 
 #[test]
-fn a_stub_with_flat_tips_stands_on_its_end_in_points_and_in_patches() {
+fn a_short_rod_with_flat_tips_stands_in_point_contact_and_in_patches() {
     let radius = 0.005;
-    let rod = stub(radius);
+    let rod = short_rod(radius);
     let weight = rod.total_mass() * 9.81;
     let (state, force) = settled(&rod, segments().with_tips(Tips::Flat), 0.4);
     close("weight", force / weight, 1.0, 1e-3);
@@ -143,8 +144,8 @@ fn a_stub_with_flat_tips_stands_on_its_end_in_points_and_in_patches() {
 }
 
 #[test]
-fn a_stub_on_its_flat_end_tips_when_its_weight_points_past_the_edge() {
-    // Stands 50 mm high on 10 mm: that is where its weight leans by 1 in 5.
+fn a_short_rod_tips_when_the_line_of_its_weight_leaves_its_end() {
+    // It is 50 mm high and 10 mm wide: it tips at an inclination of 1 in 5.
     let wood = Material::isotropic(1e8, 0.3, 700.0).unwrap();
     let line = Centreline::straight(Point3::origin(), Point3::new(0.0, 0.0, 0.05), 5);
     let rod = RodBuilder::new(line)
@@ -170,8 +171,8 @@ fn a_stub_on_its_flat_end_tips_when_its_weight_points_past_the_edge() {
 }
 
 #[test]
-fn a_pushed_stub_tips_back_onto_its_flat_end_but_falls_from_a_round_one() {
-    // Stands 30 mm high on 10 mm: it falls over beyond 18 degrees.
+fn a_pushed_short_rod_returns_to_its_flat_tip_but_falls_from_a_round_one() {
+    // It is 30 mm high and 10 mm wide: it falls over beyond 18 degrees.
     let wood = Material::isotropic(1e8, 0.3, 700.0).unwrap();
     let lean: f64 = 0.12;
     let line = |from: f64| {

@@ -1,4 +1,4 @@
-//! Rods that touch with their segments: shapes, each other and themselves.
+//! Segment contact of rods: with shapes, with each other and with themselves.
 
 use crate::support::close::close;
 use crate::support::worlds::{
@@ -18,7 +18,7 @@ fn damped(line: Centreline) -> RodBuilder {
 
 fn surface(friction: f64) -> ContactMaterial {
     ContactMaterial {
-        // Soft contact of 1e4 N/m would let a segment of 0.1 g at 50 m/s sink in by more than its width.
+        // At 1e4 N/m, a segment of 0.1 g at 50 m/s would penetrate by more than its width.
         stiffness: 1e6,
         friction,
         ..ContactMaterial::default()
@@ -32,8 +32,8 @@ fn add_segments(builder: &mut WorldBuilder, name: &str, rod: &Rod) -> (BodyIdx, 
 }
 
 #[test]
-fn a_thin_fast_rope_passes_neither_through_a_thin_plate_nor_through_another_rope() {
-    // Within a step of 1 ms the rope flies 5 of its diameters.
+fn a_thin_fast_rope_does_not_tunnel_through_a_plate_or_another_rope() {
+    // The rope moves 5 of its diameters in a step of 1 ms.
     for speed in [2.0, 10.0] {
         let flying = damped(Centreline::straight(
             Point3::new(-0.1, 0.0137, 0.077),
@@ -89,7 +89,7 @@ fn a_thin_fast_rope_passes_neither_through_a_thin_plate_nor_through_another_rope
             0.077 / speed + 3e-3,
             |report, state| {
                 met |= report.contacts.iter().any(|c| c.force_W.norm() > 0.0);
-                // Where they cross the flying one stays above.
+                // At the crossing, the moving rope stays above.
                 let height = |rod: &Rod, body: BodyIdx, across: usize, at: f64| {
                     let x = |i: usize| rod.position(&state.bodies[body.0], i);
                     let i = (0..rod.n_edges())
@@ -128,7 +128,7 @@ fn a_segment_between_two_nodes_rests_on_a_bar_that_no_node_touches() {
 }
 
 #[test]
-fn a_rod_between_two_moving_belts_spins_without_going_anywhere() {
+fn a_rod_between_two_belts_in_opposite_motion_rolls_in_place() {
     let rod = damped(Centreline::straight(
         Point3::new(-0.05, 0.0, RADIUS),
         Point3::new(0.05, 0.0, RADIUS),
@@ -161,7 +161,7 @@ fn a_rod_between_two_moving_belts_spins_without_going_anywhere() {
         close("place", y, 0.0, 0.02 * RADIUS);
     }
     let twist = rod.total_twist(&state.bodies[body.0]).unwrap();
-    // Of 1.6 turns that it has rolled.
+    // Relative to the 1.6 turns that it has rolled.
     close("net twist (turns)", twist, 0.0, 5e-3);
 }
 
@@ -187,7 +187,7 @@ fn a_coil_dropped_on_the_floor_lies_on_itself() {
 }
 
 #[test]
-fn a_strip_is_as_wide_as_its_section() {
+fn a_strip_rests_on_its_edge_at_half_its_width() {
     let strip = RodBuilder::new(Centreline::straight(
         Point3::new(-0.05, 0.0, 0.012),
         Point3::new(0.05, 0.0, 0.012),
@@ -217,7 +217,7 @@ fn a_strip_is_as_wide_as_its_section() {
 }
 
 #[test]
-fn two_ropes_that_touch_keep_their_momenta() {
+fn two_ropes_in_contact_conserve_momentum() {
     let across = |y: bool, z: f64| {
         let end = |s: f64| {
             if y {
@@ -249,7 +249,7 @@ fn two_ropes_that_touch_keep_their_momenta() {
     let p = before.linear_momentum_W.norm();
     let lost = (after.linear_momentum_W - before.linear_momentum_W).norm();
     close("linear momentum", lost / p, 0.0, 1e-6);
-    // About the origin, over the width of the scene; what is left is of the order of the step.
+    // About the origin, relative to the width of the scene; the error is of first order in the step.
     let turned = (after.angular_momentum_W - before.angular_momentum_W).norm();
     close("angular momentum", turned / (p * 0.05), 0.0, 5e-3);
     let moved = state.bodies[a.0]
@@ -260,7 +260,7 @@ fn two_ropes_that_touch_keep_their_momenta() {
 }
 
 #[test]
-fn a_body_without_segments_has_none_to_touch() {
+fn segment_contact_of_a_body_without_segments_is_rejected() {
     let blob = pliant_contact_sap::conformance::ParticleBlob::new(Default::default()).unwrap();
     assert!({
         let mut surface = pliant_contact_sap::Surface::default();

@@ -1,4 +1,4 @@
-//! Rods at rest against the continuum: elastica, own weight, natural helices, catenaries, springs.
+//! Equilibria against analytical solutions: elastica, own weight, natural helices, catenaries, springs.
 
 use crate::support::all_hold::all_hold;
 use pliant_der::known_answers;
@@ -9,7 +9,7 @@ fn a_cantilever_with_a_tip_force_follows_the_elastica() {
 }
 
 #[test]
-fn the_elastica_is_approached_with_the_square_of_the_edge_length() {
+fn the_elastica_is_approached_with_second_order() {
     all_hold(known_answers::tip_force_convergence());
 }
 
@@ -19,7 +19,7 @@ fn a_cantilever_under_its_own_weight_follows_the_master_curve() {
 }
 
 #[test]
-fn the_master_curve_is_approached_as_the_study_found() {
+fn the_master_curve_is_approached_with_the_known_errors() {
     all_hold(known_answers::own_weight_convergence());
 }
 

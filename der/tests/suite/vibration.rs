@@ -10,8 +10,7 @@ fn bending_frequencies_approach_those_of_a_beam() {
 }
 
 #[test]
-fn the_torsion_frequency_takes_the_torsion_constant_for_stiffness_and_the_polar_moment_for_inertia()
-{
+fn the_torsion_frequency_has_the_torsion_constant_and_the_polar_moment() {
     all_hold(known_answers::torsion_frequency());
 }
 
@@ -21,15 +20,15 @@ fn the_axial_frequency_is_that_of_a_bar() {
 }
 
 #[test]
-fn a_pulled_rod_swings_between_a_beam_and_a_string() {
+fn a_rod_under_tension_vibrates_like_a_beam_under_tension() {
     all_hold(known_answers::frequencies_under_tension());
 }
 
 #[test]
-fn a_free_rod_has_six_motions_without_frequency_and_a_spin() {
+fn a_free_rod_has_six_rigid_motions() {
     let rod = level_rod(40, isotropic(0.7)).build().unwrap();
     let (state, control) = (rod.default_state(), Default::default());
-    // Three translations, two turns, one spin; the turn about its own axis is the spin.
+    // Three translations, two rotations across the axis, and one about it.
     assert_eq!(rod.modes_below(&state, &control, 1e-2).unwrap(), 6);
     let lowest = rod.natural_frequency(&state, &control, 6).unwrap();
     let error = lowest / 22.3733 - 1.0;

@@ -43,7 +43,7 @@ impl ChainStep {
         let n = row.links.len();
         let (link, along) = match p.primitive {
             Primitive::Frame(_) => return Ok(*p),
-            Primitive::Vertex(node) if node as usize <= n => row.place_of_node(node as usize),
+            Primitive::Vertex(node) if node as usize <= n => row.node_on_link(node as usize),
             Primitive::Edge(i) if (i as usize) < n => {
                 let fraction = p.weights[1] / (p.weights[0] + p.weights[1]);
                 (row.links[i as usize], fraction * row.lengths[i as usize])

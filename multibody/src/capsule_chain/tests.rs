@@ -30,7 +30,7 @@ fn helix(rest: RestShape) -> CapsuleChainSpec {
 }
 
 #[test]
-fn nodes_start_where_they_are_given() {
+fn nodes_start_at_the_given_positions() {
     for spec in [spec(5), helix(RestShape::Straight)] {
         let chain = CapsuleChain::new(&spec).unwrap();
         let mut nodes = Vec::new();
@@ -43,16 +43,16 @@ fn nodes_start_where_they_are_given() {
 }
 
 #[test]
-fn springs_rest_straight_or_as_built() {
+fn springs_are_relaxed_straight_or_as_built() {
     let bent = CapsuleChain::new(&helix(RestShape::Straight)).unwrap();
     let built = CapsuleChain::new(&helix(RestShape::AsBuilt)).unwrap();
     assert_eq!(built.spring_energy(&built.default_state()), 0.0);
-    // ½ EI κ² l with the curvature R/(R² + c²) of the helix: an arc's turn over its length, to the order of the turn squared.
+    // ½ EI κ² l with the curvature R/(R² + c²) of the helix, to second order in the turning angle.
     let curvature: f64 = 0.05 / (0.05 * 0.05 + 0.01 * 0.01);
     let length: f64 = bent.row.lengths.iter().sum();
     let energy = 0.5 * 1e-3 * curvature * curvature * length;
     let found = bent.spring_energy(&bent.default_state());
-    // Ends have no hinge; bends of 0.4 rad are two angles each.
+    // Ends have no joint; bends of 0.4 rad are represented by two angles each.
     assert!(
         (found / energy - 18.0 / 19.0).abs() < 0.05,
         "{found} {energy}"
@@ -60,7 +60,7 @@ fn springs_rest_straight_or_as_built() {
 }
 
 #[test]
-fn it_keeps_what_bodies_promise() {
+fn a_capsule_chain_conforms() {
     for chain in [
         CapsuleChain::new(&spec(4)).unwrap(),
         CapsuleChain::new(&helix(RestShape::Straight)).unwrap(),
@@ -102,7 +102,7 @@ fn run(chain: &CapsuleChain, control: &Control, steps: usize) -> BodyState {
 
 #[test]
 fn a_clamped_chain_sags_under_a_small_force_like_a_beam() {
-    // F l³/3EI, with hinges at the nodes between.
+    // F l³/3EI, with joints at the interior nodes.
     let n = 20;
     let chain = CapsuleChain::new(&spec(n)).unwrap();
     let mut control = chain.default_control();
@@ -116,7 +116,7 @@ fn a_clamped_chain_sags_under_a_small_force_like_a_beam() {
     let mut nodes = Vec::new();
     chain.positions(&state, &mut nodes);
     let l = 0.4 / n as f64;
-    // Hinges at i l, i = 1 ... n − 1, each turned by F (n − i) l · l/EI over an arm of (n − i) l.
+    // Joints at i l, i = 1 ... n − 1, each rotated by F (n − i) l · l/EI with a lever arm of (n − i) l.
     let sag: f64 = (1..n)
         .map(|i| 1e-3 * ((n - i) as f64 * l).powi(2) * l / 1e-3)
         .sum();
@@ -127,7 +127,7 @@ fn a_clamped_chain_sags_under_a_small_force_like_a_beam() {
 }
 
 #[test]
-fn its_ends_turn_against_each_other_under_a_torque() {
+fn a_torque_twists_the_chain() {
     let n = 10;
     let chain = CapsuleChain::new(&spec(n)).unwrap();
     let mut control = chain.default_control();
@@ -142,26 +142,26 @@ fn its_ends_turn_against_each_other_under_a_torque() {
         torque_W: Vector3::new(1e-4, 0.0, 0.0),
     });
     let state = run(&chain, &control, 4000);
-    let turn: f64 = (0..n - 1).map(|i| state.q[7 + 3 * i + 2]).sum();
+    let twist: f64 = (0..n - 1).map(|i| state.q[7 + 3 * i + 2]).sum();
     let theory = 1e-4 * 0.04 * 9.0 / 7e-4;
-    assert!((turn / theory - 1.0).abs() < 1e-6, "{turn} {theory}");
+    assert!((twist / theory - 1.0).abs() < 1e-6, "{twist} {theory}");
 }
 
 #[test]
-fn what_cannot_be_is_named() {
-    let said = |spec: CapsuleChainSpec| CapsuleChain::new(&spec).unwrap_err().to_string();
+fn errors_name_the_invalid_value() {
+    let error = |spec: CapsuleChainSpec| CapsuleChain::new(&spec).unwrap_err().to_string();
     let with = |change: fn(&mut CapsuleChainSpec)| {
         let mut spec = spec(4);
         change(&mut spec);
-        said(spec)
+        error(spec)
     };
     assert!(with(|s| s.nodes.truncate(1)).contains("nodes: number = 1"));
     assert!(with(|s| s.nodes[2] = s.nodes[1]).contains("nodes 1 and 2: distance = 0"));
     assert!(with(|s| s.nodes[3].y = f64::NAN).contains("node 3: position"));
-    assert!(with(|s| s.nodes[3].x = 0.1).contains("folds the chain"));
+    assert!(with(|s| s.nodes[3].x = 0.1).contains("bends the chain"));
     assert!(with(|s| s.radius = 0.0).contains("radius"));
     assert!(with(|s| s.bending_stiffness = -1.0).contains("bending stiffness"));
-    let _ = said(CapsuleChainSpec {
+    let _ = error(CapsuleChainSpec {
         linear_density: f64::NAN,
         ..spec(3)
     });

@@ -1,9 +1,9 @@
-//! Poses of all bodies in the world, and the world direction of every degree of freedom.
+//! Poses of all bodies in the world, and directions of all degrees of freedom.
 
 use nalgebra::{Isometry3, Matrix3, Rotation3, UnitQuaternion, Vector3};
 
 use crate::joint::{JointKind, rotation_from_wxyz};
-use crate::model::{LinkIdx, Model, NamedFrame, Root};
+use crate::model::{LinkIdx, Model, NamedFrame};
 use crate::spatial::{product, rotate};
 
 #[derive(Clone, Copy, Debug)]
@@ -16,16 +16,16 @@ pub(crate) struct BodyPose {
     pub(crate) from_parent: Vector3<f64>,
 }
 
-/// Poses at one position q. Filled by [`update`](Self::update), without allocation.
+/// Poses of all bodies at q. [`update`](Self::update) does not allocate.
 #[derive(Clone, Debug)]
 pub struct PositionKinematics {
     pub(crate) bodies: Vec<BodyPose>,
-    /// Direction of each degree of freedom in world axes, through its body's origin.
+    /// Direction of each degree of freedom in world axes, through the origin of its body.
     pub(crate) axes: Vec<Vector3<f64>>,
 }
 
 impl PositionKinematics {
-    /// Room for `model`; call [`update`](Self::update) before reading.
+    /// A workspace for `model`; call [`update`](Self::update) before reading it.
     pub fn new(model: &Model) -> Self {
         let fixed = BodyPose {
             rotation: Matrix3::identity(),
@@ -38,10 +38,10 @@ impl PositionKinematics {
         }
     }
 
-    /// Poses at position `q`. A fixed root's pose is part of body 0's links, so body 0 itself is the world.
+    /// Computes the poses at `q`. Body 0 is the world; the links of a fixed root have their poses in it.
     ///
     /// # Panics
-    /// If `q` has not n_q entries.
+    /// If `q` does not have n_q entries.
     pub fn update(&mut self, model: &Model, q: &[f64]) {
         assert_eq!(q.len(), model.n_q(), "q must have n_q entries");
         for (i, body) in model.bodies.iter().enumerate().skip(1) {
@@ -52,17 +52,17 @@ impl PositionKinematics {
             let axes = &mut self.axes[body.v_start..body.v_end];
             let (rotation, from_parent) = match body.kind {
                 JointKind::Revolute | JointKind::Continuous => {
-                    axes[0] = third(&R_WF);
-                    (turned_about_third(&R_WF, q[0]), to_joint)
+                    axes[0] = z_axis(&R_WF);
+                    (rotated_about_z(&R_WF, q[0]), to_joint)
                 }
                 JointKind::Prismatic => {
-                    axes[0] = third(&R_WF);
+                    axes[0] = z_axis(&R_WF);
                     (R_WF, to_joint + axes[0] * q[0])
                 }
                 JointKind::Planar => {
                     (0..3).for_each(|k| axes[k] = R_WF.column(k).into_owned());
                     (
-                        turned_about_third(&R_WF, q[2]),
+                        rotated_about_z(&R_WF, q[2]),
                         to_joint + axes[0] * q[0] + axes[1] * q[1],
                     )
                 }
@@ -88,14 +88,14 @@ impl PositionKinematics {
         }
     }
 
-    /// Origin of a link in the world, m.
+    /// Position of a link's origin in the world, m.
     pub fn link_position(&self, model: &Model, link: LinkIdx) -> Vector3<f64> {
         let link = &model.links[link.0];
         let body = &self.bodies[link.body.0];
         body.origin + rotate(&body.rotation, &link.p_BL)
     }
 
-    /// Rotation matrix of a link, link axes to world axes.
+    /// Rotation matrix R_WL of a link.
     pub fn link_rotation(&self, model: &Model, link: LinkIdx) -> Matrix3<f64> {
         let link = &model.links[link.0];
         product(&self.bodies[link.body.0].rotation, &link.R_BL)
@@ -125,24 +125,16 @@ impl PositionKinematics {
         self.link_rotation(model, link)
             .tr_mul(&(p_WQ - self.link_position(model, link)))
     }
-
-    /// Pose of the root link.
-    pub fn root_pose(&self, model: &Model) -> Isometry3<f64> {
-        match model.root {
-            Root::Fixed(X_WR) => X_WR,
-            Root::Floating => self.link_pose(model, LinkIdx(0)),
-        }
-    }
 }
 
 #[inline(always)]
-fn third(r: &Matrix3<f64>) -> Vector3<f64> {
+fn z_axis(r: &Matrix3<f64>) -> Vector3<f64> {
     Vector3::new(r.m13, r.m23, r.m33)
 }
 
 /// R Rz(angle): mixes the first two columns only.
 #[inline(always)]
-fn turned_about_third(r: &Matrix3<f64>, angle: f64) -> Matrix3<f64> {
+fn rotated_about_z(r: &Matrix3<f64>, angle: f64) -> Matrix3<f64> {
     let (s, c) = angle.sin_cos();
     Matrix3::new(
         r.m11 * c + r.m12 * s,

@@ -7,17 +7,17 @@ use crate::joint::DofKind;
 use crate::model::{LinkIdx, Model};
 use crate::spatial::Twist;
 
-/// Twists at one state (q, v). Filled by [`update`](Self::update), without allocation.
+/// Twists of all bodies at (q, v). [`update`](Self::update) does not allocate.
 #[derive(Clone, Debug)]
 pub struct VelocityKinematics {
     /// [ω; v] of each body frame, v at its origin.
     pub(crate) bodies: Vec<Twist>,
-    /// Motion of each joint relative to its parent, same reference point.
+    /// Twist of each joint: of the body relative to its parent, at the body's origin.
     pub(crate) across_joint: Vec<Twist>,
 }
 
 impl VelocityKinematics {
-    /// Room for `model`; call [`update`](Self::update) before reading.
+    /// A workspace for `model`; call [`update`](Self::update) before reading it.
     pub fn new(model: &Model) -> Self {
         Self {
             bodies: vec![Twist::zero(); model.n_bodies()],
@@ -25,7 +25,7 @@ impl VelocityKinematics {
         }
     }
 
-    /// Twists at velocity `v`:
+    /// Computes the twists at velocity `v`:
     ///
     /// ```text
     /// ω_B = ω_P + ω_J        v_B = v_P + ω_P × r + v_J
@@ -34,21 +34,21 @@ impl VelocityKinematics {
     /// with r from the parent's origin to the body's and (ω_J, v_J) the sum over the joint's degrees of freedom.
     ///
     /// # Panics
-    /// If `v` has not n_v entries.
+    /// If `v` does not have n_v entries.
     pub fn update(&mut self, model: &Model, positions: &PositionKinematics, v: &[f64]) {
         assert_eq!(v.len(), model.n_v(), "v must have n_v entries");
         for (i, body) in model.bodies.iter().enumerate().skip(1) {
             let across = joint_motion(model, positions, body.v_start..body.v_end, v);
-            let carried = self.bodies[body.parent].shifted(&positions.bodies[i].from_parent);
+            let shifted = self.bodies[body.parent].shifted(&positions.bodies[i].from_parent);
             self.across_joint[i] = across;
             self.bodies[i] = Twist {
-                angular: carried.angular + across.angular,
-                linear: carried.linear + across.linear,
+                angular: shifted.angular + across.angular,
+                linear: shifted.linear + across.linear,
             };
         }
     }
 
-    /// Twist of a link's frame in world axes, v that of the link's origin.
+    /// Twist of a link in world axes, with v that of the link's origin.
     pub fn link_twist(
         &self,
         model: &Model,
@@ -63,7 +63,7 @@ impl VelocityKinematics {
         )
     }
 
-    /// Twist of a link, its linear part taken at the world point `p_WQ`.
+    /// Twist of a link in world axes, with v that of the world point `p_WQ` fixed on the link.
     pub fn twist_at(
         &self,
         model: &Model,

@@ -1,9 +1,9 @@
-//! Positions and velocities of a whole model: neutral position, q ⊕ δt v, differences, per-DoF constants.
+//! Positions and velocities of a model: neutral position, integration, differences, projection to limits.
 
 use super::{DofIdx, Model};
 
 impl Model {
-    /// All joints at zero, quaternions without rotation; limits are not looked at.
+    /// The neutral position: all joints at zero, identity quaternions. Joint limits are ignored.
     pub fn neutral_positions(&self) -> Vec<f64> {
         let mut q = vec![0.0; self.n_q];
         for joint in &self.joints {
@@ -12,11 +12,11 @@ impl Model {
         q
     }
 
-    /// `next` = q ⊕ δt v: the position after moving for `time_step_s` at constant joint velocities. Rotations follow
-    /// the exponential map and stay of unit length.
+    /// `next` = q ⊕ δt v: the position after `time_step_s` at constant joint velocities. Rotations follow the exponential
+    /// map; quaternions keep unit length.
     ///
     /// # Panics
-    /// If an array's length isn't the model's.
+    /// If an array has the wrong length.
     pub fn integrate(&self, q: &[f64], v: &[f64], time_step_s: f64, next: &mut [f64]) {
         assert!(q.len() == self.n_q && next.len() == self.n_q && v.len() == self.n_v());
         for body in &self.bodies[1..] {
@@ -29,10 +29,10 @@ impl Model {
         }
     }
 
-    /// The velocity that leads from `q` to `to` in unit time; undoes [`integrate`](Self::integrate).
+    /// The velocity from `q` to `to` in unit time; the inverse of [`integrate`](Self::integrate).
     ///
     /// # Panics
-    /// If an array's length isn't the model's.
+    /// If an array has the wrong length.
     pub fn difference(&self, q: &[f64], to: &[f64], v: &mut [f64]) {
         assert!(q.len() == self.n_q && to.len() == self.n_q && v.len() == self.n_v());
         for body in &self.bodies[1..] {
@@ -44,7 +44,7 @@ impl Model {
         }
     }
 
-    /// Scales every quaternion in `q` to unit length (one of length zero becomes no rotation).
+    /// Normalises every quaternion in `q`; one of length zero becomes the identity.
     pub fn normalise(&self, q: &mut [f64]) {
         for body in &self.bodies[1..] {
             let quat = match body.kind.n_q() {
@@ -57,17 +57,17 @@ impl Model {
         }
     }
 
-    /// Moves joints of one degree of freedom inside their limits, then every coupled joint to where its source puts it.
+    /// Clamps joints of one degree of freedom to their limits, then sets coupled joints from their source joints.
     ///
     /// # Panics
-    /// If `q` has not n_q entries.
+    /// If `q` does not have n_q entries.
     pub fn make_admissible(&self, q: &mut [f64]) {
         assert_eq!(q.len(), self.n_q, "q must have n_q entries");
         for joint in self.joints.iter().filter(|j| j.kind.n_v() == 1) {
             let x = &mut q[joint.q_start];
             *x = x.max(joint.limits.lower).min(joint.limits.upper);
         }
-        // Sources may be coupled themselves; each round settles one more link of such a chain.
+        // Sources may be coupled themselves; each pass resolves one more link of such a chain.
         for _ in &self.couplers {
             for c in &self.couplers {
                 let (to, from) = (
@@ -79,7 +79,7 @@ impl Model {
         }
     }
 
-    /// The entry of q a degree of freedom advances one to one; `None` for rotations of ball and floating joints.
+    /// The entry of q whose rate is this degree of freedom; `None` for rotations of ball and floating joints.
     pub fn position_of_dof(&self, dof: DofIdx) -> Option<usize> {
         use crate::joint::JointKind::{Ball, Floating};
         let joint = &self.joints[self.dof_joint[dof.0]];

@@ -1,4 +1,4 @@
-//! The balance of momentum, A v = b: where inertia and bias are taken, and what they are.
+//! The momentum balance A v = b of a step: inertia, bias and applied forces, and the state at which they are evaluated.
 
 use std::mem::take;
 
@@ -7,7 +7,7 @@ use pliant_contact_sap::{Integration, Primitive};
 use super::constraints::entry;
 use super::step::TreeStep;
 use crate::dynamics::{
-    ForwardDynamicsInput, Workspace, bias_forces_again, constrained_forward_dynamics,
+    ForwardDynamicsInput, Workspace, bias_forces_at_update, constrained_forward_dynamics,
     mass_matrix_into,
 };
 use crate::jacobian::add_wrench;
@@ -15,18 +15,18 @@ use crate::model::LinkIdx;
 use crate::spatial::Wrench;
 
 impl TreeStep {
-    /// Where inertia and bias of the step are taken.
-    pub(super) fn aim(&self) -> &Workspace {
-        self.middle
+    /// The workspace at which inertia and bias of the step are evaluated.
+    pub(super) fn evaluation_workspace(&self) -> &Workspace {
+        self.midpoint
             .as_deref()
             .filter(|_| self.time_step.integration == Integration::Midpoint)
             .unwrap_or(&self.workspace)
     }
 
-    /// Takes a step of half the length, by backward Euler and without constraints, to where a midpoint step takes inertia
-    /// and bias: M(q^θ) and k(q^θ, v^θ) up to O(δt²), which keeps the order 2 of the midpoint rule while A stays symmetric
-    /// and free of v.
-    pub(super) fn aim_at_middle(&mut self) {
+    /// Predicts the midpoint by a backward Euler step of half the length without constraints. M(q^θ) and k(q^θ, v^θ) there
+    /// are accurate to O(δt²), which preserves the second order of the midpoint rule, with A symmetric and independent of
+    /// v.
+    pub(super) fn predict_midpoint(&mut self) {
         let half_s = 0.5 * self.time_step.length_s;
         self.model
             .implicit_diagonal(half_s, half_s, &mut self.diagonal);
@@ -42,8 +42,8 @@ impl TreeStep {
             held_acceleration: &[],
             gravity: self.gravity,
         };
-        let mut middle = self
-            .middle
+        let mut midpoint = self
+            .midpoint
             .take()
             .unwrap_or_else(|| Box::new(Workspace::new(model)));
         let velocity = &mut self.bias;
@@ -54,21 +54,22 @@ impl TreeStep {
                 None => self.prescribed[k],
             };
         }
-        self.q_middle.resize(self.q.len(), 0.0);
-        model.integrate(&self.q, velocity, half_s, &mut self.q_middle);
-        middle.update(model, &self.q_middle, velocity);
-        self.middle = Some(middle);
+        self.q_midpoint.resize(self.q.len(), 0.0);
+        model.integrate(&self.q, velocity, half_s, &mut self.q_midpoint);
+        midpoint.update(model, &self.q_midpoint, velocity);
+        self.midpoint = Some(midpoint);
     }
 
-    /// τ of dampers and springs `forces_s` ahead of the start, of feed-forward without an actuator, and of loads at `w`.
+    /// τ of dampers and springs evaluated `forces_s` after the start, of feed-forward efforts without an actuator, and of
+    /// loads at `w`.
     fn applied(&self, w: &Workspace, forces_s: f64, tau: &mut [f64]) {
         let model = &*self.model;
         tau.fill(0.0);
         model.add_passive_forces(&self.q, &self.v, forces_s, tau);
         for joint in model.joints() {
-            let most = joint.limits.effort;
+            let limit = joint.limits.effort;
             for k in joint.dofs().filter(|&k| self.actuators[k].is_none()) {
-                tau[k] += entry(&self.control.effort, k).clamp(-most, most);
+                tau[k] += entry(&self.control.effort, k).clamp(-limit, limit);
             }
         }
         for load in &self.control.loads {
@@ -85,28 +86,28 @@ impl TreeStep {
         }
     }
 
-    /// τ, k, and what the step adds to M's diagonal.
+    /// Computes τ, k, and the diagonal that implicit forces add to M.
     pub(super) fn compute_forces(&mut self) {
         let (forces_s, positions_s) = (self.time_step.forces_s(), self.time_step.positions_s());
         self.model
             .implicit_diagonal(forces_s, positions_s, &mut self.diagonal);
         let mut tau = take(&mut self.tau);
-        self.applied(self.aim(), forces_s, &mut tau);
+        self.applied(self.evaluation_workspace(), forces_s, &mut tau);
         self.tau = tau;
-        let w = aim_of(
+        let w = evaluation_workspace_of(
             &mut self.workspace,
-            &mut self.middle,
+            &mut self.midpoint,
             self.time_step.integration,
         );
-        bias_forces_again(&self.model, &self.gravity, w, &mut self.bias);
+        bias_forces_at_update(&self.model, &self.gravity, w, &mut self.bias);
     }
 
-    /// A = M_ff + diag and b = A v0 + δt(τ − k)_f − M_fh (v_h − v_h0), where v0 gains in M what free flight adds to it.
+    /// Computes A = M_ff + diag and b = A v0 + δt(τ − k)_f − M_fh (v_h − v_h0), with the corrections of free flight to v0.
     pub(super) fn compute_dynamics(&mut self) {
         let (model, dt) = (&*self.model, self.time_step.length_s);
-        let w = aim_of(
+        let w = evaluation_workspace_of(
             &mut self.workspace,
-            &mut self.middle,
+            &mut self.midpoint,
             self.time_step.integration,
         );
         let (free, held) = (self.held.free(), self.held.held());
@@ -139,11 +140,11 @@ impl TreeStep {
                 Some(i) if held.is_empty() => &a[n * i..n * (i + 1)],
                 _ => &self.mass.as_slice()[n_v * k..n_v * (k + 1)],
             };
-            flight.open(&self.workspace, &self.v, column, &self.bias, &gravity, dt);
+            flight.begin(&self.workspace, &self.v, column, &self.bias, &gravity, dt);
             for &h in held {
-                flight.jump(h, self.prescribed[h] - self.v[h]);
+                flight.add_prescribed_change(h, self.prescribed[h] - self.v[h]);
             }
-            for (k, gain) in flight.shifts().zip(flight.gains) {
+            for (k, gain) in flight.translations().zip(flight.gains) {
                 for (b, &j) in b.iter_mut().zip(free) {
                     *b += column(k)[j] * gain;
                 }
@@ -158,14 +159,14 @@ impl TreeStep {
     }
 }
 
-/// Where a step by `integration` takes inertia and bias.
-fn aim_of<'a>(
+/// The workspace at which a step by `integration` evaluates inertia and bias.
+fn evaluation_workspace_of<'a>(
     start: &'a mut Workspace,
-    middle: &'a mut Option<Box<Workspace>>,
+    midpoint: &'a mut Option<Box<Workspace>>,
     integration: Integration,
 ) -> &'a mut Workspace {
-    match (middle, integration) {
-        (Some(middle), Integration::Midpoint) => middle,
+    match (midpoint, integration) {
+        (Some(midpoint), Integration::Midpoint) => midpoint,
         _ => start,
     }
 }

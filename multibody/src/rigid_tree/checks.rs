@@ -1,10 +1,10 @@
-//! A state and a control that belong to the model, and hold numbers, before a step begins.
+//! Validation of state and control at the beginning of a step: lengths, finite values, valid loads.
 
 use pliant_contact_sap::{BodyError, BodyState, Control, MaterialPoint, Primitive};
 
 use crate::model::{LinkIdx, Model};
 
-/// Refuses whatever a step could not be opened with.
+/// Rejects a state or control that does not fit the model.
 pub(super) fn check(model: &Model, state: &BodyState, control: &Control) -> Result<(), BodyError> {
     check_lengths(model, state, control)?;
     let arrays = [
@@ -45,7 +45,7 @@ fn check_lengths(model: &Model, state: &BodyState, control: &Control) -> Result<
             });
         }
     }
-    // The forces of dry friction; left out they start from zero.
+    // The forces of dry friction; an empty history means zero.
     let (found, expected) = (state.history.len(), model.dry_friction().count());
     if found != expected && found != 0 {
         return Err(BodyError::StateLength {
@@ -61,7 +61,7 @@ fn check_lengths(model: &Model, state: &BodyState, control: &Control) -> Result<
         ("control.held", control.held.len()),
     ];
     for (what, found) in controls {
-        // Left out means none.
+        // Empty means none.
         if found != n_v && found != 0 {
             return Err(BodyError::StateLength {
                 what,
@@ -89,14 +89,14 @@ fn check_loads(model: &Model, control: &Control) -> Result<(), BodyError> {
     Ok(())
 }
 
-/// The link that a material point is on.
+/// The link of a material point.
 pub(super) fn link_of(model: &Model, p: &MaterialPoint) -> Result<LinkIdx, BodyError> {
     let n_links = model.links().len();
     match p.primitive {
         Primitive::Frame(link) if (link as usize) < n_links => Ok(LinkIdx(link as usize)),
         point => Err(BodyError::NoSuchPoint {
             point,
-            places: format!("{n_links} frames only, its links"),
+            places: format!("{n_links} frames, one for each link, and no other primitives"),
         }),
     }
 }

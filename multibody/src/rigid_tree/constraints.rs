@@ -1,4 +1,4 @@
-//! A tree's constraints with itself: joint limits, actuators, dry friction, couplers.
+//! Internal constraints of a tree: joint limits, actuators, dry friction, couplings.
 
 use pliant_contact_sap::{
     Assembled, Bilateral, ConstraintLabel, Dynamics, InternalConstraints, Limit, PdActuator,
@@ -9,12 +9,13 @@ use super::step::TreeStep;
 use crate::joint::JointLimits;
 use crate::model::{Coupler, DofIdx, JointIdx};
 
-/// σ of dry joint friction, R = σ/A_kk: a joint that sticks gives by σ/A_kk·δt²·force, a thousandth of what the force would
-/// move it by in one step, and by no more after that.
+/// σ of dry joint friction, with regularisation R = σ/A_kk: in stiction a joint yields by σ δt²/A_kk times the force, a
+/// thousandth of the motion in one step without friction, and does not creep after that.
 const DRY_FRICTION_REGULARISATION: f64 = 1e-3;
 
-/// rad/s or m/s: a limit further away than this speed, or ten times the joint's own, leads in a step is left out.
-const SPEED_NEVER_REACHED: f64 = 1000.0;
+/// Bound on joint speeds, rad/s or m/s. Limits that cannot be reached in a step at this speed, or at ten times the joint's
+/// current one, are omitted.
+const SPEED_BOUND: f64 = 1000.0;
 
 fn label(kind: RowKind, dof: usize) -> ConstraintLabel {
     ConstraintLabel {
@@ -24,7 +25,7 @@ fn label(kind: RowKind, dof: usize) -> ConstraintLabel {
 }
 
 impl TreeStep {
-    /// Adds the rows of every free degree of freedom, then those of the couplers.
+    /// Adds the rows of every free degree of freedom, then those of the couplings.
     pub(super) fn add_constraints(&self, out: &mut InternalConstraints<'_>) {
         let dt = self.time_step.length_s;
         for joint in self.model.joints() {
@@ -65,37 +66,37 @@ impl TreeStep {
         }
     }
 
-    /// R of the law of dry friction, which goes on from the last step's force f0:
+    /// R of the dry friction law, which continues from the force f0 of the last step:
     ///
     /// ```text
     /// γ = clamp(δt f0 − v/R, ±δt f_max)
     /// ```
     ///
-    /// So a joint that sticks comes to rest under whatever load friction can carry: v = 0 where δt f0 is the load's.
+    /// A joint in stiction comes to rest under any load within the friction bound: v = 0 once δt f0 balances the load.
     fn dry_friction_softness(&self, i: usize) -> f64 {
         let Some(Assembled::Dense(a)) = self.dynamics.assembled() else {
-            unreachable!("a tree's A is dense");
+            unreachable!("A of a tree is dense");
         };
         DRY_FRICTION_REGULARISATION / a[i * (self.held.free().len() + 1)]
     }
 
-    /// The forces of dry friction at the end of a step with free velocities `v`, N or N·m, in the order of the degrees of
-    /// freedom that have it; what is held needs none.
+    /// Forces of dry friction at the end of a step with free velocities `v`, N or N·m, in the order of the degrees of
+    /// freedom that have it; zero for held ones.
     pub(super) fn write_dry_friction(&self, v: &[f64], out: &mut Vec<f64>) {
         out.clear();
-        for (k, most) in self.model.dry_friction() {
+        for (k, bound) in self.model.dry_friction() {
             let force = self.free_of[k].map_or(0.0, |i| {
                 let change = v[i] / (self.dry_friction_softness(i) * self.time_step.length_s);
-                (self.dry_friction[k] - change).clamp(-most, most)
+                (self.dry_friction[k] - change).clamp(-bound, bound)
             });
             out.push(force);
         }
     }
 
-    /// Distances to the lower and upper limit of a joint of one degree of freedom, coasted, where a step might lead there.
+    /// Predicted distances to the lower and upper limit of a joint of one degree of freedom; `None` for limits out of reach.
     fn gaps(&self, limits: &JointLimits, k: usize) -> (Option<f64>, Option<f64>) {
-        let q = self.coasted_position(k);
-        let reach = self.time_step.length_s * SPEED_NEVER_REACHED.max(10.0 * self.v[k].abs());
+        let q = self.predicted_position(k);
+        let reach = self.time_step.length_s * SPEED_BOUND.max(10.0 * self.v[k].abs());
         let near = |gap: f64| (gap <= reach).then_some(gap);
         (near(q - limits.lower), near(limits.upper - q))
     }
@@ -104,19 +105,19 @@ impl TreeStep {
         let target = self.control.position.get(k).copied();
         let target = target.unwrap_or_else(|| self.position(k));
         let command = PdCommand {
-            position_error: self.coasted_position(k) - target,
+            position_error: self.predicted_position(k) - target,
             velocity: entry(&self.control.velocity, k),
             feed_forward: entry(&self.control.effort, k),
         };
         RowLaw::PdActuator(PdActuator::new(self.time_step, gains, command, w))
     }
 
-    /// v_joint − multiplier · v_source, the held of the two in the bias.
+    /// Adds the row v_joint − multiplier · v_source, with held velocities in the bias.
     fn add_coupler(&self, coupler: &Coupler, out: &mut InternalConstraints<'_>) {
         let dof = |joint: JointIdx| self.model.joint(joint).dofs().start;
         let (follower, source) = (dof(coupler.joint), dof(coupler.source));
-        let error = self.coasted_position(follower)
-            - coupler.multiplier * self.coasted_position(source)
+        let error = self.predicted_position(follower)
+            - coupler.multiplier * self.predicted_position(source)
             - coupler.offset;
         let (mut bias, mut w) = (0.0, 0.0);
         let mut terms = [(0, 0.0); 2];
@@ -131,7 +132,7 @@ impl TreeStep {
                 None => bias += coefficient * self.prescribed[k],
             }
         }
-        // Both held, or a held joint that follows its source with ratio zero: nothing is left to solve for.
+        // Both are held, or the joint is held and the multiplier is zero: there is no unknown.
         if w == 0.0 {
             return;
         }
@@ -146,8 +147,9 @@ impl TreeStep {
         at.map_or(0.0, |at| self.q[at])
     }
 
-    /// Where that joint comes to if it stops at once; a prescribed velocity holds throughout the step.
-    fn coasted_position(&self, k: usize) -> f64 {
+    /// Predicted position of that joint, from the part of the step that does not depend on the end velocity. A prescribed
+    /// velocity holds throughout the step.
+    fn predicted_position(&self, k: usize) -> f64 {
         let rate = match self.free_of[k] {
             Some(_) => self.v[k],
             None => self.prescribed[k],
@@ -156,7 +158,7 @@ impl TreeStep {
     }
 }
 
-/// An entry of a control array that may be left out.
+/// An entry of a control array, zero if the array is empty.
 pub(super) fn entry(values: &[f64], k: usize) -> f64 {
     values.get(k).copied().unwrap_or(0.0)
 }

@@ -1,20 +1,20 @@
-//! Trees that hang on nothing keep their linear momentum, wherever their root's origin lies.
+//! Conservation of linear momentum of free-floating trees, independent of the position of the root's origin.
 //!
-//! A floating joint has the velocity of its frame's origin O. Of a body that turns about another point that velocity
-//! changes all the time, and a step that takes it for constant loses momentum at order δt. The velocity of the centre of
-//! mass, v_C = P/m, changes by forces only. A step of such a tree is therefore one in (ω, v_C, q̇) in place of
-//! (ω, v_O, q̇), whose linear part reads
+//! The velocity of a floating joint is that of its frame's origin O. If the centre of mass C is elsewhere, this velocity
+//! changes even without forces, and a step that treats it as constant has a momentum error of order δt. The velocity
+//! v_C = P/m of the centre of mass changes by forces only. A step of such a tree therefore has the velocities (ω, v_C, q̇) in
+//! place of (ω, v_O, q̇). Its linear part is
 //!
 //! ```text
 //! m (v_C − v_C0) = δt f        p_C = p_C0 + δt (θ_vq v_C + (1 − θ_vq) v_C0)
 //! ```
 //!
-//! At one position either velocity follows from the other by a linear map, so A, J and the contact problem stay those of
-//! v_O: v0 in the balance of momentum gains δt a, with a the acceleration of C at constant v, and what P of v0 differs
-//! between q0 and where M is taken ([`FreeFlight::open`]); the solved v is turned into v_O at the new position
-//! ([`FreeFlight::close`]). P is kept to rounding for any tree on a floating joint,
-//! and the motion of a free body does not depend on where its origin was put. The same holds for a planar joint in its
-//! plane. Angular momentum is kept to first order.
+//! At one position, either velocity is a linear function of the other, so A, J and the contact problem remain those of v_O.
+//! Two corrections are made. [`FreeFlight::begin`] adds to v0 in the momentum balance δt a, with a the acceleration of C at
+//! constant v, and the difference of P(v0)/m between q0 and the position at which M is evaluated. [`FreeFlight::finish`]
+//! converts the solved v to v_O at the new position. P is then conserved to rounding for any tree on a floating joint, and
+//! the motion of a free body does not depend on its choice of origin. The same holds for a planar joint in its plane.
+//! Angular momentum is conserved to first order.
 
 use std::ops::Range;
 
@@ -27,8 +27,8 @@ use crate::joint::JointKind;
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::Model;
 
-/// Room for the state at the end of a step.
-pub(super) struct Ahead {
+/// Workspace for the state at the end of a step.
+pub(super) struct EndState {
     pub(super) q: Vec<f64>,
     pub(super) v: Vec<f64>,
     pub(super) positions: PositionKinematics,
@@ -36,7 +36,7 @@ pub(super) struct Ahead {
     pub(super) inertias: BodyInertias,
 }
 
-impl Ahead {
+impl EndState {
     pub(super) fn new(model: &Model) -> Self {
         Self {
             q: Vec::new(),
@@ -54,32 +54,32 @@ impl Ahead {
     }
 }
 
-/// A tree on a floating or planar joint to the world, with its centre of mass off the joint's origin.
+/// A tree on a floating or planar joint to the world, with its centre of mass away from the joint's origin.
 pub(super) struct FreeFlight {
     bodies: Range<usize>,
-    /// The degrees of freedom that shift all of it, along directions that are orthonormal and fixed in the world.
-    shifts: Range<usize>,
-    /// The entry of q that the first of them advances.
+    /// The degrees of freedom that translate the whole tree, along orthonormal directions fixed in the world.
+    translations: Range<usize>,
+    /// The entry of q of the first of them.
     q_start: usize,
     mass: f64,
-    /// Whether none of `shifts` is held: otherwise what holds them takes up momentum.
+    /// Whether none of `translations` is held; holding one transfers momentum to the world.
     pub(super) is_free: bool,
-    /// ∂P/∂v along each shift, n_v entries each: columns of M.
+    /// ∂P/∂v along each translation, n_v entries each: columns of M.
     momentum_rates: Vec<f64>,
-    /// What v0 gains in the balance of momentum, m/s.
+    /// Correction of v0 in the momentum balance, m/s.
     pub(super) gains: [f64; 3],
-    /// Of the start, along each shift: from the joint's origin to the centre of mass, m, and its velocity, m/s.
+    /// At the start, along each translation: from the joint's origin to the centre of mass, m, and its velocity, m/s.
     centre: [f64; 3],
     centre_rate: [f64; 3],
 }
 
 impl FreeFlight {
-    /// All of a model. A single body with its centre of mass at its origin is left out: its v_O is v_C.
+    /// All of a model, except single bodies with their centre of mass at the origin, for which v_O = v_C.
     pub(super) fn all_of(model: &Model) -> Vec<Self> {
         let roots = (1..model.n_bodies()).filter(|&b| model.bodies[b].parent == 0);
         let of_root = |root: usize| {
             let body = &model.bodies[root];
-            let shifts = match body.kind {
+            let translations = match body.kind {
                 JointKind::Floating => body.v_start + 3..body.v_end,
                 JointKind::Planar => body.v_start..body.v_start + 2,
                 _ => return None,
@@ -95,8 +95,8 @@ impl FreeFlight {
             let is_centred = end == root + 1 && body.inertia_B.moment == Vector3::zeros();
             (mass > 0.0 && !is_centred).then(|| Self {
                 bodies: root..end,
-                momentum_rates: vec![0.0; shifts.len() * model.n_v()],
-                shifts,
+                momentum_rates: vec![0.0; translations.len() * model.n_v()],
+                translations,
                 q_start: body.q_start,
                 mass,
                 is_free: true,
@@ -108,18 +108,17 @@ impl FreeFlight {
         roots.filter_map(of_root).collect()
     }
 
-    pub(super) fn shifts(&self) -> Range<usize> {
-        self.shifts.clone()
+    pub(super) fn translations(&self) -> Range<usize> {
+        self.translations.clone()
     }
 
     pub(super) fn carries(&self, body: usize) -> bool {
         self.bodies.contains(&body)
     }
 
-    /// Reads what the step needs: the state it starts from, and the columns of M and the bias k, where the step takes
-    /// these, with the gravity that acts on the tree. At constant v the momentum changes by k without gravity, so
-    /// a = k/m + g.
-    pub(super) fn open<'a>(
+    /// Computes the corrections to v0 from the initial state, and from the columns of M and the bias k at the position at which
+    /// the step evaluates them. At constant v the rate of momentum is k without gravity, so a = k/m + g.
+    pub(super) fn begin<'a>(
         &mut self,
         start: &Workspace,
         v0: &[f64],
@@ -131,50 +130,52 @@ impl FreeFlight {
         let centre = self.centre_from_origin(&start.positions, &start.inertias);
         let momentum = self.momentum(&start.velocities, &start.inertias);
         let rates = self.momentum_rates.chunks_exact_mut(v0.len());
-        for (i, (rates, k)) in rates.zip(self.shifts.clone()).enumerate() {
+        for (i, (rates, k)) in rates.zip(self.translations.clone()).enumerate() {
             let direction = &start.positions.axes[k];
             rates.copy_from_slice(mass_column(k));
             self.centre[i] = direction.dot(&centre);
             self.centre_rate[i] = direction.dot(&momentum) / self.mass;
             let acceleration = bias[k] / self.mass + direction.dot(gravity);
-            let moved = self.centre_rate[i] - dot(rates, v0) / self.mass;
-            self.gains[i] = time_step_s * acceleration + moved;
+            let difference = self.centre_rate[i] - dot(rates, v0) / self.mass;
+            self.gains[i] = time_step_s * acceleration + difference;
         }
     }
 
-    /// A prescribed velocity holds from the start of the step on, so by its `change` the centre of mass is faster at once.
-    pub(super) fn jump(&mut self, dof: usize, change: f64) {
-        let n_v = self.momentum_rates.len() / self.shifts.len();
+    /// Adds the change of a prescribed velocity, which holds from the start of the step, to the velocity of the centre of
+    /// mass.
+    pub(super) fn add_prescribed_change(&mut self, dof: usize, change: f64) {
+        let n_v = self.momentum_rates.len() / self.translations.len();
         let rates = self.momentum_rates.chunks_exact(n_v);
         for (rate, rates) in self.centre_rate.iter_mut().zip(rates) {
             *rate += rates[dof] * change / self.mass;
         }
     }
 
-    /// Puts the tree where its centre of mass comes to, and turns the solved `v` into the velocity of the origin there.
-    /// `q` comes as moved by `v`, and `ahead` updated to both; `v` has all degrees of freedom.
-    pub(super) fn close(
+    /// Moves the tree so that its centre of mass has its final position, and converts the solved `v` to the velocity of the
+    /// origin there. `q` is the position after a step by `v`, `end_state` the kinematics at both; `v` has all degrees of
+    /// freedom.
+    pub(super) fn finish(
         &self,
         time_step: &TimeStep,
         q0: &[f64],
-        ahead: &Ahead,
+        end_state: &EndState,
         q: &mut [f64],
         v: &mut [f64],
     ) {
-        let centre = self.centre_from_origin(&ahead.positions, &ahead.inertias);
-        let momentum = self.momentum(&ahead.velocities, &ahead.inertias);
-        let mut kept = [0.0; 3];
+        let centre = self.centre_from_origin(&end_state.positions, &end_state.inertias);
+        let momentum = self.momentum(&end_state.velocities, &end_state.inertias);
+        let mut centre_rate = [0.0; 3];
         let rates = self.momentum_rates.chunks_exact(v.len());
-        for (kept, rates) in kept.iter_mut().zip(rates) {
-            *kept = dot(rates, v) / self.mass;
+        for (rate, rates) in centre_rate.iter_mut().zip(rates) {
+            *rate = dot(rates, v) / self.mass;
         }
-        for (i, k) in self.shifts.clone().enumerate() {
-            let direction = &ahead.positions.axes[k];
+        for (i, k) in self.translations.clone().enumerate() {
+            let direction = &end_state.positions.axes[k];
             let at = self.q_start + i;
-            let turned = self.centre[i] - direction.dot(&centre);
-            let rate = time_step.mean_velocity(self.centre_rate[i], kept[i]);
-            q[at] = q0[at] + turned + time_step.length_s * rate;
-            v[k] += kept[i] - direction.dot(&momentum) / self.mass;
+            let rotation = self.centre[i] - direction.dot(&centre);
+            let rate = time_step.mean_velocity(self.centre_rate[i], centre_rate[i]);
+            q[at] = q0[at] + rotation + time_step.length_s * rate;
+            v[k] += centre_rate[i] - direction.dot(&momentum) / self.mass;
         }
     }
 

@@ -16,7 +16,7 @@ use pliant_contact_sap::{
 };
 
 use super::checks::{check, link_of};
-use super::free_flight::{Ahead, FreeFlight};
+use super::free_flight::{EndState, FreeFlight};
 use crate::articulated_body::ArticulatedBodies;
 use crate::dynamics::Workspace;
 use crate::held::HeldDofs;
@@ -32,13 +32,13 @@ pub(super) struct TreeStep {
     /// At the state the step starts from: what is touched and where constraints act.
     pub(super) workspace: Workspace,
     /// Half a step ahead, in use only by midpoint steps.
-    pub(super) middle: Option<Box<Workspace>>,
+    pub(super) midpoint: Option<Box<Workspace>>,
     pub(super) time_step: TimeStep,
     pub(super) gravity: Vector3<f64>,
     pub(super) control: Control,
     pub(super) q: Vec<f64>,
     pub(super) v: Vec<f64>,
-    pub(super) q_middle: Vec<f64>,
+    pub(super) q_midpoint: Vec<f64>,
     pub(super) held: HeldDofs,
     /// Velocities during the step: the held ones as prescribed, the others zero.
     pub(super) prescribed: Vec<f64>,
@@ -59,7 +59,7 @@ pub(super) struct TreeStep {
     pub(super) dry_friction: Vec<f64>,
     pub(super) flights: Vec<FreeFlight>,
     /// Of models with free flights.
-    pub(super) ahead: Option<Mutex<Ahead>>,
+    pub(super) end_state: Option<Mutex<EndState>>,
 }
 
 impl TreeStep {
@@ -67,16 +67,16 @@ impl TreeStep {
         let n_v = model.n_v();
         let flights = FreeFlight::all_of(&model);
         let mut step = Self {
-            ahead: (!flights.is_empty()).then(|| Mutex::new(Ahead::new(&model))),
+            end_state: (!flights.is_empty()).then(|| Mutex::new(EndState::new(&model))),
             flights,
             workspace: Workspace::new(&model),
-            middle: None,
+            midpoint: None,
             time_step: TimeStep::default(),
             gravity: Vector3::zeros(),
             control: Control::default(),
             q: Vec::new(),
             v: Vec::new(),
-            q_middle: Vec::new(),
+            q_midpoint: Vec::new(),
             held: HeldDofs::none(&model),
             prescribed: vec![0.0; n_v],
             free_of: Vec::new(),
@@ -118,7 +118,7 @@ impl TreeStep {
             self.free_of[k] = Some(i);
         }
         for flight in &mut self.flights {
-            flight.is_free = flight.shifts().all(|k| self.free_of[k].is_some());
+            flight.is_free = flight.translations().all(|k| self.free_of[k].is_some());
         }
         self.start.resize(self.held.free().len(), 0.0);
         let n_kept = if self.held.held().is_empty() {
@@ -160,7 +160,7 @@ impl BodyStep for TreeStep {
         self.held.gather(&self.v, &mut self.start);
         self.workspace.update(&self.model, &self.q, &self.v);
         if self.time_step.integration == Integration::Midpoint {
-            self.aim_at_middle();
+            self.predict_midpoint();
         }
         self.compute_forces();
         self.compute_dynamics();
@@ -223,15 +223,15 @@ impl BodyStep for TreeStep {
     }
 
     fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
-        let mut ahead = self.ahead();
-        self.state_after(v, ahead.as_deref_mut(), &mut next.q, &mut next.v);
+        let mut end_state = self.end_state();
+        self.state_after(v, end_state.as_deref_mut(), &mut next.q, &mut next.v);
         self.write_dry_friction(v, &mut next.history);
         Ok(BodyReport::default())
     }
 
     /// A⁻¹b by the articulated body algorithm: dampers and springs stay implicit, limits and actuators are left out.
     fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
-        let (model, w) = (&*self.model, self.aim());
+        let (model, w) = (&*self.model, self.evaluation_workspace());
         let mut tree = ArticulatedBodies::new(model);
         tree.factor(model, &w.positions, &w.inertias, &self.diagonal, &self.held);
         let mut x = vec![0.0; model.n_v()];
@@ -262,14 +262,18 @@ impl BodyStep for TreeStep {
 
     /// By Newton-Euler with the accelerations (v − v0)/δt where the step takes inertia and bias.
     fn joint_reactions(&self, v: &[f64], outside: &[FrameWrench], out: &mut Vec<JointReaction>) {
-        let (model, w, start) = (&*self.model, self.aim(), &self.workspace.positions);
+        let (model, w, start) = (
+            &*self.model,
+            self.evaluation_workspace(),
+            &self.workspace.positions,
+        );
         let mut vdot = Vec::new();
-        self.whole_velocity(v, &mut vdot);
+        self.full_velocity(v, &mut vdot);
         for (x, v0) in vdot.iter_mut().zip(&self.v) {
             *x = (*x - v0) / self.time_step.length_s;
         }
         for flight in self.flights.iter().filter(|flight| flight.is_free) {
-            for (k, gain) in flight.shifts().zip(flight.gains) {
+            for (k, gain) in flight.translations().zip(flight.gains) {
                 vdot[k] -= gain / self.time_step.length_s;
             }
         }
@@ -282,7 +286,7 @@ impl BodyStep for TreeStep {
             let at_point = Wrench { torque, force };
             let link = LinkIdx(link as usize);
             let arm = p_WQ - start.link_position(model, link);
-            external[link.0] += at_point.about_point_seeing_it_at(&arm);
+            external[link.0] += at_point.shifted_back(&arm);
         };
         for load in &self.control.loads {
             if let Primitive::Frame(link) = load.point.primitive {

@@ -1,4 +1,4 @@
-//! The file as text and XML: encoding, undeclared prefixes, lines, attributes, numbers.
+//! The file as text and XML: encoding, undeclared namespace prefixes, lines, attributes, numbers.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::error::MultibodyError;
 pub(super) struct Document;
 
 impl Document {
-    /// UTF-8 text of the file, a byte order mark removed.
+    /// The UTF-8 text of the file, without byte order mark.
     pub(super) fn decode<'a>(bytes: &'a [u8], path: &Path) -> Result<&'a str, MultibodyError> {
         let fail = |text: String| MultibodyError::NotUrdf {
             file: path.to_owned(),
@@ -33,24 +33,25 @@ impl Document {
                 .filter(|&&b| b == b'\n')
                 .count();
             fail(format!(
-                "line {line} is not UTF-8 text; save the file as UTF-8"
+                "line {line} is not valid UTF-8; save the file as UTF-8"
             ))
         })
     }
 
-    /// Declares namespace prefixes the file uses without declaring them, which other readers let pass.
+    /// Declares namespace prefixes that the file uses without declaring them, as other readers accept.
     pub(super) fn declare_prefixes(
         text: &str,
         path: &Path,
         report: &mut LoadReport,
     ) -> Result<String, MultibodyError> {
         let mut text = text.to_owned();
-        // Each round declares one prefix; a file with more than a few is no URDF.
+        // Each iteration declares one prefix; a URDF has only a few.
         for _ in 0..8 {
             let prefix = match roxmltree::Document::parse(&text) {
                 Err(roxmltree::Error::UnknownNamespace(prefix, at)) => {
-                    let what =
-                        format!("namespace prefix \"{prefix}\" is not declared; declared it");
+                    let what = format!(
+                        "namespace prefix \"{prefix}\" was not declared; declaration added"
+                    );
                     let place = Location::new(path.to_string_lossy(), FilePosition::Line(at.row));
                     report.add(Severity::Repaired, place, what);
                     prefix
@@ -67,8 +68,8 @@ impl Document {
         Ok(text)
     }
 
-    /// Parses, with document type declarations refused: nothing in a robot needs entities, and nested or external
-    /// ones are how XML is abused.
+    /// Parses XML. Document type declarations are rejected: URDF needs no entities, and nested or external ones can be
+    /// exploited.
     pub(super) fn parse<'t>(
         text: &'t str,
         path: &Path,
@@ -81,8 +82,7 @@ impl Document {
             let at = error.pos();
             let text = match error {
                 roxmltree::Error::DtdDetected => {
-                    "has a <!DOCTYPE>, which is refused: entities are not expanded; remove it"
-                        .to_owned()
+                    "has a <!DOCTYPE>, which is not supported; remove it".to_owned()
                 }
                 other => format!(
                     "line {}, column {}: not well-formed XML: {other}",
@@ -97,15 +97,15 @@ impl Document {
     }
 }
 
-/// Walks one document and keeps the account.
+/// Reads the elements of one document and collects the report.
 pub(super) struct Reader<'d, 't> {
     path: &'d Path,
     xml: &'d roxmltree::Document<'t>,
     report: LoadReport,
     pub(super) packages: &'d PackageMap,
-    /// Byte at which each line starts.
+    /// Byte offset of each line.
     line_starts: Vec<usize>,
-    /// Colours by name, from anywhere in the file.
+    /// Colours of named materials.
     pub(super) materials: std::collections::BTreeMap<String, [f64; 4]>,
 }
 
@@ -146,7 +146,7 @@ impl<'d, 't> Reader<'d, 't> {
         self.line_starts.partition_point(|&start| start <= at) as u32
     }
 
-    /// The element's name with its prefix, as written.
+    /// The element's name with its prefix.
     pub(super) fn tag(&self, node: Node<'_, '_>) -> &'d str {
         let written = &self.xml.input_text()[node.range()];
         let name = written.strip_prefix('<').unwrap_or(written);
@@ -180,7 +180,7 @@ impl<'d, 't> Reader<'d, 't> {
         self.report.add(severity, at, text);
     }
 
-    /// Everything noted, in the order of the lines.
+    /// The report, in the order of the lines.
     pub(super) fn into_report(mut self) -> LoadReport {
         self.report
             .entries
@@ -191,14 +191,14 @@ impl<'d, 't> Reader<'d, 't> {
         self.report
     }
 
-    pub(super) fn doubt(&mut self, node: Node<'_, '_>, text: impl Into<String>) {
+    pub(super) fn suspicious(&mut self, node: Node<'_, '_>, text: impl Into<String>) {
         let line = self.line(node);
         self.note(Severity::Suspicious, line, text);
     }
 
     pub(super) fn ignored(&mut self, node: Node<'_, '_>, subject: &str) {
         let contents = if node.children().any(|c| c.is_element()) {
-            " with all it contains"
+            " and its contents"
         } else {
             ""
         };
@@ -216,7 +216,7 @@ impl<'d, 't> Reader<'d, 't> {
         }
     }
 
-    /// Children of `node` by tag; a second one of the same tag is ignored with a word, so are unknown ones.
+    /// Children of `node` by tag. Repeated and unknown children are reported as ignored.
     pub(super) fn single_children(
         &mut self,
         node: Node<'d, 't>,
@@ -250,20 +250,20 @@ impl<'d, 't> Reader<'d, 't> {
         node.attribute(attribute).ok_or_else(missing)
     }
 
-    /// The name attribute, which must be there and not empty; leading and trailing space is dropped.
+    /// The required, non-empty name attribute, without surrounding space.
     pub(super) fn name(&self, node: Node<'d, 't>) -> Result<String, MultibodyError> {
         let name = self.required(node, self.tag(node), "name")?.trim();
         if name.is_empty() {
             return Err(self.error(
                 node,
                 self.tag(node),
-                "name is empty; give it one that is unique",
+                "the name is empty; choose a unique one",
             ));
         }
         Ok(name.to_owned())
     }
 
-    /// Exactly N finite numbers separated by space.
+    /// Exactly N finite numbers, separated by spaces.
     pub(super) fn numbers<const N: usize>(
         &self,
         node: Node<'_, '_>,
@@ -279,13 +279,13 @@ impl<'d, 't> Reader<'d, 't> {
         };
         let parts: Vec<&str> = written.split_whitespace().collect();
         if parts.len() != N {
-            return fail(format!("has {} numbers, it must have {N}", parts.len()));
+            return fail(format!("has {} numbers, but must have {N}", parts.len()));
         }
         let mut values = [0.0; N];
         for (value, part) in values.iter_mut().zip(parts) {
             match part.parse::<f64>() {
                 Ok(x) if x.is_finite() => *value = x,
-                Ok(_) => return fail(format!("{part} is not finite")),
+                Ok(_) => return fail(format!("{part} must be finite")),
                 Err(_) => return fail(format!("\"{part}\" is not a number (write 0.5, not 0,5)")),
             }
         }
@@ -329,7 +329,7 @@ impl<'d, 't> Reader<'d, 't> {
         Err(self.error(node, subject, text))
     }
 
-    /// An `<origin>`: xyz, then rpy as rotations about fixed x, y, z; `None` is the identity.
+    /// The pose of an `<origin>`: xyz, and rpy as rotations about the fixed axes x, y, z; the identity for `None`.
     pub(super) fn pose(
         &mut self,
         origin: Option<Node<'d, 't>>,
@@ -345,7 +345,11 @@ impl<'d, 't> Reader<'d, 't> {
         if let Some([x, y, z, w]) = self.numbers::<4>(node, subject, "quat_xyzw")? {
             rotation =
                 UnitQuaternion::try_new(Quaternion::new(w, x, y, z), 1e-6).ok_or_else(|| {
-                    self.error(node, subject, "quat_xyzw is zero, it must be a rotation")
+                    self.error(
+                        node,
+                        subject,
+                        "quat_xyzw is zero, but must be a unit quaternion",
+                    )
                 })?;
         }
         Ok(Isometry3::from_parts(Vector3::from(xyz).into(), rotation))

@@ -1,4 +1,4 @@
-//! `<joint>`: kind, pose, axis, limits, dynamics, mimic.
+//! `<joint>`: type, pose, axis, limits, dynamics, mimic.
 
 use nalgebra::Vector3;
 use pliant_hydroelastic::mesh::Severity;
@@ -6,9 +6,9 @@ use roxmltree::Node;
 
 use super::Mimic;
 use super::document::Reader;
+use crate::builder::JointSpec;
 use crate::error::MultibodyError;
 use crate::joint::{JointKind, JointLimits, PassiveForces};
-use crate::model::JointSpec;
 
 const KNOWN_TYPES: &str = "revolute, continuous, prismatic, fixed, floating, planar, ball";
 
@@ -29,15 +29,15 @@ impl<'d, 't> Reader<'d, 't> {
             "planar" => JointKind::Planar,
             "ball" | "spherical" => JointKind::Ball,
             "universal" => {
-                let text = "type \"universal\" is not offered; write two revolute joints, about x and about y, with a link without mass between";
+                let text = "type \"universal\" is not supported; use two revolute joints, about x and about y, with a massless link in between";
                 return Err(self.error(node, &subject, text));
             }
             "screw" => {
-                let text = "type \"screw\" is not offered; write a continuous joint and, on a link without mass, a prismatic one that mimics it with multiplier = pitch/2π";
+                let text = "type \"screw\" is not supported; use a continuous joint and, on a massless link, a prismatic joint that mimics it with multiplier = pitch/2π";
                 return Err(self.error(node, &subject, text));
             }
             other => {
-                let text = format!("type \"{other}\" is unknown; the types are {KNOWN_TYPES}");
+                let text = format!("type \"{other}\" is unknown; use one of {KNOWN_TYPES}");
                 return Err(self.error(node, &subject, text));
             }
         };
@@ -46,7 +46,7 @@ impl<'d, 't> Reader<'d, 't> {
         ];
         let parts = self.single_children(node, &subject, &tags);
         let [parent, child, origin, axis, limit, dynamics, mimic] = parts[..] else {
-            unreachable!("one entry for each tag asked for");
+            unreachable!("one entry for each requested tag");
         };
         let end = |end: Option<Node<'d, 't>>, tag: &str| match end {
             Some(end) => self
@@ -65,10 +65,10 @@ impl<'d, 't> Reader<'d, 't> {
                     .unwrap_or_default(),
             );
             let length = joint.axis.norm();
-            // Published files write unit axes with four or five digits.
+            // Published files give unit axes with four or five digits.
             if length > 0.0 && (length - 1.0).abs() > 1e-3 {
                 let line = self.line(axis);
-                let text = format!("{subject}: axis of length {length} made a unit vector");
+                let text = format!("{subject}: axis of length {length} normalised");
                 self.note(Severity::Repaired, line, text);
             }
         }
@@ -79,8 +79,8 @@ impl<'d, 't> Reader<'d, 't> {
             Some(_) => {}
             None if matches!(kind, JointKind::Revolute | JointKind::Prismatic) => {
                 let text =
-                    format!("{subject}: no <limit>, which URDF demands; it has no limits now");
-                self.doubt(node, text);
+                    format!("{subject}: has no <limit>, which URDF requires; read as no limits");
+                self.suspicious(node, text);
             }
             None => {}
         }
@@ -115,7 +115,7 @@ impl<'d, 't> Reader<'d, 't> {
                     if node.attribute(end).is_some() {
                         let line = self.line(node);
                         let text = format!(
-                            "{subject}: limit \"{end}\", which a joint of this type does not have"
+                            "{subject}: limit \"{end}\", which joints of this type do not have"
                         );
                         self.note(Severity::Ignored, line, text);
                     }
@@ -124,20 +124,20 @@ impl<'d, 't> Reader<'d, 't> {
         }
         limits.effort = self.capacity(node, subject, "effort")?;
         limits.velocity = self.capacity(node, subject, "velocity")?;
-        // Drake's own attribute, with its prefix; attributes are found here by local name and any namespace.
+        // An attribute of Drake, with its prefix; found by its local name in any namespace.
         let acceleration = node.attributes().find(|a| a.name() == "acceleration");
         if let Some(written) = acceleration.map(|a| a.value()) {
             let value = written.trim().parse::<f64>().ok().filter(|x| *x >= 0.0);
             limits.acceleration = value.ok_or_else(|| {
                 let text =
-                    format!("<limit> acceleration=\"{written}\" must be a number, not negative");
+                    format!("<limit> acceleration=\"{written}\" must be a number and not negative");
                 self.error(node, subject, text)
             })?;
         }
         Ok(limits)
     }
 
-    /// A position limit. URDF's default is 0; infinities are allowed as written by exporters.
+    /// A position limit. URDF's default is 0; infinities are accepted, as some exporters write them.
     fn bound(
         &self,
         node: Node<'d, 't>,
@@ -172,7 +172,7 @@ impl<'d, 't> Reader<'d, 't> {
             return Err(self.error(node, subject, text));
         }
         if value == 0.0 {
-            self.doubt(
+            self.suspicious(
                 node,
                 format!("{subject}: {attribute} limit is 0; read as no limit"),
             );
@@ -216,14 +216,14 @@ impl<'d, 't> Reader<'d, 't> {
         };
         if passive.dry_friction >= effort {
             let text = format!(
-                "{subject}: friction {} is not below the effort limit {effort}, the joint could never move; left out",
+                "{subject}: friction {} is not below the effort limit {effort}, so that the actuator could never move the joint; read as no friction",
                 passive.dry_friction
             );
-            self.doubt(node, text);
+            self.suspicious(node, text);
             passive.dry_friction = 0.0;
         }
         if passive.spring_stiffness > 0.0 && kind.n_v() != 1 {
-            let text = "spring_stiffness is for joints of one degree of freedom";
+            let text = "spring_stiffness is supported for joints of one degree of freedom only";
             return Err(self.error(node, subject, text));
         }
         Ok(passive)

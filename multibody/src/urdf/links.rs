@@ -5,10 +5,10 @@ use pliant_hydroelastic::mesh::Severity;
 use roxmltree::Node;
 
 use super::document::Reader;
+use crate::builder::LinkSpec;
 use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
 use crate::inertia::SpatialInertia;
-use crate::model::LinkSpec;
 
 impl<'d, 't> Reader<'d, 't> {
     pub(super) fn link(&mut self, node: Node<'d, 't>) -> Result<LinkSpec, MultibodyError> {
@@ -42,7 +42,7 @@ impl<'d, 't> Reader<'d, 't> {
     ) -> Result<SpatialInertia, MultibodyError> {
         let parts = self.single_children(node, subject, &["origin", "mass", "inertia"]);
         let [origin, mass, inertia] = parts[..] else {
-            unreachable!("one entry for each tag asked for");
+            unreachable!("one entry for each requested tag");
         };
         let X_LC = self.pose(origin, subject)?;
         let Some(mass_node) = mass else {
@@ -71,17 +71,17 @@ impl<'d, 't> Reader<'d, 't> {
         }
         let in_own_axes = SpatialInertia::new(mass, Vector3::zeros(), rotational);
         if X_LC.rotation.angle() == 0.0 {
-            // No rotation, no rounding: numbers stay as written.
+            // Without a rotation, values stay as written, without rounding.
             return Ok(SpatialInertia::new(
                 mass,
                 X_LC.translation.vector,
                 rotational,
             ));
         }
-        Ok(in_own_axes.seen_from(&X_LC))
+        Ok(in_own_axes.expressed_in(&X_LC))
     }
 
-    /// Colours of all named materials, wherever they are defined.
+    /// Collects the colours of all named materials in the file.
     pub(super) fn collect_materials(&mut self, root: Node<'d, 't>) -> Result<(), MultibodyError> {
         let tagged = |n: &Node<'d, 't>| n.is_element() && n.tag_name().name() == "material";
         for node in root.descendants().filter(tagged) {
@@ -113,7 +113,7 @@ impl<'d, 't> Reader<'d, 't> {
         Ok((name, link, X_LF))
     }
 
-    /// A group, and the groups whose members are its members too.
+    /// A group, and the groups whose members it includes.
     pub(super) fn collision_filter_group(
         &mut self,
         node: Node<'d, 't>,
@@ -125,7 +125,7 @@ impl<'d, 't> Reader<'d, 't> {
             self.note(
                 Severity::Ignored,
                 line,
-                format!("{subject}: it says ignore=\"true\""),
+                format!("{subject}: has ignore=\"true\""),
             );
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! Collision meshes: read when the robot is, so that a file that is no mesh is found at once.
+//! Collision meshes, read together with the robot so that errors in them are found at once.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use pliant_hydroelastic::mesh::{
 use roxmltree::Node;
 
 use super::document::Reader;
+use crate::builder::LinkSpec;
 use crate::error::MultibodyError;
 use crate::geometry::MeshHull;
-use crate::model::LinkSpec;
 
 impl<'d, 't> Reader<'d, 't> {
-    /// Reads a collision mesh. One that is not closed serves by its convex hull; `hull` then says so.
+    /// Reads a collision mesh. For an open surface, the convex hull is used and `hull` is set.
     pub(super) fn surface(
         &mut self,
         node: Node<'d, 't>,
@@ -26,7 +26,7 @@ impl<'d, 't> Reader<'d, 't> {
     ) -> Result<Arc<TriMesh>, MultibodyError> {
         let options = SurfaceOptions {
             scale,
-            self_intersections: SelfIntersections::Skip, // takes longer than all else and changes nothing
+            self_intersections: SelfIntersections::Skip, // slow, and would not change the result
             ..SurfaceOptions::default()
         };
         let (surface_use, is_solid) = match hull {
@@ -43,7 +43,7 @@ impl<'d, 't> Reader<'d, 't> {
                     link.name,
                     path.display()
                 );
-                self.doubt(node, text);
+                self.suspicious(node, text);
             }
         }
         let (mesh, report) = read.map_err(|error| {
@@ -69,8 +69,8 @@ impl<'d, 't> Reader<'d, 't> {
     }
 }
 
-/// What is wrong with a mesh, without a word of a file that may be no mesh at all: a robot description from elsewhere
-/// must not be able to print files of its choice.
+/// The error of a mesh without any content of its file: an untrusted robot description must not be able to print arbitrary
+/// files.
 fn without_content(error: &MeshError) -> String {
     match error {
         MeshError::Unreadable { source, .. } => format!("cannot be read: {source}"),
@@ -83,9 +83,7 @@ fn without_content(error: &MeshError) -> String {
             let at = other
                 .flaw()
                 .map_or_else(String::new, |flaw| format!(" (first at {})", flaw.at));
-            format!(
-                "is not a mesh that can be read{at}; load it by itself to see what is wrong in it"
-            )
+            format!("is not a valid mesh{at}; load it separately for the details")
         }
     }
 }

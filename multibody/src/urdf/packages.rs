@@ -1,10 +1,9 @@
-//! Where the files a model refers to lie: only in places the caller names.
+//! Resolution of file names in a model, restricted to folders given by the caller.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Folders for `package://NAME/...` and for relative names. Nothing is searched that isn't listed here, apart from the
-/// folder of the model file itself.
+/// Folders for `package://NAME/...` and for relative names. Only these and the folder of the model file are searched.
 #[derive(Clone, Debug, Default)]
 pub struct PackageMap {
     packages: BTreeMap<String, Vec<PathBuf>>,
@@ -12,8 +11,8 @@ pub struct PackageMap {
 }
 
 impl PackageMap {
-    /// `package://NAME/X` may be `folder/X`. A name may be given several folders, tried in order, and may itself be a
-    /// path such as `robots/arms`.
+    /// Maps `package://NAME/X` to `folder/X`. Several folders of one name are tried in order. A name may be a path, such as
+    /// `robots/arms`.
     pub fn add_package(
         &mut self,
         name: impl Into<String>,
@@ -26,23 +25,23 @@ impl PackageMap {
         self
     }
 
-    /// Relative names are sought in `folder` too, after the folder of the model file.
+    /// Adds a folder for relative names, searched after the folder of the model file.
     pub fn add_folder(&mut self, folder: impl Into<PathBuf>) -> &mut Self {
         self.folders.push(folder.into());
         self
     }
 
-    /// The file `name` stands for in a model file at `model_file`.
+    /// Resolves the file `name` in a model file at `model_file`.
     ///
     /// # Errors
-    /// Text that says which package is not mapped or which paths were tried.
+    /// A message with the package that is not mapped, or the paths that were tried.
     pub(crate) fn resolve(&self, name: &str, model_file: &Path) -> Result<PathBuf, String> {
         let in_package = name
             .strip_prefix("package://")
             .or_else(|| name.strip_prefix("model://"));
         let candidates: Vec<PathBuf> = if let Some(rest) = in_package {
             let inside = |package: &str| rest.strip_prefix(package)?.strip_prefix('/');
-            // The longest mapped name wins, so a part of a package can lie elsewhere.
+            // The longest mapped name wins, so that a part of a package can be in another folder.
             let mapped = self
                 .packages
                 .iter()
@@ -56,7 +55,7 @@ impl PackageMap {
                 };
                 let (package, inside) = rest.split_once('/').unwrap_or((rest, ""));
                 return Err(format!(
-                    "\"{name}\": package \"{package}\" has no folder (mapped are: {known}); map it to the folder that holds \"{inside}\""
+                    "\"{name}\": package \"{package}\" is not mapped (mapped packages: {known}); map it to the folder that contains \"{inside}\""
                 ));
             };
             folders.iter().map(|f| f.join(inside)).collect()
@@ -74,7 +73,7 @@ impl PackageMap {
         }
         let tried: Vec<String> = candidates.iter().map(|c| c.display().to_string()).collect();
         Err(format!(
-            "\"{name}\" is not there; tried {}",
+            "\"{name}\" was not found; tried {}",
             tried.join(", ")
         ))
     }

@@ -4,16 +4,16 @@ use nalgebra::Vector3;
 use roxmltree::Node;
 
 use super::document::Reader;
+use crate::builder::LinkSpec;
 use crate::error::MultibodyError;
 use crate::geometry::{
     Collision, GeometryDescription, HydroelasticCompliance, MeshHull, ProximityProperties, Visual,
 };
-use crate::model::LinkSpec;
 
-/// Endings of files that hold a surface pliant reads.
+/// Extensions of supported surface meshes.
 const SURFACE_FILES: [&str; 5] = ["obj", "stl", "vtk", "vtu", "msh"];
 
-/// What to do about a mesh that isn't there.
+/// The purpose of a mesh: a missing one is an error for collision, and suspicious for a visual.
 #[derive(Clone, Copy, PartialEq)]
 enum Purpose {
     Collision,
@@ -98,9 +98,9 @@ impl<'d, 't> Reader<'d, 't> {
         let name = material.attribute("name").unwrap_or_default();
         let known = self.materials.get(name).copied();
         if known.is_none() {
-            self.doubt(
+            self.suspicious(
                 material,
-                format!("{subject}: material \"{name}\" is defined nowhere; left uncoloured"),
+                format!("{subject}: material \"{name}\" is not defined; left without colour"),
             );
         }
         Ok(known)
@@ -137,7 +137,7 @@ impl<'d, 't> Reader<'d, 't> {
             return Err(self.error(
                 node,
                 &subject,
-                format!("<geometry> has no shape; one of {known} must be in it"),
+                format!("<geometry> has no shape; add one of {known}"),
             ));
         };
         if self.tag(shape) == "mesh" {
@@ -178,10 +178,10 @@ impl<'d, 't> Reader<'d, 't> {
                     return Err(self.error(node, subject, text));
                 }
                 if radius == 0.0 {
-                    // Feet of published humanoids carry such contact points.
-                    self.doubt(
+                    // Published humanoids have such contact points on their feet.
+                    self.suspicious(
                         node,
-                        format!("{subject}: a sphere of radius 0, kept as a point"),
+                        format!("{subject}: sphere of radius 0; read as a point"),
                     );
                 }
                 GeometryDescription::Sphere { radius }
@@ -247,26 +247,26 @@ impl<'d, 't> Reader<'d, 't> {
             (Ok(path), purpose) => {
                 let known = SURFACE_FILES.map(|e| format!(".{e}")).join(", ");
                 let text = format!(
-                    "mesh {} is not of a kind that can be read ({known})",
+                    "mesh {} has an unsupported format (supported are {known})",
                     path.display()
                 );
                 if purpose == Purpose::Collision {
                     return Err(self.at(node, fail(text)));
                 }
-                self.doubt(node, format!("{subject}: visual {text}; not shown"));
+                self.suspicious(node, format!("{subject}: visual {text}; not shown"));
                 Ok(None)
             }
             (Err(text), Purpose::Collision) => {
                 Err(self.at(node, fail(format!("collision mesh {text}"))))
             }
             (Err(text), Purpose::Visual) => {
-                self.doubt(node, format!("{subject}: visual mesh {text}; not shown"));
+                self.suspicious(node, format!("{subject}: visual mesh {text}; not shown"));
                 Ok(None)
             }
         }
     }
 
-    /// One factor or three, none zero; a negative one mirrors.
+    /// One or three scale factors, nonzero; a negative one mirrors.
     fn scale(&self, node: Node<'d, 't>, subject: &str) -> Result<Vector3<f64>, MultibodyError> {
         let Some(written) = node.attribute("scale") else {
             return Ok(Vector3::repeat(1.0));
@@ -306,8 +306,7 @@ impl<'d, 't> Reader<'d, 't> {
                     };
                     let earlier = properties.hydroelastic_compliance.replace(compliance);
                     if earlier.is_some_and(|earlier| earlier != compliance) {
-                        let text =
-                            "is both rigid_hydroelastic and compliant_hydroelastic; keep one";
+                        let text = "has both rigid_hydroelastic and compliant_hydroelastic; keep one of them";
                         return Err(self.error(child, subject, text));
                     }
                     continue;
@@ -347,13 +346,14 @@ impl<'d, 't> Reader<'d, 't> {
         }
         let is_rigid = properties.hydroelastic_compliance == Some(HydroelasticCompliance::Rigid);
         if is_rigid && properties.hydroelastic_modulus.is_some() {
-            let text = format!("{subject}: rigid_hydroelastic has no use for hydroelastic_modulus");
-            self.doubt(node, text);
+            let text =
+                format!("{subject}: hydroelastic_modulus has no effect with rigid_hydroelastic");
+            self.suspicious(node, text);
         }
         if let (Some(dynamic), Some(fixed)) = (properties.mu_dynamic, properties.mu_static)
             && dynamic > fixed
         {
-            self.doubt(
+            self.suspicious(
                 node,
                 format!("{subject}: mu_dynamic = {dynamic} is above mu_static = {fixed}"),
             );

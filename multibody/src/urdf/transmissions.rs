@@ -1,19 +1,19 @@
-//! `<transmission>` and `<gazebo>`: of both only what bears on the motion of joints.
+//! `<transmission>` and `<gazebo>`: gear ratios, rotor inertias, gains and springs of joints.
 
 use pliant_hydroelastic::mesh::Severity;
 use roxmltree::Node;
 
 use super::document::Reader;
+use crate::builder::JointSpec;
 use crate::error::MultibodyError;
 use crate::joint::DriveGains;
-use crate::model::JointSpec;
 
-/// Parts of a transmission that say how another program reaches it.
+/// Elements of a transmission that configure ROS interfaces.
 const INTERFACE_TAGS: [&str; 3] = ["hardwareInterface", "robotNamespace", "motorTorqueConstant"];
 
 impl<'d, 't> Reader<'d, 't> {
-    /// The drive of the joint a transmission moves: `drake:gear_ratio`, or `mechanicalReduction` as ROS 1 and
-    /// `mechanical_reduction` as ROS 2 writes it, `drake:rotor_inertia` and `drake:controller_gains`.
+    /// Reads the drive of the joint of a transmission: `drake:gear_ratio`, or `mechanicalReduction` (ROS 1),
+    /// `mechanical_reduction` (ROS 2), `drake:rotor_inertia` and `drake:controller_gains`.
     pub(super) fn transmission(
         &mut self,
         node: Node<'d, 't>,
@@ -30,10 +30,10 @@ impl<'d, 't> Reader<'d, 't> {
             .filter(|n| self.tag(**n) == "joint")
             .collect();
         let [joint_node] = named[..] else {
-            self.doubt(
+            self.suspicious(
                 node,
                 format!(
-                    "{subject}: names {} joints, it must name one; left out",
+                    "{subject}: has {} joints, but must have one; ignored",
                     named.len()
                 ),
             );
@@ -57,8 +57,8 @@ impl<'d, 't> Reader<'d, 't> {
                 "type" => {
                     let kind = element.text().unwrap_or_default().trim();
                     if !kind.ends_with("SimpleTransmission") {
-                        let text = format!("{subject}: type \"{kind}\" is read as a plain gear");
-                        self.doubt(element, text);
+                        let text = format!("{subject}: type \"{kind}\" is read as a simple gear");
+                        self.suspicious(element, text);
                     }
                 }
                 "joint" | "actuator" => {}
@@ -71,13 +71,13 @@ impl<'d, 't> Reader<'d, 't> {
         if !interfaces.is_empty() {
             let tags = interfaces.join(">, <");
             let line = self.line(node);
-            let text = format!("{subject}: <{tags}>, for other programs");
+            let text = format!("{subject}: <{tags}>, which other programs use");
             self.note(Severity::Ignored, line, text);
         }
         let Some(joint) = joints.iter_mut().find(|j| j.name == joint_name) else {
-            self.doubt(
+            self.suspicious(
                 node,
-                format!("{subject}: joint \"{joint_name}\" is not in the model; left out"),
+                format!("{subject}: joint \"{joint_name}\" is not in the model; ignored"),
             );
             return Ok(());
         };
@@ -113,7 +113,7 @@ impl<'d, 't> Reader<'d, 't> {
         })
     }
 
-    /// The number between an element's tags.
+    /// The number in an element's text.
     fn content(&self, node: Node<'d, 't>, subject: &str) -> Result<f64, MultibodyError> {
         let written = node.text().unwrap_or_default().trim();
         let value = written.parse::<f64>().ok().filter(|x| x.is_finite());
@@ -123,7 +123,7 @@ impl<'d, 't> Reader<'d, 't> {
         })
     }
 
-    /// Springs of a joint; all else in `<gazebo>` is for another simulator.
+    /// Reads the spring of a joint; the rest of `<gazebo>` is reported as ignored.
     pub(super) fn gazebo(
         &mut self,
         node: Node<'d, 't>,
@@ -153,9 +153,9 @@ impl<'d, 't> Reader<'d, 't> {
         }
         let line = self.line(node);
         let text = if reference.is_empty() {
-            "<gazebo> with all it contains".to_owned()
+            "<gazebo> and its contents".to_owned()
         } else {
-            format!("{subject}, which is for another simulator")
+            format!("{subject}, which another simulator uses")
         };
         self.note(Severity::Ignored, line, text);
         Ok(())

@@ -1,4 +1,4 @@
-//! Every file of `../shared/data/broken/robot` gets what its README asks for: one row here for each.
+//! Every file of `../shared/data/broken/robot` has the outcome that its README specifies; one row for each.
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,13 @@ use pliant_multibody::{MultibodyError, Workspace, forward_dynamics};
 enum Expect {
     /// Loads; the model has this many degrees of freedom.
     Loads(usize),
-    /// Loads, and one warning holds all of these.
+    /// Loads with a warning that contains all of these.
     Warns(&'static [&'static str]),
-    /// Refused, with a message that holds all of these besides the file's name.
-    Refused(&'static [&'static str]),
+    /// Rejected with a message that contains all of these and the name of the file.
+    Rejected(&'static [&'static str]),
 }
 
-use Expect::{Loads, Refused, Warns};
+use Expect::{Loads, Rejected, Warns};
 
 const TABLE: &[(&str, Expect)] = &[
     ("ok_arm", Loads(2)),
@@ -24,60 +24,63 @@ const TABLE: &[(&str, Expect)] = &[
     ("ok_continuous_no_limit", Loads(2)),
     ("ok_unknown_tags", Loads(2)),
     ("ok_axis_not_unit", Loads(2)),
-    ("empty", Refused(&["empty"])),
-    ("not_xml", Refused(&["line 1"])),
-    ("unclosed_tag", Refused(&["line", "column"])),
-    ("no_links", Refused(&["robot \"arm\"", "no links"])),
-    ("unknown_child", Refused(&["joint \"j2\"", "link \"l9\""])),
-    ("cycle", Refused(&["base - l1 - l2 - base"])),
-    ("two_parents", Refused(&["link \"l2\"", "\"j2\"", "\"j3\""])),
-    ("two_roots", Refused(&["\"base\"", "\"island\""])),
-    ("self_joint", Refused(&["joint \"j3\"", "\"l2\""])),
-    ("duplicate_link", Refused(&["link \"l1\""])),
-    ("duplicate_joint", Refused(&["joint \"j1\""])),
+    ("empty", Rejected(&["empty"])),
+    ("not_xml", Rejected(&["line 1"])),
+    ("unclosed_tag", Rejected(&["line", "column"])),
+    ("no_links", Rejected(&["robot \"arm\"", "no links"])),
+    ("unknown_child", Rejected(&["joint \"j2\"", "link \"l9\""])),
+    ("cycle", Rejected(&["base - l1 - l2 - base"])),
+    (
+        "two_parents",
+        Rejected(&["link \"l2\"", "\"j2\"", "\"j3\""]),
+    ),
+    ("two_roots", Rejected(&["\"base\"", "\"island\""])),
+    ("self_joint", Rejected(&["joint \"j3\"", "\"l2\""])),
+    ("duplicate_link", Rejected(&["link \"l1\""])),
+    ("duplicate_joint", Rejected(&["joint \"j1\""])),
     (
         "unknown_joint_type",
-        Refused(&[
+        Rejected(&[
             "joint \"j1\"",
             "hinge",
             "revolute, continuous, prismatic, fixed",
         ]),
     ),
-    ("zero_axis", Refused(&["joint \"j1\"", "axis"])),
-    ("nan_axis", Refused(&["joint \"j1\"", "axis"])),
-    ("axis_two_numbers", Refused(&["joint \"j1\"", "2 numbers"])),
-    ("limits_swapped", Refused(&["joint \"j1\"", "swap"])),
+    ("zero_axis", Rejected(&["joint \"j1\"", "axis"])),
+    ("nan_axis", Rejected(&["joint \"j1\"", "axis"])),
+    ("axis_two_numbers", Rejected(&["joint \"j1\"", "2 numbers"])),
+    ("limits_swapped", Rejected(&["joint \"j1\"", "swap"])),
     ("revolute_no_limit", Warns(&["joint \"j1\"", "<limit>"])),
-    ("negative_mass", Refused(&["link \"l1\"", "mass = -1"])),
-    ("zero_mass_leaf", Refused(&["link \"l2\"", "joint \"j2\""])),
+    ("negative_mass", Rejected(&["link \"l1\"", "mass = -1"])),
+    ("zero_mass_leaf", Rejected(&["link \"l2\"", "joint \"j2\""])),
     (
         "no_inertial_leaf",
-        Refused(&["link \"l2\"", "joint \"j2\""]),
+        Rejected(&["link \"l2\"", "joint \"j2\""]),
     ),
-    ("inertia_indefinite", Refused(&["link \"l1\"", "negative"])),
+    ("inertia_indefinite", Rejected(&["link \"l1\"", "negative"])),
     ("inertia_triangle", Warns(&["link \"l1\"", "triangle"])),
     (
         "inertia_huge_for_size",
         Warns(&["link \"l1\"", "radius of gyration"]),
     ),
-    ("mimic_unknown", Refused(&["joint \"j2\"", "\"j7\""])),
+    ("mimic_unknown", Rejected(&["joint \"j2\"", "\"j7\""])),
     (
         "missing_mesh",
-        Refused(&["link \"l1\"", "broken/robot/nowhere/link1.stl"]),
+        Rejected(&["link \"l1\"", "broken/robot/nowhere/link1.stl"]),
     ),
     ("missing_visual", Warns(&["link \"l1\"", "visual"])),
     (
         "unknown_package",
-        Refused(&["link \"l1\"", "no_such_package"]),
+        Rejected(&["link \"l1\"", "no_such_package"]),
     ),
-    ("path_escape", Refused(&["link \"l1\""])),
-    ("negative_sphere", Refused(&["link \"l1\"", "-0.1"])),
-    ("empty_geometry", Refused(&["link \"l1\"", "geometry"])),
-    ("entity_bomb", Refused(&["DOCTYPE"])),
-    ("external_entity", Refused(&["DOCTYPE"])),
-    ("deep_nesting", Refused(&["<robot>"])),
+    ("path_escape", Rejected(&["link \"l1\""])),
+    ("negative_sphere", Rejected(&["link \"l1\"", "-0.1"])),
+    ("empty_geometry", Rejected(&["link \"l1\"", "geometry"])),
+    ("entity_bomb", Rejected(&["DOCTYPE"])),
+    ("external_entity", Rejected(&["DOCTYPE"])),
+    ("deep_nesting", Rejected(&["<robot>"])),
     ("long_chain", Loads(1000)),
-    ("utf16", Refused(&["UTF-16"])),
+    ("utf16", Rejected(&["UTF-16"])),
     ("names_with_spaces", Loads(2)),
 ];
 
@@ -110,7 +113,7 @@ fn the_table_has_every_broken_robot() {
 }
 
 #[test]
-fn every_broken_robot_gets_what_it_should() {
+fn every_broken_robot_has_the_specified_outcome() {
     let Some(folder) = folder() else { return };
     for (name, expect) in TABLE {
         let outcome = load(&folder, name);
@@ -132,24 +135,24 @@ fn every_broken_robot_gets_what_it_should() {
                     "{name}"
                 );
             }
-            (Refused(words), Err(error)) => {
+            (Rejected(words), Err(error)) => {
                 let text = error.to_string();
                 assert!(text.contains(&format!("{name}.urdf:")), "{name}: {text}");
                 assert!(
                     words.iter().all(|word| text.contains(word)),
                     "{name}: {text}"
                 );
-                // A message is for a person: no page of quoted input.
+                // Messages do not quote long input.
                 assert!(text.len() < 600, "{name}: {text}");
             }
             (_, Ok(loaded)) => panic!("{name} loaded:\n{}", loaded.report),
-            (_, Err(error)) => panic!("{name} was refused: {error}"),
+            (_, Err(error)) => panic!("{name} was rejected: {error}"),
         }
     }
 }
 
 #[test]
-fn errors_name_the_line_of_the_culprit() {
+fn errors_name_the_line() {
     let Some(folder) = folder() else { return };
     // Of ok_arm, line 3 is the base, 4 and 5 the links, 6 and 7 the joints.
     for (name, line) in [
@@ -196,7 +199,7 @@ fn an_axis_of_length_two_and_other_orders_give_the_same_motion() {
 }
 
 #[test]
-fn no_word_of_a_file_outside_reaches_the_message() {
+fn messages_contain_no_content_of_other_files() {
     let Some(folder) = folder() else { return };
     let secret = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
     let secret = secret.trim();
@@ -207,7 +210,7 @@ fn no_word_of_a_file_outside_reaches_the_message() {
 }
 
 #[test]
-fn escaped_names_come_back_unescaped() {
+fn escaped_names_are_unescaped() {
     let Some(folder) = folder() else { return };
     let model = load(&folder, "names_with_spaces")
         .unwrap_or_else(|e| panic!("{e}"))
@@ -216,7 +219,7 @@ fn escaped_names_come_back_unescaped() {
 }
 
 #[test]
-fn a_misspelt_name_is_answered_with_the_nearest() {
+fn an_unknown_name_is_answered_with_the_most_similar() {
     let Some(folder) = folder() else { return };
     let model = load(&folder, "ok_arm")
         .unwrap_or_else(|e| panic!("{e}"))
@@ -229,7 +232,7 @@ fn a_misspelt_name_is_answered_with_the_nearest() {
 }
 
 #[test]
-fn an_undeclared_prefix_is_repaired_with_a_word() {
+fn an_undeclared_prefix_is_repaired_and_reported() {
     let text = br#"<robot name="r">
         <link name="base"/>
         <drake:collision_filter_group name="g"><drake:member link="base"/></drake:collision_filter_group>
@@ -242,7 +245,7 @@ fn an_undeclared_prefix_is_repaired_with_a_word() {
 }
 
 #[test]
-fn every_element_and_attribute_without_meaning_is_listed_with_its_line() {
+fn every_unused_element_and_attribute_is_reported_with_its_line() {
     let text = br#"<robot name="r">
   <link name="base" colour="red">
     <sensor/>
@@ -263,7 +266,7 @@ fn every_element_and_attribute_without_meaning_is_listed_with_its_line() {
 }
 
 #[test]
-fn a_collision_mesh_that_is_no_mesh_is_refused_without_its_content() {
+fn an_invalid_collision_mesh_is_rejected_without_quoting_it() {
     let folder = std::env::temp_dir().join(format!("pliant-no-mesh-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for the test");
     std::fs::write(

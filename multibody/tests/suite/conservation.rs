@@ -1,4 +1,4 @@
-//! Energy and momentum along motions integrated in time.
+//! Conservation of energy and momentum.
 
 use crate::random_trees::{Dice, GRAVITY, chain, welded};
 use nalgebra::Vector3;
@@ -6,7 +6,7 @@ use pliant_multibody::{
     Model, Root, Workspace, forward_dynamics, kinetic_energy, momentum, potential_energy,
 };
 
-/// Classical Runge-Kutta for q̇ = v in the exponential chart of each step's start, forces zero.
+/// Classical Runge-Kutta method for q̇ = v in the exponential chart at the start of each step, without forces.
 fn runge_kutta(
     model: &Model,
     q: &mut Vec<f64>,
@@ -84,7 +84,7 @@ fn energy_of_a_swinging_chain_is_conserved_to_fourth_order() {
 
 #[test]
 fn energy_of_a_tree_with_every_joint_is_conserved_as_steps_shrink() {
-    // The chart of ball joints is used to second order only, so the drift falls with the square of the step or better.
+    // The chart of ball joints is used to second order only, so the drift is of second order in the step or better.
     let mut dice = Dice::new(70);
     let model = dice.tree(10, welded());
     let (q, v) = (dice.positions(&model), dice.numbers(model.n_v()));
@@ -97,7 +97,7 @@ fn energy_of_a_tree_with_every_joint_is_conserved_as_steps_shrink() {
 }
 
 #[test]
-fn free_flight_keeps_both_momenta() {
+fn free_flight_conserves_linear_and_angular_momentum() {
     let mut dice = Dice::new(71);
     let model = dice.tree(9, Root::Floating);
     let (mut q, mut v) = (dice.positions(&model), dice.numbers(model.n_v()));
@@ -106,7 +106,7 @@ fn free_flight_keeps_both_momenta() {
         w.update(&model, q, v);
         momentum(&model, &w.positions, &w.velocities, &w.inertias)
     };
-    // In the falling frame: take the known effect of gravity out of the rate of change at one instant.
+    // At one instant, subtract the known effect of gravity from the rate of change.
     let n = model.n_v();
     let before = momenta(&q, &v, &mut w);
     let mut vdot = vec![0.0; n];

@@ -204,7 +204,7 @@ fn a_solve_with_a_diagonal_and_held_joints_agrees_with_the_dense_block() {
             .iter()
             .for_each(|&k| assert_eq!(vdot[k], prescribed[k]));
 
-        // The factor left behind solves with the same block, and nothing moves where held.
+        // The factorisation solves with the same block; held entries are zero.
         let mut x = dice.numbers(n);
         let mut b = vec![0.0; m];
         held.gather(&x, &mut b);
@@ -222,7 +222,7 @@ fn a_solve_with_a_diagonal_and_held_joints_agrees_with_the_dense_block() {
 }
 
 #[test]
-fn a_single_free_body_spins_as_eulers_equations_say() {
+fn a_single_free_body_obeys_eulers_equations() {
     let mut builder = ModelBuilder::new("brick");
     let mut brick = SpatialInertia::solid_box(2.0, Vector3::new(0.1, 0.3, 0.5));
     brick.com = Vector3::new(0.02, -0.03, 0.04);
@@ -240,7 +240,7 @@ fn a_single_free_body_spins_as_eulers_equations_say() {
     let inertia = r.matrix() * brick.rotational * r.matrix().transpose();
     let omega = Vector3::new(v[0], v[1], v[2]);
     let alpha = inertia.try_inverse().expect("regular") * -omega.cross(&(inertia * omega));
-    // The centre falls freely; the origin moves about it.
+    // The centre of mass falls freely; the origin moves about it.
     let arm = r * -brick.com;
     let origin = GRAVITY + alpha.cross(&arm) + omega.cross(&omega.cross(&arm));
     assert_close(
@@ -251,8 +251,8 @@ fn a_single_free_body_spins_as_eulers_equations_say() {
 }
 
 #[test]
-fn a_far_away_body_loses_no_digits() {
-    // World-axis quantities are taken about each body's own origin, so distance from the world's origin costs nothing.
+fn a_distant_body_has_the_same_accuracy() {
+    // Spatial quantities are about each body's own origin, so accuracy does not depend on the distance from the world origin.
     let mut dice = Dice::new(72);
     let model = dice.tree(12, Root::Floating);
     let (q, v) = (dice.positions(&model), dice.numbers(model.n_v()));
@@ -275,9 +275,11 @@ fn a_far_away_body_loses_no_digits() {
 }
 
 #[test]
-fn gravity_can_be_absent_for_one_model() {
+fn gravity_can_be_disabled_for_one_model() {
     let mut builder = ModelBuilder::new("balanced");
-    builder.root(Root::Floating).gravity(GravityAction::Absent);
+    builder
+        .root(Root::Floating)
+        .gravity(GravityAction::Disabled);
     builder.link(LinkSpec::new(
         "ball",
         SpatialInertia::solid_sphere(1.0, 0.1),
@@ -290,7 +292,7 @@ fn gravity_can_be_absent_for_one_model() {
 }
 
 #[test]
-fn the_dynamics_calls_need_no_dense_matrix_for_a_thousand_joints() {
+fn dynamics_of_a_thousand_joints_need_no_dense_matrix() {
     let model = chain(1000);
     let n = model.n_v();
     let q: Vec<f64> = (0..n).map(|k| 0.01 * (k % 7) as f64).collect();
@@ -299,6 +301,6 @@ fn the_dynamics_calls_need_no_dense_matrix_for_a_thousand_joints() {
     let vdot: Vec<f64> = (0..n).map(|k| 0.1 * ((k % 5) as f64 - 2.0)).collect();
     inverse_dynamics(&model, &q, &vec![0.0; n], &vdot, &GRAVITY, &mut w, &mut tau);
     forward_dynamics(&model, &q, &vec![0.0; n], &tau, &GRAVITY, &mut w, &mut back);
-    // Torques at the root are 1e6 times what accelerates the tip, so ten digits are lost to round-off at most.
+    // Torques at the root are 1e6 times those that accelerate the tip, so at most ten digits are lost to round-off.
     assert_close(&back, &vdot, 1e-5);
 }

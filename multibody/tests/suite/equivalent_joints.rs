@@ -1,4 +1,4 @@
-//! A joint of several degrees of freedom moves like the chain of simple joints it is equal to.
+//! A joint of several degrees of freedom is equivalent to a chain of simple joints.
 
 use crate::random_trees::{Dice, GRAVITY, assert_close, massless};
 use nalgebra::{Isometry3, Vector3};
@@ -7,7 +7,7 @@ use pliant_multibody::{
     kinetic_energy,
 };
 
-/// One joint of several degrees of freedom and the chain of simple joints it should equal.
+/// A joint of several degrees of freedom, and the equivalent chain of simple joints.
 fn joint_and_chain(kind: JointKind, parts: &[(JointKind, Vector3<f64>)]) -> (Model, Model) {
     let mut dice = Dice::new(60);
     let (base, first, second) = (dice.inertia(), dice.inertia(), dice.inertia());
@@ -99,7 +99,7 @@ fn check_same_motion(whole: (&Model, &[f64], &[f64]), split: (&Model, &[f64], &[
 }
 
 #[test]
-fn a_planar_joint_equals_two_slides_and_a_hinge() {
+fn a_planar_joint_equals_two_prismatic_and_a_revolute_joint() {
     let parts = [
         (JointKind::Prismatic, Vector3::x()),
         (JointKind::Prismatic, Vector3::y()),
@@ -127,7 +127,7 @@ fn zyx(angles: [f64; 3], rates: [f64; 3]) -> ([f64; 4], Vector3<f64>) {
 }
 
 #[test]
-fn a_ball_joint_equals_three_hinges_away_from_their_singularity() {
+fn a_ball_joint_equals_three_revolute_joints_away_from_their_singularity() {
     let hinge = JointKind::Continuous;
     let parts = [
         (hinge, Vector3::z()),
@@ -145,7 +145,7 @@ fn a_ball_joint_equals_three_hinges_away_from_their_singularity() {
 }
 
 #[test]
-fn a_floating_joint_equals_three_slides_and_three_hinges() {
+fn a_floating_joint_equals_three_prismatic_and_three_revolute_joints() {
     let (slide, hinge) = (JointKind::Prismatic, JointKind::Continuous);
     let (x, y, z) = (Vector3::x(), Vector3::y(), Vector3::z());
     let parts = [

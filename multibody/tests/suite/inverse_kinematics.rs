@@ -1,4 +1,4 @@
-//! Differential inverse kinematics reaches, follows and stays within limits.
+//! Differential inverse kinematics: targets, trajectories, limits.
 
 use crate::random_trees::Dice;
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
@@ -7,7 +7,7 @@ use pliant_multibody::{
     ModelBuilder, PositionKinematics, SpatialInertia,
 };
 
-/// Seven hinges with alternating axes, as light industrial arms have.
+/// An arm with seven revolute joints of alternating axes.
 fn arm() -> Model {
     let mut builder = ModelBuilder::new("arm");
     builder.link(LinkSpec::new("l0", SpatialInertia::zero()));
@@ -61,7 +61,7 @@ fn within_limits(model: &Model, q: &[f64]) -> bool {
 }
 
 #[test]
-fn poses_of_other_postures_are_reached_within_limits() {
+fn poses_of_other_configurations_are_reached_within_limits() {
     let model = arm();
     let mut ik = solver(&model, HeldDofs::none(&model), IkSettings::default());
     let mut dice = Dice::new(80);
@@ -83,7 +83,7 @@ fn poses_of_other_postures_are_reached_within_limits() {
             reached += 1;
         }
     }
-    // A local method may be stopped by a limit; from postures this near that is rare.
+    // A local method may be stopped by a limit; from nearby configurations that is rare.
     assert!(reached >= 48, "reached {reached} of 50");
 }
 
@@ -104,7 +104,7 @@ fn a_target_out_of_reach_is_approached_and_reported() {
         &Isometry3::from_parts(far.into(), UnitQuaternion::identity()),
     );
     assert_ne!(report.stop, IkStop::Reached);
-    // Stretched out from the second joint the tool reaches 1.1 m.
+    // Fully extended, the tool is 1.1 m from the second joint.
     let best = (far - shoulder).norm() - 1.1;
     assert!(
         (report.position_error - best).abs() < 1e-2,
@@ -113,7 +113,7 @@ fn a_target_out_of_reach_is_approached_and_reported() {
 }
 
 #[test]
-fn a_trajectory_is_followed_at_its_speed() {
+fn a_trajectory_is_followed() {
     let model = arm();
     let mut ik = solver(&model, HeldDofs::none(&model), IkSettings::default());
     let mut q = vec![0.2, 0.7, -0.3, -1.4, 0.2, 0.9, 0.1];
@@ -132,7 +132,7 @@ fn a_trajectory_is_followed_at_its_speed() {
         let off = (tool_pose(&model, &q).translation.vector - target.translation.vector).norm();
         worst = worst.max(off);
     }
-    // What one linearisation misses: half the curvature of the arm times the square of a 1.6 mm step.
+    // The error of one linearisation: half the curvature of the arm times the square of a 1.6 mm step.
     assert!(worst < 1e-5, "{worst}");
 }
 
@@ -152,7 +152,7 @@ fn speed_limits_and_held_joints_are_respected() {
 }
 
 #[test]
-fn a_joint_at_its_limit_does_not_go_further_and_others_take_over() {
+fn a_joint_at_its_limit_stops_and_the_others_compensate() {
     let model = arm();
     let mut ik = solver(&model, HeldDofs::none(&model), IkSettings::default());
     let q = [0.0, 0.5, 0.0, 2.0, 0.0, 0.4, 0.0];
@@ -166,8 +166,8 @@ fn a_joint_at_its_limit_does_not_go_further_and_others_take_over() {
     assert!(v.iter().any(|v| v.abs() > 1e-3), "{v:?}");
 }
 
-/// Largest change of a joint's speed within 5 ms, while the tool goes towards the shoulder until the elbow is folded to its
-/// limit, further in by the other joints, and back, in steps of `h`.
+/// Largest change of a joint's speed within 5 ms, in steps of `h`. The tool moves towards the shoulder until the elbow is at
+/// its limit, further by the other joints, and back.
 fn largest_change(braking_time_s: f64, h: f64) -> f64 {
     let model = arm();
     let settings = IkSettings {
@@ -214,8 +214,8 @@ fn largest_change(braking_time_s: f64, h: f64) -> f64 {
 }
 
 #[test]
-fn velocities_have_no_jump_where_a_joint_comes_to_its_limit() {
-    // Without braking the joint stops, and the others take over, within one step however short.
+fn velocities_are_continuous_where_a_joint_reaches_its_limit() {
+    // Without braking, the joint stops within one step, whatever its length.
     let (abrupt, smooth) = (largest_change(0.0, 1e-3), largest_change(0.1, 1e-3));
     let finer = largest_change(0.1, 2.5e-4);
     assert!(

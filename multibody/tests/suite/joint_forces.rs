@@ -1,4 +1,4 @@
-//! Dampers, springs and rotors in a step, and what joints transmit.
+//! Passive joint forces in a step, and joint reactions.
 
 use crate::random_trees::{Dice, GRAVITY};
 use nalgebra::{Isometry3, Vector3};
@@ -11,7 +11,7 @@ use pliant_multibody::{
 #[test]
 fn implicit_damper_and_spring_take_effect_at_the_end_of_the_step() {
     let mut builder = ModelBuilder::new("slider");
-    builder.gravity(GravityAction::Absent);
+    builder.gravity(GravityAction::Disabled);
     builder.link(LinkSpec::new("base", SpatialInertia::zero()));
     builder.link(LinkSpec::new(
         "mass",
@@ -49,15 +49,15 @@ fn implicit_damper_and_spring_take_effect_at_the_end_of_the_step() {
     let mut vdot = [0.0];
     constrained_forward_dynamics(&model, &input, &mut w, &mut vdot);
     let v = v0 + h * vdot[0];
-    // (m + n² I)(v − v0) / h = −d v − k (q0 + h v − rest), the mass 2 kg and the rotor's 1 kg.
+    // (m + n² I)(v − v0) / h = −d v − k (q0 + h v − rest), with a mass of 2 kg and a reflected rotor inertia of 1 kg.
     let residual = (2.0 + 1.0) * (v - v0) / h + 3.0 * v + 50.0 * (q0 + h * v - 0.1);
     assert!(residual.abs() < 1e-12, "{residual}");
     assert!((model.spring_energy(&[q0]) - 0.5 * 50.0 * 0.09).abs() < 1e-14);
 }
 
 #[test]
-fn reactions_balance_weight_and_reach_through_fixed_joints() {
-    // A post carries a beam by a fixed joint; the beam's end carries a motor on a hinge. All at rest.
+fn reactions_balance_weight_through_fixed_joints() {
+    // A post with a beam on a fixed joint, and a motor on a revolute joint at the beam's end, at rest.
     let mut builder = ModelBuilder::new("crane");
     let mut beam = SpatialInertia::solid_box(3.0, Vector3::new(1.0, 0.1, 0.1));
     beam.com = Vector3::new(0.5, 0.0, 0.0);
@@ -88,7 +88,7 @@ fn reactions_balance_weight_and_reach_through_fixed_joints() {
     );
     assert!((reactions[hinge.0].force - Vector3::new(0.0, 0.0, 2.0 * 9.81)).norm() < 1e-12);
     assert!((reactions[weld.0].force - Vector3::new(0.0, 0.0, 5.0 * 9.81)).norm() < 1e-12);
-    // About the beam's origin: 3 kg at 0.5 m and 2 kg at 1 m; r × F of +z forces at +x turns about −y.
+    // About the beam's origin: 3 kg at 0.5 m and 2 kg at 1 m; r × F of +z forces at +x is along −y.
     let torque = Vector3::new(0.0, -(3.0 * 0.5 + 2.0) * 9.81, 0.0);
     assert!(
         (reactions[weld.0].torque - torque).norm() < 1e-12,

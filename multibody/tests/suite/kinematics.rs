@@ -145,7 +145,7 @@ fn accelerations_are_the_derivatives_of_twists() {
 }
 
 #[test]
-fn bias_acceleration_is_what_remains_without_joint_accelerations() {
+fn bias_acceleration_is_the_acceleration_without_joint_accelerations() {
     let mut dice = Dice::new(9);
     let model = dice.tree(14, Root::Floating);
     let (q, v) = (dice.positions(&model), dice.numbers(model.n_v()));
@@ -196,7 +196,7 @@ fn a_wrench_has_the_same_power_on_the_point_and_on_the_joints() {
 }
 
 #[test]
-fn integration_is_undone_by_difference_for_every_kind_of_joint() {
+fn difference_inverts_integration_for_every_kind_of_joint() {
     for seed in 11..16 {
         let mut dice = Dice::new(seed);
         let model = dice.tree(18, Root::Floating);
@@ -222,7 +222,7 @@ fn integration_is_undone_by_difference_for_every_kind_of_joint() {
 }
 
 #[test]
-fn points_keep_their_place_in_the_link() {
+fn points_are_fixed_in_the_link() {
     let mut dice = Dice::new(17);
     let model = dice.tree(10, welded());
     let positions = positions_at(&model, &dice.positions(&model));

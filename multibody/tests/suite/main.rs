@@ -1,4 +1,4 @@
-//! Robots: one binary for all tests, so that they are linked once and run side by side.
+//! Tests of the crate in one binary, so that they are linked once and run in parallel.
 
 #![allow(
     non_snake_case,

@@ -1,4 +1,4 @@
-//! The project's own robots load without a warning and are what they claim to be.
+//! The project's own robots load without warnings and have the documented properties.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Vector3};
 use pliant_multibody::urdf::{UrdfOptions, read_urdf};
 use pliant_multibody::{
     GeometryDescription, JointKind, LinkIdx, Model, PositionKinematics, Root, Workspace,
-    forward_dynamics, mass_centre,
+    centre_of_mass, forward_dynamics,
 };
 
 fn load(name: &str) -> Model {
@@ -149,7 +149,7 @@ fn a_gripper_welded_to_the_arm_is_one_tree_with_the_mass_of_both() {
 }
 
 #[test]
-fn a_floating_hand_falls_like_everything_else() {
+fn a_floating_hand_falls_freely() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../robots/hand16.urdf");
     let options = UrdfOptions {
         root: Root::Floating,
@@ -179,5 +179,5 @@ fn a_floating_hand_falls_like_everything_else() {
             .all(|(k, a)| k == 5 || a.abs() < 1e-9),
         "{vdot:?}"
     );
-    assert!((mass_centre(&hand, &w.positions, &w.inertias).mass - 0.955).abs() < 1e-3);
+    assert!((centre_of_mass(&hand, &w.positions, &w.inertias).mass - 0.955).abs() < 1e-3);
 }

@@ -1,4 +1,4 @@
-//! Published robots as they are read: every file, and what is odd in some of them.
+//! Published robots: every file loads, and known peculiarities are reported.
 
 use std::path::{Path, PathBuf};
 
@@ -45,13 +45,13 @@ fn every_published_urdf_loads_fixed_and_floating() {
                 .all(|e| matches!(e.at.position, FilePosition::Line(1..)) && !e.text.is_empty()),
             "{name}"
         );
-        // The dual arm's and others' root links have no mass, but always something that hangs on them.
+        // Some root links, such as that of the dual arm, have no mass, but their descendants do.
         let floating = load(&folder, &name, Root::Floating).model;
         assert_eq!(floating.n_v(), fixed.model.n_v() + 6, "{name}");
     }
 }
 
-/// Names of links the report doubts the inertia of.
+/// Names of links with a suspicious inertia in the report.
 fn suspicious_inertias(loaded: &LoadedModel) -> Vec<String> {
     let named = |f: &LoadEntry| {
         f.text
@@ -62,7 +62,7 @@ fn suspicious_inertias(loaded: &LoadedModel) -> Vec<String> {
 }
 
 #[test]
-fn impossible_inertias_are_named() {
+fn unphysical_inertias_are_reported() {
     let Some(folder) = robots() else { return };
     let hand = load(
         &folder,
@@ -136,7 +136,7 @@ fn rotor_inertia_and_gear_ratio_are_read_from_transmissions() {
 }
 
 #[test]
-fn collision_meshes_are_read_and_open_ones_serve_by_their_hull() {
+fn collision_meshes_are_read_and_open_ones_replaced_by_their_hull() {
     let Some(folder) = robots() else { return };
     let loaded = load(
         &folder,

@@ -1,8 +1,8 @@
-//! A tree's step: free motion, held and driven joints, limits, friction, couplers.
+//! Steps of a tree: free motion, held joints, actuators, limits, friction, couplings.
 
+mod conformance;
 mod driven;
 mod free_motion;
 mod limits;
-mod promises;
 mod reactions;
 mod test_bench;

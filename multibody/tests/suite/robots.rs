@@ -10,9 +10,9 @@ use crate::shared_data::shared;
 use nalgebra::{DMatrix, DVector, Isometry3, Matrix3, Quaternion, UnitQuaternion, Vector3};
 use pliant_multibody::urdf::{LoadedModel, UrdfOptions, read_urdf};
 use pliant_multibody::{
-    ForwardDynamicsInput, HeldDofs, Model, Root, Workspace, bias_forces,
-    constrained_forward_dynamics, forward_dynamics, inverse_dynamics, kinetic_energy, mass_centre,
-    mass_matrix, momentum, point_jacobian, potential_energy,
+    ForwardDynamicsInput, HeldDofs, Model, Root, Workspace, bias_forces, centre_of_mass,
+    constrained_forward_dynamics, forward_dynamics, inverse_dynamics, kinetic_energy, mass_matrix,
+    momentum, point_jacobian, potential_energy,
 };
 use serde_json::Value;
 
@@ -58,7 +58,7 @@ fn check(what: &str, expected: &Value, found: &[f64]) {
         other => vec![other.as_f64().expect("a number")],
     };
     assert_eq!(expected.len(), found.len(), "{what}: number of entries");
-    // Exact zeros come out of other engines as round-off of the terms that cancel, here of order 1.
+    // Exact zeros are round-off of cancelling terms of order 1 in other engines.
     let scale = expected.iter().fold(1e-5, |m: f64, x| m.max(x.abs()));
     for (k, (e, f)) in expected.iter().zip(found).enumerate() {
         assert!(
@@ -72,7 +72,7 @@ fn row_major(m: &DMatrix<f64>) -> Vec<f64> {
     m.transpose().as_slice().to_vec()
 }
 
-/// How their coordinates map to ours for one model and state.
+/// The map from their coordinates to ours, for one model and state.
 struct Translation {
     q: Vec<f64>,
     v: Vec<f64>,
@@ -182,7 +182,7 @@ fn check_case(model: &Model, order: &[&str], case: &Value) {
     let their_vdot = theirs((DVector::from_column_slice(&vdot) - &ours.drift).as_slice());
     check("qdd", &case["qdd"], &their_vdot);
 
-    // Without gravity's fictitious acceleration of the root, for the frames' own accelerations.
+    // Accelerations of frames, without the root acceleration that represents gravity.
     w.accelerations
         .update(model, &w.positions, &w.velocities, &vdot, &Vector3::zeros());
     for (name, frame) in case["frames"].as_object().expect("frames") {
@@ -249,7 +249,7 @@ fn check_case(model: &Model, order: &[&str], case: &Value) {
     );
     let potential = potential_energy(model, &w.positions, &w.inertias, &gravity);
     check("potential energy", &case["potential_energy"], &[potential]);
-    let centre = mass_centre(model, &w.positions, &w.inertias);
+    let centre = centre_of_mass(model, &w.positions, &w.inertias);
     check("com", &case["com"], centre.position.as_slice());
     let total = momentum(model, &w.positions, &w.velocities, &w.inertias);
     check(
@@ -269,7 +269,7 @@ fn check_case(model: &Model, order: &[&str], case: &Value) {
         about_com.as_slice(),
     );
 
-    // The two algorithms against each other at full precision, and the general call against the plain one.
+    // Both algorithms agree at full precision, and so do the constrained and the unconstrained function.
     let mut back = vec![0.0; n];
     inverse_dynamics(model, q, v, &vdot, &gravity, &mut w, &mut back);
     let scale = tau.amax() + bias.iter().fold(1.0, |m: f64, x| m.max(x.abs()));

@@ -1,4 +1,4 @@
-//! What ROS and Drake write into URDF, element by element.
+//! URDF elements of ROS and Drake.
 
 use std::path::Path;
 
@@ -24,15 +24,15 @@ fn load(inside: &str) -> LoadedModel {
 }
 
 #[track_caller]
-fn refused(inside: &str, parts: &[&str]) {
-    let message = parse(inside).expect_err("refused").to_string();
+fn check_error(inside: &str, parts: &[&str]) {
+    let message = parse(inside).expect_err("check_error").to_string();
     assert!(parts.iter().all(|part| message.contains(part)), "{message}");
 }
 
 const MASS: &str =
     r#"<inertial><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial>"#;
 
-/// A base, an arm on a joint of `kind` with `more` in it, and `rest`.
+/// A base, an arm on a joint of `kind` with the elements `more`, and the elements `rest`.
 fn one_joint(kind: &str, more: &str, rest: &str) -> String {
     format!(
         r#"<link name="base"/><link name="arm">{MASS}</link>
@@ -131,21 +131,21 @@ fn all_proximity_properties_are_kept() {
 }
 
 #[test]
-fn proximity_properties_that_cannot_be_are_refused_and_useless_ones_doubted() {
+fn invalid_proximity_properties_are_rejected_and_unused_ones_suspicious() {
     let both = "<drake:rigid_hydroelastic/><drake:compliant_hydroelastic/>";
-    refused(&box_with(both), &["r.urdf:2", "link \"base\"", "keep one"]);
+    check_error(&box_with(both), &["r.urdf:2", "link \"base\"", "keep one"]);
     let zero = r#"<drake:hydroelastic_modulus value="0"/>"#;
-    refused(
+    check_error(
         &box_with(zero),
         &["hydroelastic_modulus> = 0 must be positive"],
     );
     let negative = r#"<drake:mu_dynamic value="-0.1"/>"#;
-    refused(
+    check_error(
         &box_with(negative),
         &["mu_dynamic> = -0.1 must not be negative"],
     );
-    let useless = r#"<drake:rigid_hydroelastic/><drake:hydroelastic_modulus value="1e6"/>"#;
-    let loaded = load(&box_with(useless));
+    let unused = r#"<drake:rigid_hydroelastic/><drake:hydroelastic_modulus value="1e6"/>"#;
+    let loaded = load(&box_with(unused));
     assert_eq!(
         loaded.report.of(Severity::Suspicious).count(),
         1,
@@ -176,7 +176,7 @@ fn gears_rotors_and_gains_come_from_transmissions_of_either_ros() {
     };
     assert_eq!(drive.gains, Some(gains));
     let tree = RigidTree::new(loaded.model.into());
-    assert!(tree.with_described_actuators().is_ok());
+    assert!(tree.with_actuators_from_drives().is_ok());
 
     for (ros, tag) in [(1, "mechanicalReduction"), (2, "mechanical_reduction")] {
         let rest = format!(
@@ -195,30 +195,30 @@ fn gears_rotors_and_gains_come_from_transmissions_of_either_ros() {
 }
 
 #[test]
-fn drives_that_cannot_be_are_refused() {
+fn invalid_drives_are_rejected() {
     let drive = |inside: &str| {
         let text = format!(
             r#"<transmission name="t"><joint name="j"/><actuator name="m">{inside}</actuator></transmission>"#
         );
         one_joint("revolute", LIMIT, &text)
     };
-    refused(
+    check_error(
         &drive(r#"<drake:controller_gains p="0" d="1"/>"#),
         &["r.urdf:3", "p = 0"],
     );
-    refused(&drive(r#"<drake:controller_gains p="1"/>"#), &["d=\"...\""]);
-    refused(
+    check_error(&drive(r#"<drake:controller_gains p="1"/>"#), &["d=\"...\""]);
+    check_error(
         &drive("<mechanicalReduction>fast</mechanicalReduction>"),
         &["\"fast\" is not a number"],
     );
-    refused(
+    check_error(
         &drive(r#"<drake:rotor_inertia value="-1"/>"#),
         &["rotor inertia = -1"],
     );
 }
 
 #[test]
-fn groups_take_in_the_members_of_their_member_groups() {
+fn groups_include_the_members_of_their_member_groups() {
     let links: String = ["a", "b", "c"]
         .map(|name| format!(r#"<link name="{name}">{MASS}</link>"#))
         .concat();
@@ -247,17 +247,17 @@ fn groups_take_in_the_members_of_their_member_groups() {
 }
 
 #[test]
-fn what_is_not_offered_says_what_to_write_instead() {
-    refused(
+fn errors_of_unsupported_elements_state_the_remedy() {
+    check_error(
         &one_joint("universal", "", ""),
         &["r.urdf:2", "two revolute joints"],
     );
-    refused(
+    check_error(
         &one_joint("screw", "", ""),
         &["r.urdf:2", "mimics", "pitch"],
     );
-    refused(
+    check_error(
         r#"<xacro:include filename="x"/><link name="base"/>"#,
-        &["run xacro"],
+        &["xacro first"],
     );
 }

@@ -112,8 +112,8 @@ impl Draft<'_> {
 
 pub(super) fn gravity_action(entry: GravityEntry) -> GravityAction {
     match entry {
-        GravityEntry::Acts => GravityAction::Acts,
-        GravityEntry::Absent => GravityAction::Absent,
+        GravityEntry::Acts => GravityAction::Enabled,
+        GravityEntry::Absent => GravityAction::Disabled,
     }
 }
 

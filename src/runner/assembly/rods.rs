@@ -37,7 +37,7 @@ impl Draft<'_> {
         let places: Vec<Vector3<f64>> = line.nodes.iter().map(|p| p.coords).collect();
         let regions = self.regions(entry, &places)?;
         if given.model == RodModel::CapsuleChain {
-            return self.capsule_chain(entry, given, &line.moved(&entry.pose), regions);
+            return self.capsule_chain(entry, given, &line.transformed(&entry.pose), regions);
         }
         let natural = match (given.scatter, &given.natural) {
             (Some(scatter), NaturalShape::Uniform(mean)) => {
@@ -49,7 +49,7 @@ impl Draft<'_> {
             }
             (None, shape) => shape.clone(),
         };
-        let mut builder = RodBuilder::new(line.moved(&entry.pose))
+        let mut builder = RodBuilder::new(line.transformed(&entry.pose))
             .properties(given.properties)
             .outline(given.section)
             .natural_shape(natural)
@@ -63,7 +63,7 @@ impl Draft<'_> {
             builder = builder.director(entry.pose * director);
         }
         if let Some(drive) = &given.drive {
-            builder = builder.drive(drive.clone());
+            builder = builder.natural_shape_schedule(drive.clone());
         }
         for (end, held) in [End::Start, End::Finish].into_iter().zip(given.ends) {
             builder = match held {

@@ -6,7 +6,9 @@ mod section;
 pub use natural::NaturalScatter;
 
 use nalgebra::Vector3;
-use pliant_der::{Drive, Linearised, NaturalShape, Rayleigh, RodProperties, Section};
+use pliant_der::{
+    Linearised, NaturalShape, NaturalShapeSchedule, Rayleigh, RodProperties, Section,
+};
 use pliant_hydroelastic::Tips;
 
 use super::centreline::{CentrelineEntry, centreline};
@@ -233,7 +235,7 @@ pub struct RodEntry {
     /// How its natural strains differ from node to node.
     pub scatter: Option<NaturalScatter>,
     /// How the natural curvature changes.
-    pub drive: Option<Drive>,
+    pub drive: Option<NaturalShapeSchedule>,
     /// Edges at rest over those of the centreline.
     pub rest_length_scale: f64,
     /// How its first and last node are held.

@@ -62,7 +62,7 @@ pub(crate) fn nearest_strands(rod: &Rod, state: &BodyState) -> (f64, usize, usiz
     };
     (0..rod.n_edges())
         .flat_map(|i| (0..i).map(move |j| (i, j)))
-        .filter(|(i, j)| rod.may_touch(*i, *j))
+        .filter(|(i, j)| rod.can_self_contact(*i, *j))
         .map(|(i, j)| (distance(i, j), i, j))
         .min_by(|a, b| a.0.total_cmp(&b.0))
         .unwrap()

@@ -64,7 +64,7 @@ fn the_lagged_rotation_of_a_rotated_stretch_is_its_rotation() {
     let mut draw = Draw::new(10);
     let material = LinearCorotated::new(Lame::from_young_poisson(1e5, 0.4).unwrap());
     let rotation = Rotation3::new(Vector3::new(1.5, -0.7, 0.4)).into_inner();
-    let stretch = Matrix3::identity() + sym(&draw.matrix(0.2));
+    let stretch = Matrix3::identity() + symmetric_part(&draw.matrix(0.2));
     assert!(stretch.symmetric_eigenvalues().min() > 0.0);
     let strain = Strain {
         f: rotation * stretch,

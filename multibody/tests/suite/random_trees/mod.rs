@@ -1,4 +1,4 @@
-//! Random trees and states with every kind of joint, from a seed.
+//! Random trees and states with every kind of joint, reproducible by a seed.
 
 use nalgebra::{Isometry3, Matrix3, UnitQuaternion, Vector3};
 use pliant_multibody::{JointKind, JointSpec, LinkSpec, Model, ModelBuilder, Root, SpatialInertia};
@@ -33,14 +33,14 @@ impl Dice {
         Isometry3::from_parts((self.vector() * 0.5).into(), rotation)
     }
 
-    /// A real body: an ellipsoid somewhere, turned somehow.
+    /// A physical inertia: an ellipsoid at a random pose.
     pub(crate) fn inertia(&mut self) -> SpatialInertia {
         let mass = self.number(0.2, 3.0);
         let radii = Vector3::from_fn(|_, _| self.number(0.05, 0.4));
-        SpatialInertia::solid_ellipsoid(mass, radii).seen_from(&self.pose())
+        SpatialInertia::solid_ellipsoid(mass, radii).expressed_in(&self.pose())
     }
 
-    /// A tree with at least one joint of each kind, its branches anywhere.
+    /// A random tree with at least one joint of each kind.
     pub(crate) fn tree(&mut self, links: usize, root: Root) -> Model {
         let kinds = [
             JointKind::Revolute,
@@ -78,7 +78,7 @@ pub(crate) fn welded() -> Root {
     Root::Fixed(Isometry3::translation(0.3, -0.2, 0.9))
 }
 
-/// A slim chain of `n` revolute joints whose axes turn.
+/// A slender chain of `n` revolute joints with varying axes.
 pub(crate) fn chain(n: usize) -> Model {
     let mut builder = ModelBuilder::new("chain");
     builder.link(LinkSpec::new("l0", SpatialInertia::zero()));
@@ -99,7 +99,7 @@ pub(crate) fn chain(n: usize) -> Model {
     builder.build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// `inertia` with nothing in it: a link that only carries the next joint.
+/// Zero inertia, for links between joints.
 pub(crate) fn massless() -> SpatialInertia {
     SpatialInertia::new(0.0, Vector3::zeros(), Matrix3::zeros())
 }

@@ -1,4 +1,4 @@
-//! Joints that are held, led, or driven by an actuator.
+//! Held joints, prescribed velocities and actuators.
 
 use pliant_contact_sap::{PdGains, RowKind};
 use pliant_multibody::RigidTree;
@@ -13,7 +13,7 @@ fn gains(proportional: f64, derivative: f64, effort_limit: f64) -> PdGains {
     }
 }
 
-/// A weightless pendulum of 1 kg m² with an actuator.
+/// A pendulum of 1 kg m² with an actuator, without gravity.
 fn driven(gains: PdGains, dt: f64) -> Bench {
     let model = pendulum(1.0, |_| {});
     let hinge = model.joint_named("hinge0").expect("there is one");
@@ -44,8 +44,8 @@ fn a_locked_joint_stays_and_the_next_one_swings_from_it() {
 }
 
 #[test]
-fn a_joint_set_in_motion_leaves_the_mass_behind_it_where_it_is() {
-    // The second mass moves across its link only, where nothing pulls: it stays at rest as the first starts at once.
+fn a_prescribed_velocity_accelerates_the_other_joints_consistently() {
+    // No force acts across the second link, so its mass stays at rest when the first starts instantaneously.
     let mut bench = Bench::new(RigidTree::new(chain(&[1.0, 0.5], |_| {})), 1e-3, WEIGHTLESS);
     bench.control.held[0] = Some(2.0);
     bench.step();
@@ -91,7 +91,7 @@ fn a_soft_actuator_is_implicit_pd_control() {
 }
 
 #[test]
-fn gains_beyond_all_bounds_reach_their_target_without_overshoot() {
+fn very_large_gains_reach_their_target_without_overshoot() {
     let dt = 1e-3;
     for (kp, kd) in [(1e9, 1e6), (1e15, 1e12), (1e15, 0.0)] {
         let mut bench = driven(gains(kp, kd, f64::INFINITY), dt);
@@ -100,7 +100,7 @@ fn gains_beyond_all_bounds_reach_their_target_without_overshoot() {
         for _ in 0..40 {
             bench.step();
             let q = bench.state.q[0];
-            // The share of the way that gets past the near-rigid spring, squared: 2.5e-4² of 0.1.
+            // The fraction that the near-rigid spring yields, squared: 2.5e-4² of 0.1.
             assert!(q >= before - 1e-8 && q < 0.1 + 1e-4, "{kp} {kd}: {q}");
             before = q.min(0.1);
         }
@@ -132,7 +132,7 @@ fn feed_forward_is_bounded_by_the_actuator_or_else_by_the_joint() {
 }
 
 #[test]
-fn actuators_on_joints_without_a_single_axis_and_bad_gains_are_refused() {
+fn actuators_on_joints_of_several_degrees_of_freedom_and_invalid_gains_are_rejected() {
     let model = pendulum(1.0, |_| {});
     let hinge = model.joint_named("hinge0").expect("there is one");
     for bad in [

@@ -1,4 +1,4 @@
-//! What a tree does by itself: swing, fly, spring back.
+//! Free motion of trees: pendulums, springs, free flight.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use pliant_contact_sap::{DeformableModel, Integration, Load, MaterialPoint};
 use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, Model, ModelBuilder, RigidTree, Root, SpatialInertia,
-    Workspace, forward_dynamics, mass_centre,
+    Workspace, centre_of_mass, forward_dynamics,
 };
 
-use super::promises::{menagerie, moving};
+use super::conformance::{moving, tree_of_all_joints};
 use super::test_bench::{Bench, DOWN, G, WEIGHTLESS, brick, chain, pendulum};
 
 /// q after time `until` by classical Runge-Kutta on the model's forward dynamics, joints of one degree of freedom only.
@@ -77,7 +77,7 @@ fn a_pendulum_follows_the_scheme_to_the_last_digits() {
         v -= dt * G / 0.8 * q.sin();
         q += dt * v;
         bench.step();
-        // Two ways to the same number, 1000 roundings each.
+        // Two evaluations of the same sequence, with 1000 roundings each.
         assert!((bench.state.q[0] - q).abs() < 1e-12);
     }
 }
@@ -107,7 +107,7 @@ fn stiff_springs_and_dampers_are_implicit_euler() {
             q += dt * v;
             bench.step();
             let scale = (q - 0.2).abs() + dt * v.abs();
-            // k q against k q_rest cancels: that many digits are lost.
+            // Cancellation of k q and k q_rest.
             let slack = 1e-12 * scale + 64.0 * f64::EPSILON;
             assert!((bench.state.q[0] - q).abs() < slack, "k = {k}, d = {d}");
         }
@@ -116,7 +116,7 @@ fn stiff_springs_and_dampers_are_implicit_euler() {
 }
 
 #[test]
-fn a_rotor_behind_a_gear_adds_its_inertia_times_the_ratio_squared() {
+fn a_rotor_adds_its_inertia_times_the_gear_ratio_squared() {
     let model = pendulum(1.0, |joint| {
         joint.drive.rotor_inertia = 0.01;
         joint.drive.gear_ratio = 100.0;
@@ -130,7 +130,7 @@ fn a_rotor_behind_a_gear_adds_its_inertia_times_the_ratio_squared() {
     assert!((kinetic - 0.5 * 101.0 * bench.state.v[0].powi(2)).abs() < 1e-20);
 }
 
-/// A free brick with its centre at `com` from the link's origin, spinning and flying: the same motion for any `com`.
+/// A free brick in motion, with its centre of mass at `com` from the link's origin: the same motion for any `com`.
 fn free_brick(com: Vector3<f64>, dt: f64, gravity: Vector3<f64>) -> Bench {
     let mut builder = ModelBuilder::new("brick");
     builder.root(Root::Floating);
@@ -148,12 +148,12 @@ fn free_brick(com: Vector3<f64>, dt: f64, gravity: Vector3<f64>) -> Bench {
     Bench::new(RigidTree::new(model).starting_at(&q, &v), dt, gravity)
 }
 
-/// Where the links' common centre of mass is.
+/// The centre of mass of all links.
 fn centre(bench: &Bench) -> Vector3<f64> {
     let model = bench.tree().model();
     let mut w = Workspace::new(model);
     w.update_positions(model, &bench.state.q);
-    mass_centre(model, &w.positions, &w.inertias).position
+    centre_of_mass(model, &w.positions, &w.inertias).position
 }
 
 fn linear_momentum(bench: &Bench) -> Vector3<f64> {
@@ -164,7 +164,7 @@ fn linear_momentum(bench: &Bench) -> Vector3<f64> {
 const FAR_OFF: Vector3<f64> = Vector3::new(1.0, -0.5, 2.0);
 
 #[test]
-fn linear_momentum_of_a_free_body_is_kept_wherever_its_origin_lies() {
+fn linear_momentum_of_a_free_body_is_conserved_for_any_origin() {
     let near = Vector3::new(0.1, -0.05, 0.2);
     let cases = [Vector3::zeros(), near, FAR_OFF].into_iter();
     for (com, integration) in cases.flat_map(|com| Integration::ALL.map(|i| (com, i))) {
@@ -180,7 +180,7 @@ fn linear_momentum_of_a_free_body_is_kept_wherever_its_origin_lies() {
 }
 
 #[test]
-fn a_free_body_falls_the_same_wherever_its_origin_lies() {
+fn the_motion_of_a_free_body_does_not_depend_on_its_origin() {
     for integration in Integration::ALL {
         let mut about_centre = free_brick(Vector3::zeros(), 1e-2, DOWN);
         let mut about_corner = free_brick(FAR_OFF, 1e-2, DOWN);
@@ -198,9 +198,9 @@ fn a_free_body_falls_the_same_wherever_its_origin_lies() {
 }
 
 #[test]
-fn linear_momentum_of_a_flying_tree_changes_by_the_forces_on_it_alone() {
+fn linear_momentum_of_a_floating_tree_changes_by_external_forces_only() {
     for integration in Integration::ALL {
-        let tree = moving(&menagerie(Root::Floating));
+        let tree = moving(&tree_of_all_joints(Root::Floating));
         let frame = tree.model().link_named("ball").expect("there is one").0;
         let mass: f64 = tree.model().moving_mass();
         let mut bench = Bench::new(tree, 1e-3, WEIGHTLESS);
@@ -208,7 +208,7 @@ fn linear_momentum_of_a_flying_tree_changes_by_the_forces_on_it_alone() {
         bench.tighten();
         let (p0, c0) = (linear_momentum(&bench), centre(&bench));
         bench.steps(300);
-        // Springs, dampers, dry friction, an actuator and a coupler were at work, none of them from outside.
+        // Springs, dampers, dry friction, an actuator and a coupling acted, all of them internal.
         let kept = (linear_momentum(&bench) - p0).norm() / p0.norm();
         assert!(kept < 1e-12, "{integration:?}: {kept:e}");
         let strayed = (centre(&bench) - c0 - p0 * (0.3 / mass)).norm();
@@ -229,8 +229,8 @@ fn linear_momentum_of_a_flying_tree_changes_by_the_forces_on_it_alone() {
 }
 
 #[test]
-fn a_flying_root_transmits_nothing_from_the_world() {
-    let mut bench = Bench::new(moving(&menagerie(Root::Floating)), 2e-3, DOWN);
+fn a_floating_root_has_no_joint_reaction() {
+    let mut bench = Bench::new(moving(&tree_of_all_joints(Root::Floating)), 2e-3, DOWN);
     bench.tighten();
     bench.steps(10);
     let root = bench.reactions()[0];
@@ -238,7 +238,7 @@ fn a_flying_root_transmits_nothing_from_the_world() {
 }
 
 #[test]
-fn a_puck_with_an_arm_keeps_its_momentum_in_the_plane() {
+fn a_planar_joint_conserves_momentum_in_its_plane() {
     let mut builder = ModelBuilder::new("puck");
     builder.link(LinkSpec::new("table", SpatialInertia::zero()));
     let at = |name: &str| LinkSpec::new(name, brick(1.5, Vector3::new(0.2, -0.3, 0.1)));
@@ -263,7 +263,7 @@ fn a_puck_with_an_arm_keeps_its_momentum_in_the_plane() {
 }
 
 /// Change of angular momentum over 0.4 s.
-fn turned(com: Vector3<f64>, dt: f64, integration: Integration) -> f64 {
+fn momentum_change(com: Vector3<f64>, dt: f64, integration: Integration) -> f64 {
     let mut bench = free_brick(com, dt, WEIGHTLESS);
     bench.integration = integration;
     let angular = |bench: &Bench| {
@@ -276,10 +276,10 @@ fn turned(com: Vector3<f64>, dt: f64, integration: Integration) -> f64 {
 }
 
 #[test]
-fn angular_momentum_of_a_tumbling_body_is_kept_to_the_order_of_the_scheme() {
+fn angular_momentum_of_a_tumbling_body_is_conserved_to_the_order_of_the_scheme() {
     for com in [Vector3::zeros(), FAR_OFF] {
-        check_first_order(|dt| turned(com, dt, Integration::BackwardEuler));
-        let errors = [4e-3, 2e-3, 1e-3].map(|dt| turned(com, dt, Integration::Midpoint));
+        check_first_order(|dt| momentum_change(com, dt, Integration::BackwardEuler));
+        let errors = [4e-3, 2e-3, 1e-3].map(|dt| momentum_change(com, dt, Integration::Midpoint));
         for pair in errors.windows(2) {
             let ratio = pair[0] / pair[1];
             assert!((3.7..4.3).contains(&ratio), "{com:?}: errors {errors:?}");

@@ -1,4 +1,4 @@
-//! Joint limits, dry friction, and joints that follow others.
+//! Joint limits, dry friction and couplings.
 
 use std::sync::Arc;
 
@@ -23,13 +23,13 @@ fn limited(lower: f64, upper: f64) -> Arc<Model> {
 }
 
 #[test]
-fn a_limit_holds_within_its_near_rigid_softness_and_lets_go() {
+fn a_limit_holds_within_its_regularisation_and_releases() {
     let dt = 1e-3;
     let tree = RigidTree::new(limited(-0.2, 0.3)).starting_at(&[0.0], &[5.0]);
     let mut bench = Bench::new(tree, dt, WEIGHTLESS);
     for _ in 0..100 {
         bench.step();
-        // What leaks through in one step, and again on the way back.
+        // The yield of the regularisation in one step, and again on release.
         assert!(bench.state.q[0] <= 0.3 + 2.0 * dt * 5.0 * softness());
     }
     let torque = 2.0;
@@ -51,7 +51,7 @@ fn a_limit_holds_within_its_near_rigid_softness_and_lets_go() {
 }
 
 #[test]
-fn limits_out_of_reach_are_left_out_and_fast_joints_never_miss_one() {
+fn limits_out_of_reach_are_omitted_and_fast_joints_do_not_miss_one() {
     let tree = |q: f64, v: f64| RigidTree::new(limited(-2.9, 2.9)).starting_at(&[q], &[v]);
     let rows = |q: f64, v: f64| {
         let mut bench = Bench::new(tree(q, v), 1e-3, WEIGHTLESS);
@@ -78,7 +78,7 @@ fn limits_out_of_reach_are_left_out_and_fast_joints_never_miss_one() {
 }
 
 #[test]
-fn a_step_from_a_violated_limit_returns_without_a_leap() {
+fn a_violated_limit_is_restored_without_a_jump() {
     let dt = 1e-3;
     let tree = RigidTree::new(limited(-0.2, 0.3)).starting_at(&[0.31], &[0.0]);
     let mut bench = Bench::new(tree, dt, WEIGHTLESS);
@@ -89,14 +89,14 @@ fn a_step_from_a_violated_limit_returns_without_a_leap() {
 }
 
 #[test]
-fn dry_friction_holds_what_it_can_bear_without_creeping_and_slips_above() {
+fn dry_friction_holds_without_creep_below_its_bound_and_slips_above() {
     let dt = 1e-3;
     let model = pendulum(1.0, |joint| joint.passive.dry_friction = 2.0);
     let mut bench = Bench::new(RigidTree::new(model), dt, WEIGHTLESS);
     bench.control.effort[0] = 1.99;
     bench.steps(10);
     let settled = bench.state.q[0];
-    // A thousandth of what a step of free motion of the 1 kg at 1 m would do.
+    // A thousandth of the motion of 1 kg at 1 m in one step without friction.
     assert!(
         settled > 0.0 && settled <= 1.001e-3 * dt * dt * 1.99,
         "{settled:e}"
@@ -123,7 +123,7 @@ fn dry_friction_holds_what_it_can_bear_without_creeping_and_slips_above() {
 }
 
 #[test]
-fn an_arm_in_its_own_friction_hangs_still_at_any_step() {
+fn an_arm_held_by_dry_friction_stays_at_rest_for_any_time_step() {
     for dt in [1e-2, 1e-3] {
         let mut builder = ModelBuilder::new("stiff arm");
         builder.link(LinkSpec::new("base", SpatialInertia::zero()));
@@ -148,7 +148,7 @@ fn an_arm_in_its_own_friction_hangs_still_at_any_step() {
             let crept = (bench.state.q[k] - start.q[k]).abs();
             assert!(crept < 1e-11, "joint {k}: {crept:e} rad in 10 s at {dt} s");
         }
-        // What each joint carries, outermost first: 1 kg at 0.15 m, and so on.
+        // Torque on each joint, outermost first: 1 kg at 0.15 m, and so on.
         let carried = [13.24, 5.89, 1.47];
         for (force, carried) in bench.state.history.iter().zip(carried) {
             let off = force.abs() - carried;
@@ -158,7 +158,7 @@ fn an_arm_in_its_own_friction_hangs_still_at_any_step() {
 }
 
 #[test]
-fn a_history_of_another_model_is_refused() {
+fn a_history_of_another_model_is_rejected() {
     let model = pendulum(1.0, |joint| joint.passive.dry_friction = 2.0);
     let tree = RigidTree::new(model);
     let mut state = tree.default_state();
@@ -175,7 +175,7 @@ fn a_history_of_another_model_is_refused() {
     }
 }
 
-/// Two arms side by side about z; the second follows: q1 = −2 q0 + 0.1.
+/// Two arms side by side about z, coupled by q1 = −2 q0 + 0.1.
 fn coupled() -> Arc<Model> {
     let mut builder = ModelBuilder::new("coupled");
     builder.link(LinkSpec::new("base", SpatialInertia::zero()));
@@ -193,7 +193,7 @@ fn coupler_error(bench: &Bench) -> f64 {
 }
 
 #[test]
-fn a_coupled_joint_starts_where_it_belongs_and_follows() {
+fn a_coupled_joint_starts_consistently_and_follows() {
     let mut bench = Bench::new(RigidTree::new(coupled()), 1e-3, WEIGHTLESS);
     assert_eq!(bench.state.q, [0.0, 0.1]);
     bench.control.effort[0] = 1.0;
@@ -204,7 +204,7 @@ fn a_coupled_joint_starts_where_it_belongs_and_follows() {
         assert!(error.abs() < 1e-7, "{error}");
     }
     let expected = 0.3 / inertia;
-    // The share of the coupler's velocity that its softness lets through at the start.
+    // The fraction of the coupling velocity that its regularisation permits at the start.
     assert!((bench.state.v[0] / expected - 1.0).abs() < softness());
 }
 
@@ -232,7 +232,7 @@ fn a_coupler_holds_with_either_side_held_and_with_both() {
 }
 
 #[test]
-fn an_actuator_on_the_following_joint_drives_its_source() {
+fn an_actuator_on_the_coupled_joint_drives_its_source() {
     let model = coupled();
     let second = model.joint_named("second").expect("there is one");
     let gains = PdGains {

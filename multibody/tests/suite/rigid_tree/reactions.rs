@@ -1,4 +1,4 @@
-//! What joints transmit.
+//! Joint reactions.
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{DeformableModel, Load, MaterialPoint, PdGains, RowKind};
@@ -7,7 +7,7 @@ use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, 
 use super::test_bench::{Bench, DOWN, G, brick, chain};
 
 #[test]
-fn each_joint_of_a_hanging_chain_carries_what_hangs_below() {
+fn each_joint_of_a_hanging_chain_carries_the_weight_below() {
     let mut bench = Bench::new(RigidTree::new(chain(&[1.0, 0.5, 0.3], |_| {})), 1e-3, DOWN);
     bench.step();
     for (j, below) in [3.0, 2.0, 1.0].into_iter().enumerate() {
@@ -20,7 +20,7 @@ fn each_joint_of_a_hanging_chain_carries_what_hangs_below() {
 }
 
 #[test]
-fn a_held_arm_carries_weight_and_load_with_their_lever() {
+fn a_held_arm_carries_the_forces_and_moments_of_weight_and_load() {
     let mut builder = ModelBuilder::new("bracket");
     builder.link(LinkSpec::new("wall", SpatialInertia::zero()));
     builder.link(LinkSpec::new("arm", SpatialInertia::zero()));
@@ -58,7 +58,7 @@ fn a_held_arm_carries_weight_and_load_with_their_lever() {
 }
 
 #[test]
-fn the_part_along_the_axis_is_what_the_actuator_gives() {
+fn the_component_along_the_axis_is_the_actuator_torque() {
     let model = chain(&[1.0, 0.6], |_| {});
     let hinge = model.joint_named("hinge0").expect("there is one");
     let gains = PdGains {
@@ -82,7 +82,7 @@ fn the_part_along_the_axis_is_what_the_actuator_gives() {
 }
 
 #[test]
-fn the_root_joint_and_weight_together_change_the_momentum() {
+fn the_root_reaction_and_weight_are_the_rate_of_momentum() {
     // The balance is that of (q0, v0): first order in the step.
     let defect = |dt: f64| {
         let tree =

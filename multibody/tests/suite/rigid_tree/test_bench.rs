@@ -1,4 +1,4 @@
-//! A test bench: one tree, stepped alone by the convex solver.
+//! A test fixture: one tree, advanced by the convex solver.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(crate) const G: f64 = 9.81;
 pub(crate) const DOWN: Vector3<f64> = Vector3::new(0.0, 0.0, -G);
 pub(crate) const WEIGHTLESS: Vector3<f64> = Vector3::new(0.0, 0.0, 0.0);
 
-/// A tree, its state and what drives it.
+/// A tree with its state and control.
 pub(crate) struct Bench {
     tree: RigidTree,
     step: Box<dyn BodyStep>,
@@ -50,7 +50,7 @@ impl Bench {
         }
     }
 
-    /// Solves to rounding from now on.
+    /// Sets the solver tolerance to rounding.
     pub(crate) fn tighten(&mut self) {
         self.solver = SolverKind::Newton.build(StopCriteria {
             relative_tolerance: 1e-13,
@@ -108,7 +108,7 @@ impl Bench {
         Some(self.solution.row_impulse[row] / self.dt)
     }
 
-    /// What the joints transmitted in the last step.
+    /// Joint reactions of the last step.
     pub(crate) fn reactions(&self) -> Vec<JointReaction> {
         let mut out = Vec::new();
         self.step
@@ -124,13 +124,13 @@ pub(crate) fn brick(mass: f64, com: Vector3<f64>) -> SpatialInertia {
     inertia
 }
 
-/// A point mass of 1 kg at the end of `length` on a hinge about y, hanging down at zero; the base is fixed at the
-/// origin. `joint` may change the hinge.
+/// A pendulum: a point mass of 1 kg at distance `length` from a revolute joint about y, hanging down at zero; the base is
+/// fixed at the origin. `joint` may modify the joint.
 pub(crate) fn pendulum(length: f64, joint: impl FnOnce(&mut JointSpec)) -> Arc<Model> {
     chain(&[length], joint)
 }
 
-/// Point masses of 1 kg, each hanging by a link of its length from the one before, on hinges about y.
+/// A chain of point masses of 1 kg on links of the given lengths, with revolute joints about y.
 pub(crate) fn chain(lengths: &[f64], joint: impl FnOnce(&mut JointSpec)) -> Arc<Model> {
     let mut builder = ModelBuilder::new("chain");
     builder.link(LinkSpec::new("link0", SpatialInertia::zero()));

@@ -1,6 +1,6 @@
 //! The shape in which a rod is unstressed, and how it follows the clock.
 
-use pliant_der::{Drive, NaturalShape, NaturalStrain, Schedule};
+use pliant_der::{NaturalShape, NaturalShapeSchedule, NaturalStrain, Schedule};
 
 use crate::scene::error::SceneError;
 use crate::scene::random::Random;
@@ -129,13 +129,15 @@ pub(super) fn scatter(table: &TableReader<'_>) -> Result<Option<NaturalScatter>,
 }
 
 /// Reads how the natural curvature and twist change, where they do.
-pub(super) fn drive(table: &TableReader<'_>) -> Result<Option<Drive>, SceneError> {
+pub(super) fn drive(table: &TableReader<'_>) -> Result<Option<NaturalShapeSchedule>, SceneError> {
     let curvature = schedule(table, "curvature_schedule")?;
     let twist = schedule(table, "twist_schedule")?;
-    Ok((curvature.is_some() || twist.is_some()).then(|| Drive {
-        curvature: curvature.unwrap_or_default(),
-        twist: twist.unwrap_or_default(),
-    }))
+    Ok(
+        (curvature.is_some() || twist.is_some()).then(|| NaturalShapeSchedule {
+            curvature: curvature.unwrap_or_default(),
+            twist: twist.unwrap_or_default(),
+        }),
+    )
 }
 
 fn schedule(table: &TableReader<'_>, key: &'static str) -> Result<Option<Schedule>, SceneError> {

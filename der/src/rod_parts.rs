@@ -1,13 +1,14 @@
-//! What a rod is made of, as its step and its energies read it.
+//! The immutable data of a rod, shared by its energies, its steps and its surface.
 
-use pliant_contact_sap::BodyState;
+use pliant_contact_sap::{BodyError, BodyState};
 
-use super::Rayleigh;
 use crate::centreline::Closure;
-use crate::elasticity::{Impossible, Reference};
+use crate::damping::Rayleigh;
 use crate::frames::HistoryLayout;
-use crate::free_motion::FreeMotionSettings;
+use crate::free_motion_settings::FreeMotionSettings;
+use crate::impossible::Impossible;
 use crate::natural_shape::NaturalTable;
+use crate::rod_matrix::RodMatrix;
 use crate::section::Section;
 use crate::strain::JointStiffness;
 
@@ -17,8 +18,8 @@ pub(crate) struct RodParts {
     pub(crate) n_nodes: usize,
     pub(crate) n_edges: usize,
     pub(crate) n_joints: usize,
-    /// Stubs at start and finish.
-    pub(crate) stubs: [bool; 2],
+    /// Whether the start and the finish have a clamp edge.
+    pub(crate) clamp_edges: [bool; 2],
     pub(crate) rest_length: Vec<f64>,
     /// EA of each edge, N.
     pub(crate) stretch: Vec<f64>,
@@ -27,31 +28,31 @@ pub(crate) struct RodParts {
     pub(crate) joint_stiffness: Vec<JointStiffness>,
     /// Diagonal of M: kg for nodes, kg·m² for angles.
     pub(crate) mass: Vec<f64>,
-    /// √(I_p/A) of each edge, m: makes residuals of angles comparable to those of nodes.
+    /// √(I_p/A) of each edge, m: scales residuals of angles to those of nodes.
     pub(crate) polar_radius: Vec<f64>,
     pub(crate) natural: NaturalTable,
     pub(crate) damping: Rayleigh,
     pub(crate) section: Option<Section>,
     pub(crate) contact_radius: f64,
     pub(crate) frames: Vec<RodFrame>,
-    /// Unknowns held by the default control.
+    /// Unknowns held fixed by the default control.
     pub(crate) held: Vec<bool>,
     pub(crate) start: BodyState,
     pub(crate) settings: FreeMotionSettings,
 }
 
-/// A frame that rides on an edge: origin on the centreline, axes m1, m2, t. Constraints hold it.
+/// A named frame fixed on an edge: origin on the centreline, axes m1, m2, t. Constraints and loads refer to it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RodFrame {
     pub(crate) name: String,
-    /// Edge, stubs counted.
+    /// Edge, clamp edges counted.
     pub(crate) edge: usize,
     /// 0 at its first node, 1 at its second.
     pub(crate) fraction: f64,
 }
 
 impl RodParts {
-    pub(crate) fn is_ring(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.closure == Closure::Closed
     }
 
@@ -86,31 +87,31 @@ impl RodParts {
 
     /// First node of the centreline.
     pub(crate) fn first_node(&self) -> usize {
-        usize::from(self.stubs[0])
+        usize::from(self.clamp_edges[0])
     }
 
     /// Nodes of the centreline.
     pub(crate) fn n_vertices(&self) -> usize {
-        self.n_nodes - usize::from(self.stubs[0]) - usize::from(self.stubs[1])
+        self.n_nodes - usize::from(self.clamp_edges[0]) - usize::from(self.clamp_edges[1])
     }
 
     /// Edges of the centreline.
     pub(crate) fn n_segments(&self) -> usize {
-        self.n_edges - usize::from(self.stubs[0]) - usize::from(self.stubs[1])
+        self.n_edges - usize::from(self.clamp_edges[0]) - usize::from(self.clamp_edges[1])
     }
 
-    /// The number the user knows a node by, as words.
+    /// The node in words, numbered as the user does.
     pub(crate) fn node_name(&self, node: usize) -> String {
-        if self.stubs[0] && node == 0 {
-            "the stub before the first node".into()
-        } else if self.stubs[1] && node + 1 == self.n_nodes {
-            "the stub after the last node".into()
+        if self.clamp_edges[0] && node == 0 {
+            "the clamp node before the first node".into()
+        } else if self.clamp_edges[1] && node + 1 == self.n_nodes {
+            "the clamp node after the last node".into()
         } else {
             format!("node {}", node - self.first_node())
         }
     }
 
-    /// What is impossible, in words.
+    /// Error message for an inadmissible configuration.
     pub(crate) fn describe(&self, impossible: Impossible) -> String {
         let edge_name = |edge: usize| {
             let (a, b) = self.nodes_of_edge(edge);
@@ -118,51 +119,34 @@ impl RodParts {
         };
         match impossible {
             Impossible::Turned { edge } => format!(
-                "the edge {} would turn by more than 140 degrees in one step; take a smaller time step",
+                "the edge {} would turn by more than 143 degrees in one step; use a smaller time step",
                 edge_name(edge)
             ),
             Impossible::Collapsed { edge } => format!(
-                "the edge {} is shorter than a thousandth of its {:e} m at rest: loads crush it; raise the stretching stiffness or lower the load",
+                "the edge {} is shorter than 1/1000 of its rest length {:e} m; increase the stretching stiffness or reduce the load",
                 edge_name(edge),
                 self.rest_length[edge]
             ),
             Impossible::Folded { joint } => format!(
-                "the rod is folded flat at {}, where its curvature is infinite",
+                "the rod is folded by 180 degrees at {}, where its curvature is infinite; use a smaller time step or more edges",
                 self.node_name(self.node_of_joint(joint))
             ),
         }
     }
 
-    /// Frames of `history` and natural strains at `time_s`.
-    pub(crate) fn refer(&self, history: &[f64], time_s: f64, out: &mut Reference) {
-        let layout = self.history();
-        out.anchors.clear();
-        let anchors = (0..self.n_edges).map(|i| layout.anchor(history, i));
-        out.anchors.extend(anchors);
-        out.betas.clear();
-        out.betas.extend_from_slice(layout.twists(history));
-        self.natural.at(time_s, &mut out.natural);
-    }
-}
-
-impl RodParts {
     pub(crate) fn node_mass(&self, node: usize) -> f64 {
         self.mass[4 * node]
     }
 
-    pub(crate) fn new_matrix(&self) -> crate::rod_matrix::RodMatrix {
+    pub(crate) fn new_matrix(&self) -> RodMatrix {
         match self.closure {
-            Closure::Open => crate::rod_matrix::RodMatrix::open(self.n_dofs()),
-            Closure::Closed => crate::rod_matrix::RodMatrix::ring(self.n_dofs()),
+            Closure::Open => RodMatrix::open(self.n_dofs()),
+            Closure::Closed => RodMatrix::closed(self.n_dofs()),
         }
     }
 
-    /// Lengths and finiteness.
-    pub(crate) fn check_state(
-        &self,
-        state: &BodyState,
-    ) -> Result<(), pliant_contact_sap::BodyError> {
-        use pliant_contact_sap::BodyError;
+    /// Checks that the arrays have the right lengths and finite entries.
+    pub(crate) fn check_state(&self, state: &BodyState) -> Result<(), BodyError> {
         let n = self.n_dofs();
         let vectors = [
             ("q of a rod", &state.q, n),
@@ -178,13 +162,13 @@ impl RodParts {
                 });
             }
             if let Some(i) = values.iter().position(|x| !x.is_finite()) {
-                let place = match what {
+                let entry = match what {
                     "history of a rod" => format!("{what}, entry {i}"),
                     _ if i % 4 == 3 => format!("{what}, angle of edge {}", i / 4),
                     _ => format!("{what}, {}", self.node_name(i / 4)),
                 };
                 return Err(BodyError::NotFinite {
-                    place,
+                    place: entry,
                     value: values[i],
                 });
             }

@@ -1,13 +1,14 @@
-//! Joining models into one tree: a gripper on an arm is one model, so its dynamics are exact and need no constraint.
+//! Attaching one model to another: a gripper on an arm becomes part of one tree, without a constraint.
 
 use nalgebra::Isometry3;
 
-use super::{JointSpec, LinkSpec, Model, ModelBuilder};
+use super::{JointSpec, LinkSpec, ModelBuilder};
 use crate::geometry::CollisionFilterGroup;
 use crate::joint::JointKind;
+use crate::model::{JointIdx, Model};
 
 impl Model {
-    /// A builder that would build this model again, for adding to it.
+    /// A builder with the links, joints and frames of this model, to extend it.
     pub fn to_builder(&self) -> ModelBuilder {
         let mut builder = ModelBuilder::new(&*self.name);
         builder.root(self.root).gravity(self.gravity);
@@ -23,7 +24,7 @@ impl Model {
             spec.visuals.clone_from(&link.visuals);
             builder.link(spec);
         }
-        // A floating root's joint to the world belongs to the root, not to the tree.
+        // The floating joint of the root is added by the builder.
         for joint in &self.joints {
             let Some(parent) = joint.parent else { continue };
             let (parent, child) = (&self.links[parent.0].name, &self.links[joint.child.0].name);
@@ -37,7 +38,7 @@ impl Model {
             builder.joint(spec);
         }
         for coupler in &self.couplers {
-            let name = |joint: super::JointIdx| named(&self.joints[joint.0].name);
+            let name = |joint: JointIdx| named(&self.joints[joint.0].name);
             builder.coupler(
                 name(coupler.joint),
                 name(coupler.source),
@@ -64,8 +65,8 @@ impl Model {
 }
 
 impl ModelBuilder {
-    /// Welds all of `model` to the link `parent`, its root at `X_PR`; every name of it gets `prefix` in front. How its
-    /// root hung in the world, and whether gravity acted on it, is forgotten.
+    /// Welds `model` to the link `parent`, with its root at `X_PR`. All its names get the prefix `prefix`. Its root attachment
+    /// and gravity setting are not used.
     ///
     /// ```
     /// use nalgebra::Isometry3;

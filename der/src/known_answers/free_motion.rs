@@ -1,4 +1,4 @@
-//! Free motion over many steps: momenta that are kept, energy that does not grow.
+//! Free motion over many steps: conservation of momentum, and no growth of energy.
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, StepInput, TimeStep};
@@ -6,22 +6,23 @@ use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, StepInpu
 use super::{Comparison, Comparisons};
 use crate::{Centreline, FreeMotionReport, Material, Rod, RodBuilder, RodError, RodStep, Section};
 
-/// Steps a rod without contact; `look` sees each step's start and says what controls it, and how the last one went.
+/// Advances a rod by `steps` steps without contact. Before each step, `observe` receives the state and the report of the
+/// last step, and returns the control.
 ///
 /// # Errors
-/// [`RodError::Body`] of a step that cannot be taken.
-pub fn fly(
+/// [`RodError::Body`] if a step fails.
+pub fn advance_freely(
     rod: &Rod,
     start: &BodyState,
     time_step: TimeStep,
     gravity: Vector3<f64>,
     steps: usize,
-    mut look: impl FnMut(&BodyState, FreeMotionReport) -> Control,
+    mut observe: impl FnMut(&BodyState, FreeMotionReport) -> Control,
 ) -> Result<BodyState, RodError> {
     let mut step = RodStep::new(rod);
     let (mut state, mut next, mut velocity) = (start.clone(), BodyState::default(), Vec::new());
     for _ in 0..steps {
-        let control = look(&state, step.report());
+        let control = observe(&state, step.report());
         let input = StepInput {
             time_step,
             gravity,
@@ -33,11 +34,11 @@ pub fn fly(
         let _ = step.advance(&velocity, &mut next)?;
         std::mem::swap(&mut state, &mut next);
     }
-    look(&state, step.report());
+    observe(&state, step.report());
     Ok(state)
 }
 
-/// A crooked slender rod of ten grams, stressed, turning and set swinging.
+/// A helical rod that is naturally straight, hence stressed, with rotational and vibrational velocities.
 ///
 /// # Errors
 /// None.
@@ -59,7 +60,7 @@ pub fn swinging() -> Result<(Rod, BodyState), RodError> {
     Ok((rod, state))
 }
 
-/// Linear momentum is kept, angular momentum to first order of Δt, and no step of backward Euler adds energy.
+/// Linear momentum is conserved, angular momentum to first order in Δt, and no step of backward Euler adds energy.
 ///
 /// # Errors
 /// None.
@@ -71,11 +72,11 @@ pub fn momenta() -> Comparisons {
     let mut drifts = Vec::new();
     for steps in [200, 400, 800] {
         let time_step = TimeStep::from(0.05 / steps as f64);
-        let (mut last, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-        let end = fly(&rod, &start, time_step, none, steps, |state, _| {
+        let (mut last, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
+        let end = advance_freely(&rod, &start, time_step, none, steps, |state, _| {
             let energy = rod.energy(state, &none);
             let now = energy.kinetic + energy.potential;
-            most = most.max(now - last);
+            largest = largest.max(now - last);
             last = now;
             Control::default()
         })?;
@@ -84,34 +85,34 @@ pub fn momenta() -> Comparisons {
         let linear = (after.linear_momentum_W - before.linear_momentum_W).norm();
         comparisons.push(Comparison {
             what: format!(
-                "drift of the linear momentum of a swinging rod in {steps} steps, of itself"
+                "relative drift of the linear momentum of a swinging rod in {steps} steps"
             ),
             found: linear / size,
             expected: 0.0,
             tolerance: 1e-9,
-            source: "elastic forces add up to nothing",
+            source: "elastic forces sum to zero",
         });
         comparisons.push(Comparison {
             what: format!(
-                "energy that the worst of {steps} steps of a swinging rod adds, of all, or 0"
+                "largest relative energy increase in any of {steps} steps of a swinging rod, or 0"
             ),
-            found: most.max(0.0) / (before.kinetic + before.potential),
+            found: largest.max(0.0) / (before.kinetic + before.potential),
             expected: 0.0,
             tolerance: 1e-12,
-            source: "backward Euler takes energy in every step",
+            source: "backward Euler dissipates energy in every step",
         });
         let angular = (after.angular_momentum_W - before.angular_momentum_W).norm();
         drifts.push(angular / before.angular_momentum_W.norm());
     }
     comparisons.push(Comparison {
-        what: "drift of the angular momentum of a swinging rod in 200 steps, of itself".into(),
+        what: "relative drift of the angular momentum of a swinging rod in 200 steps".into(),
         found: drifts[0],
         expected: 0.0,
         tolerance: 1e-3,
         source: "first order in the time step",
     });
     comparisons.push(Comparison {
-        what: "the same in 400 over that in 800 steps".into(),
+        what: "ratio of that drift in 400 and in 800 steps".into(),
         found: drifts[1] / drifts[2],
         expected: 2.0,
         tolerance: 0.3,

@@ -1,15 +1,15 @@
-//! A clamped and free column under a dead load on its end, in motion: seen to buckle above Euler's load, and not below.
+//! Dynamic buckling of a clamped-free column under a dead load at its tip: above Euler's load, and not below.
 
 use std::f64::consts::PI;
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{Control, DeformableModel, TimeStep};
 
-use super::{CLAMPED, Comparison, Comparisons, fly, isotropic, level_rod, pull};
+use super::{CLAMPED, Comparison, Comparisons, advance_freely, dead_load, isotropic, level_rod};
 use crate::{End, Rayleigh, RodError};
 
-/// How far the tip is off its axis a while after it was nudged, under `share` of Euler's load.
-fn deflection(share: f64) -> Result<f64, RodError> {
+/// Deflection of the tip 60 s after a small transverse velocity, under `ratio` times Euler's load.
+fn deflection(ratio: f64) -> Result<f64, RodError> {
     let edges = 32;
     let rod = level_rod(edges, isotropic(0.7))
         .end(End::Start, CLAMPED)
@@ -18,15 +18,15 @@ fn deflection(share: f64) -> Result<f64, RodError> {
             stiffness: 0.0,
         })
         .build()?;
-    let load = Vector3::new(-0.25 * PI * PI * share, 0.0, 0.0);
+    let load = Vector3::new(-0.25 * PI * PI * ratio, 0.0, 0.0);
     let control = Control {
-        loads: vec![pull(edges, load)],
+        loads: vec![dead_load(edges, load)],
         ..rod.default_control()
     };
     let mut state = rod.default_state();
     state.v[rod.node_dofs(edges)?.start + 2] = 1e-2;
     let step = TimeStep::from(0.02);
-    let end = fly(&rod, &state, step, Vector3::zeros(), 3000, |_, _| {
+    let end = advance_freely(&rod, &state, step, Vector3::zeros(), 3000, |_, _| {
         control.clone()
     })?;
     let tip = rod.position(&end, edges);
@@ -42,12 +42,12 @@ fn quarter_period(k: f64) -> f64 {
     0.5 * PI / a
 }
 
-/// Deflection of the tip of the buckled column at `share` of Euler's load: 2k/K with (2K/π)² = `share`.
-fn post_buckling(share: f64) -> f64 {
+/// Deflection of the tip of the buckled column at `ratio` times Euler's load: 2k/K with (2K/π)² = `ratio`.
+fn post_buckling(ratio: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0 - 1e-9);
     for _ in 0..60 {
         let k = 0.5 * (low + high);
-        if (2.0 * quarter_period(k) / PI).powi(2) < share {
+        if (2.0 * quarter_period(k) / PI).powi(2) < ratio {
             low = k;
         } else {
             high = k;
@@ -56,22 +56,22 @@ fn post_buckling(share: f64) -> f64 {
     2.0 * low / quarter_period(low)
 }
 
-/// A nudged column comes back at 0.9 times Euler's load and comes to rest as an elastica at 1.1 times it.
+/// After a perturbation, the column returns to its axis at 0.9 times Euler's load, and settles as an elastica at 1.1 times.
 ///
 /// # Errors
 /// None but [`RodError::Body`].
-pub fn pressed_column() -> Comparisons {
+pub fn compressed_column() -> Comparisons {
     let expected = post_buckling(1.1);
     Ok(vec![
         Comparison {
-            what: "deflection of a nudged column at 0.9 of Euler's load, after 60 s".into(),
+            what: "deflection of a perturbed column at 0.9 times Euler's load, after 60 s".into(),
             found: deflection(0.9)?,
             expected: 0.0,
             tolerance: 1e-6,
-            source: "Euler (1744): it comes back",
+            source: "Euler (1744): the straight column is stable",
         },
         Comparison {
-            what: "deflection of a nudged column at 1.1 of Euler's load, after 60 s".into(),
+            what: "deflection of a perturbed column at 1.1 times Euler's load, after 60 s".into(),
             found: deflection(1.1)?,
             expected,
             tolerance: 0.02 * expected,

@@ -1,4 +1,4 @@
-//! Turns that are counted and kept: link of a ring, a clamp turned ten times.
+//! Twist over many turns: linking number of a closed rod, and a clamp rotated ten times.
 
 use std::f64::consts::{PI, TAU};
 
@@ -8,12 +8,12 @@ use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, StepInpu
 use super::{CLAMPED, Comparison, Comparisons, at_rest, isotropic, level_rod};
 use crate::{Centreline, End, RodBuilder, RodError, RodStep};
 
-/// Moves a rod by the velocities `way` (those of nodes, then angles) in one step of 1 s.
-fn carry(
+/// Moves a rod by the given velocities in one step of 1 s.
+fn displace(
     step: &mut RodStep,
     state: &mut BodyState,
     control: &Control,
-    way: &[f64],
+    velocity: &[f64],
 ) -> Result<(), RodError> {
     let input = StepInput {
         time_step: TimeStep::from(1.0),
@@ -22,40 +22,40 @@ fn carry(
     };
     let mut next = BodyState::default();
     step.begin(state, &input)?;
-    let _ = step.advance(way, &mut next)?;
+    let _ = step.advance(velocity, &mut next)?;
     *state = next;
     Ok(())
 }
 
-/// A closed curve that goes from a circle (`share` 0) to one that crosses over itself (1).
-fn crossing_curve(share: f64, phi: f64) -> Vector3<f64> {
-    let flat = Vector3::new(phi.cos(), (1.0 - share) * phi.sin(), 0.0);
-    flat + Vector3::new(0.0, (2.0 * phi).sin(), 0.4 * phi.sin()) * (0.8 * share)
+/// A homotopy of closed curves, from a circle (`fraction` 0) to a curve with a crossing (1).
+fn crossing_curve(fraction: f64, phi: f64) -> Vector3<f64> {
+    let flat = Vector3::new(phi.cos(), (1.0 - fraction) * phi.sin(), 0.0);
+    flat + Vector3::new(0.0, (2.0 * phi).sin(), 0.4 * phi.sin()) * (0.8 * fraction)
 }
 
 /// Writhe of the smooth [`crossing_curve`] by Gauss's double integral, midpoint rule.
-fn writhe_by_gauss(share: f64) -> f64 {
+fn writhe_by_gauss(fraction: f64) -> f64 {
     let n = 800;
-    let at = |i: f64| crossing_curve(share, TAU * i / n as f64);
-    let (middles, pieces): (Vec<_>, Vec<_>) = (0..n)
+    let at = |i: f64| crossing_curve(fraction, TAU * i / n as f64);
+    let (midpoints, segments): (Vec<_>, Vec<_>) = (0..n)
         .map(|i| (at(i as f64 + 0.5), at(i as f64 + 1.0) - at(i as f64)))
         .unzip();
     let mut sum = 0.0;
     for i in 0..n {
         for j in 0..i {
-            let apart = middles[i] - middles[j];
-            sum += pieces[i].cross(&pieces[j]).dot(&apart) / apart.norm().powi(3);
+            let distance = midpoints[i] - midpoints[j];
+            sum += segments[i].cross(&segments[j]).dot(&distance) / distance.norm().powi(3);
         }
     }
-    // Each pair twice.
+    // Each pair counts twice.
     2.0 * sum / (2.0 * TAU)
 }
 
-/// Lk = Tw + Wr of a ring with three turns of twist, carried from a circle to a curve that crosses over itself.
+/// Lk = Tw + Wr of a closed rod with three turns of twist, deformed from a circle to a curve with a crossing.
 ///
 /// # Errors
 /// None.
-pub fn link_of_a_ring() -> Comparisons {
+pub fn link_of_a_closed_rod() -> Comparisons {
     let edges = 60;
     let rod = RodBuilder::new(Centreline::circle(1.0, edges))
         .properties(isotropic(1.0))
@@ -67,14 +67,14 @@ pub fn link_of_a_ring() -> Comparisons {
     let steps = 100;
     let mut furthest = 3.0;
     for k in 0..steps {
-        let share = |k: usize| k as f64 / steps as f64;
-        let mut way = vec![0.0; rod.n_dofs()];
+        let fraction = |k: usize| k as f64 / steps as f64;
+        let mut displacement = vec![0.0; rod.n_dofs()];
         for i in 0..edges {
             let phi = TAU * i as f64 / edges as f64;
-            let change = crossing_curve(share(k + 1), phi) - crossing_curve(share(k), phi);
-            way[4 * i..4 * i + 3].copy_from_slice(change.as_slice());
+            let change = crossing_curve(fraction(k + 1), phi) - crossing_curve(fraction(k), phi);
+            displacement[4 * i..4 * i + 3].copy_from_slice(change.as_slice());
         }
-        carry(&mut step, &mut state, &Control::default(), &way)?;
+        displace(&mut step, &mut state, &Control::default(), &displacement)?;
         let link = rod.total_twist(&state)? + rod.writhe(&state);
         if f64::abs(link - 3.0) > f64::abs(furthest - 3.0) {
             furthest = link;
@@ -83,30 +83,31 @@ pub fn link_of_a_ring() -> Comparisons {
     let writhe = writhe_by_gauss(1.0);
     Ok(vec![
         Comparison {
-            what: "twist of a flat ring with three turns".into(),
+            what: "twist of a plane closed rod with three turns".into(),
             found: twist_before,
             expected: 3.0,
             tolerance: 1e-12,
             source: "Lk = Tw + Wr, Wr = 0 in a plane",
         },
         Comparison {
-            what: "Tw + Wr furthest from 3 on the way to a curve that crosses over itself".into(),
+            what: "Tw + Wr furthest from 3 during the deformation to a curve with a crossing"
+                .into(),
             found: furthest,
             expected: 3.0,
             tolerance: 1e-8,
             source: "Călugăreanu, White, Fuller: Lk = Tw + Wr is an integer",
         },
         Comparison {
-            what: "writhe at the end, which twist has given up".into(),
+            what: "final writhe, exchanged for twist".into(),
             found: rod.writhe(&state),
             expected: writhe,
             tolerance: 0.02 * writhe.abs(),
-            source: "Gauss's integral over the smooth curve; 60 edges cut its corners",
+            source: "Gauss's integral over the smooth curve; discretised with 60 edges",
         },
     ])
 }
 
-/// Ten full turns of a clamp: twist 20π, torque GJ 20π/L.
+/// Ten full rotations of a clamp: twist 20π, torque GJ 20π/L.
 ///
 /// # Errors
 /// None but [`RodError::NoEquilibrium`].
@@ -119,17 +120,17 @@ pub fn ten_turns() -> Comparisons {
     let mut state = rod.default_state();
     let mut control = rod.default_control();
     let spin = Vector3::new(0.1 * TAU, 0.0, 0.0);
-    rod.drive_clamp(End::Finish, &state, &spin, &Vector3::zeros(), &mut control)?;
+    rod.set_clamp_velocity(End::Finish, &state, &spin, &Vector3::zeros(), &mut control)?;
     let mut step = RodStep::new(&rod);
     for _ in 0..100 {
-        // Nothing moves but what is held to.
+        // Only the held unknowns move.
         let still = vec![0.0; rod.n_dofs()];
-        carry(&mut step, &mut state, &control, &still)?;
+        displace(&mut step, &mut state, &control, &still)?;
     }
     let settled = at_rest(&rod, &state, 0.0, &rod.default_control())?;
     Ok(vec![
         Comparison {
-            what: "turns of a rod whose clamp was turned ten times".into(),
+            what: "twist in turns of a rod whose clamp was rotated ten times".into(),
             found: rod.total_twist(&settled)?,
             expected: 10.0,
             tolerance: 1e-9,
@@ -140,7 +141,7 @@ pub fn ten_turns() -> Comparisons {
             found: -rod.energy_gradient(&settled)?[3] / (twist * 20.0 * PI),
             expected: 1.0,
             tolerance: 1e-9 / (twist * 20.0 * PI),
-            source: "even twist",
+            source: "uniform twist",
         },
     ])
 }

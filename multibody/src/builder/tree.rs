@@ -1,18 +1,19 @@
-//! One tree out of links and joints in any order, or the reason why they are none.
+//! The tree of links and joints given in any order, or the reason why they do not form one.
 
 use std::collections::BTreeMap;
 
-use super::{JointSpec, LinkSpec, nearest_name};
+use super::{JointSpec, LinkSpec};
 use crate::error::MultibodyError;
+use crate::model::nearest_name;
 
-/// One link of the tree in visiting order; `parent` is the position of its parent in that order.
+/// One link of the tree; `parent` is the position of its parent in the order of visits.
 pub(super) struct Visit {
     pub(super) link: usize,
     pub(super) joint: Option<usize>,
     pub(super) parent: usize,
 }
 
-/// The order in which links are placed: depth first, children in the order of their joints.
+/// The links in depth-first order, children in the order of their joints.
 pub(super) struct Tree {
     pub(super) order: Vec<Visit>,
 }
@@ -36,9 +37,9 @@ impl Tree {
                 });
             }
         }
-        let mut seen = BTreeMap::new();
+        let mut names = BTreeMap::new();
         for joint in joints {
-            if seen.insert(&*joint.name, ()).is_some() {
+            if names.insert(&*joint.name, ()).is_some() {
                 return Err(MultibodyError::DuplicateJoint {
                     joint: joint.name.clone(),
                 });
@@ -88,30 +89,32 @@ impl Tree {
                     roots: roots.iter().map(|&r| links[r].name.clone()).collect(),
                 });
             }
-            // What no root reaches and has parents everywhere hangs on a ring: go up until a link comes again.
+            // Links that no root reaches are on a cycle or below one: go up until a link repeats.
             let parent_of =
                 |l: usize| parent_joint[l].and_then(|j| index.get(&*joints[j].parent).copied());
             let start = (0..links.len()).find(|&l| !reached[l]).unwrap_or(0);
             let mut path = vec![start];
             while let Some(up) = parent_of(path[path.len() - 1]) {
                 if let Some(at) = path.iter().position(|&l| l == up) {
-                    let ring = path[at..=at]
+                    let cycle = path[at..=at]
                         .iter()
                         .chain(path[at + 1..].iter().rev())
                         .chain(&path[at..=at]);
                     return Err(MultibodyError::Cycle {
-                        cycle: ring.map(|&l| links[l].name.clone()).collect(),
+                        cycle: cycle.map(|&l| links[l].name.clone()).collect(),
                     });
                 }
                 path.push(up);
             }
-            unreachable!("a link no root reaches has a parent, and so has each of its ancestors");
+            unreachable!(
+                "a link that no root reaches has a parent, and so has each of its ancestors"
+            );
         }
         Ok(Self { order })
     }
 }
 
-/// Preorder from `root` without recursion, so a chain of any length fits the stack.
+/// Preorder traversal from `root`, without recursion so that long chains do not overflow the stack.
 fn depth_first(root: usize, children: &[Vec<(usize, usize)>]) -> Vec<Visit> {
     let mut order: Vec<Visit> = Vec::with_capacity(children.len());
     let mut stack = vec![Visit {

@@ -1,17 +1,18 @@
-//! Material points of a rod in a step: where they are, which unknowns carry them, where they go.
+//! Material points of a rod in a step: their location, interpolation and motion.
 
 use nalgebra::{Matrix3, Point3, SMatrix, Vector3};
 use pliant_contact_sap::{BasisIdx, BodyError, MaterialPoint, Primitive, Rows};
 
 use super::RodStep;
 use super::surface::frame_axes;
-use crate::elasticity::{Impossible, edge_kinematics};
+use crate::elasticity::edge_kinematics;
+use crate::impossible::Impossible;
 use crate::strain::EdgeKinematics;
 
-/// Where a material point lies on the rod.
+/// Location of a material point on the rod.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
-    /// On an edge, at a fraction, at an offset r from the centreline in world axes at the start of the step.
+pub(super) enum PointLocation {
+    /// On an edge at a fraction of its length, with an offset r from the centreline, in world axes at the start of the step.
     Edge {
         edge: usize,
         fraction: f64,
@@ -19,15 +20,15 @@ pub(super) enum Place {
     },
     /// A node.
     Node(usize),
-    /// A frame's origin and the offset in its axes.
+    /// At an offset from a named frame, in its axes.
     Frame { frame: usize, offset: Vector3<f64> },
 }
 
 impl RodStep {
-    pub(super) fn place(&self, p: &MaterialPoint) -> Result<Place, BodyError> {
+    pub(super) fn locate(&self, p: &MaterialPoint) -> Result<PointLocation, BodyError> {
         let rod = &*self.rod;
         let (first, n_segments) = (rod.first_node(), rod.n_segments());
-        let nowhere = || BodyError::NoSuchPoint {
+        let no_such_point = || BodyError::NoSuchPoint {
             point: p.primitive,
             places: format!(
                 "{} frames, {} vertices, {n_segments} edges",
@@ -37,11 +38,11 @@ impl RodStep {
         };
         let offset = p.offset;
         match p.primitive {
-            Primitive::Frame(i) if (i as usize) < rod.frames.len() => Ok(Place::Frame {
+            Primitive::Frame(i) if (i as usize) < rod.frames.len() => Ok(PointLocation::Frame {
                 frame: i as usize,
                 offset,
             }),
-            Primitive::Edge(i) if (i as usize) < n_segments => Ok(Place::Edge {
+            Primitive::Edge(i) if (i as usize) < n_segments => Ok(PointLocation::Edge {
                 edge: i as usize + first,
                 fraction: p.weights[1] / (p.weights[0] + p.weights[1]),
                 offset,
@@ -49,21 +50,21 @@ impl RodStep {
             Primitive::Vertex(i) if (i as usize) < rod.n_vertices() => {
                 let node = i as usize + first;
                 if offset == Vector3::zeros() {
-                    return Ok(Place::Node(node));
+                    return Ok(PointLocation::Node(node));
                 }
-                // A point beside a node moves with an edge of it.
+                // A point beside a node moves with an adjacent edge.
                 let (edge, fraction) = self.edge_at(node);
-                Ok(Place::Edge {
+                Ok(PointLocation::Edge {
                     edge,
                     fraction,
                     offset,
                 })
             }
-            _ => Err(nowhere()),
+            _ => Err(no_such_point()),
         }
     }
 
-    /// The edge of the centreline after a node, at the last node that before it, and where the node is on it.
+    /// The edge after a node (before it, for the last node), and the node's fraction on it.
     pub(super) fn edge_at(&self, node: usize) -> (usize, f64) {
         let rod = &*self.rod;
         let last = rod.first_node() + rod.n_segments() - 1;
@@ -74,13 +75,13 @@ impl RodStep {
         }
     }
 
-    /// Bases: edges (seven unknowns x_i, γ, x_i+1), then nodes (three), then frames (a twist, six rows).
-    pub(super) fn basis_of(&self, place: &Place) -> BasisIdx {
+    /// Bases: edges (seven unknowns x_i, γ, x_i+1), then nodes (three), then named frames (a twist, six rows).
+    pub(super) fn basis_of(&self, location: &PointLocation) -> BasisIdx {
         let (n_edges, n_nodes) = (self.rod.n_edges, self.rod.n_nodes);
-        BasisIdx(match place {
-            Place::Edge { edge, .. } => *edge,
-            Place::Node(node) => n_edges + node,
-            Place::Frame { frame, .. } => n_edges + n_nodes + frame,
+        BasisIdx(match location {
+            PointLocation::Edge { edge, .. } => *edge,
+            PointLocation::Node(node) => n_edges + node,
+            PointLocation::Frame { frame, .. } => n_edges + n_nodes + frame,
         } as u32)
     }
 
@@ -90,8 +91,8 @@ impl RodStep {
     /// v = (1−s) x_i' + s x_i+1' + (t × r) γ' − t (r·(x_i+1' − x_i'))/l
     /// ```
     ///
-    /// The third term lets friction twist the rod, the fourth is the swing of the section: without it the couple r × f of
-    /// a friction force along the rod would be lost.
+    /// The third term is the rotation of the section about the tangent: through it friction twists the rod. The fourth is
+    /// its rotation across the tangent, which carries the moment r × f of a force along the rod.
     pub(super) fn edge_interpolation(
         edge: &EdgeKinematics,
         fraction: f64,
@@ -114,7 +115,7 @@ impl RodStep {
         (4 * a, 4 * edge + 3, 4 * b)
     }
 
-    /// Identity rows of `n` unknowns; what is held becomes bias.
+    /// Identity rows of `n` unknowns; held velocities become bias.
     pub(super) fn identity(&self, row: usize, dof: usize, n: usize, out: &mut Rows) {
         let held = &self.motion.held[dof..dof + n];
         if !held.contains(&true) {
@@ -130,7 +131,7 @@ impl RodStep {
         }
     }
 
-    /// Position of an unknown at the end of a step with velocity `v`.
+    /// Value of unknown `i` of q at the end of a step with velocity `v`.
     pub(super) fn moved(&self, v: &[f64], i: usize) -> f64 {
         let v0 = self.motion.start[i];
         let v = if self.motion.held[i] { v0 } else { v[i] };
@@ -142,7 +143,7 @@ impl RodStep {
         Vector3::from_fn(|k, _| self.moved(v, 4 * node + k))
     }
 
-    /// An edge at the end of a step, and where its first node is.
+    /// Kinematics of an edge at the end of a step, and the position of its first node.
     pub(super) fn moved_edge(
         &self,
         v: &[f64],
@@ -152,7 +153,7 @@ impl RodStep {
         let (x_a, x_b) = (self.moved_node(v, a), self.moved_node(v, b));
         let kinematics = edge_kinematics(
             self.rod.rest_length[edge],
-            &self.motion.reference.anchors[edge],
+            &self.motion.reference.frames[edge],
             &(x_b - x_a),
             self.moved(v, 4 * edge + 3),
             edge,
@@ -160,10 +161,14 @@ impl RodStep {
         Ok((kinematics, x_a))
     }
 
-    pub(super) fn moved_point(&self, v: &[f64], place: &Place) -> Result<Point3<f64>, Impossible> {
-        let (edge, fraction, from_start) = match *place {
-            Place::Node(node) => return Ok(self.moved_node(v, node).into()),
-            Place::Edge {
+    pub(super) fn moved_point(
+        &self,
+        v: &[f64],
+        location: &PointLocation,
+    ) -> Result<Point3<f64>, Impossible> {
+        let (edge, fraction, in_section) = match *location {
+            PointLocation::Node(node) => return Ok(self.moved_node(v, node).into()),
+            PointLocation::Edge {
                 edge,
                 fraction,
                 offset,
@@ -171,17 +176,17 @@ impl RodStep {
                 let in_section = frame_axes(&self.start[edge]).inverse() * offset;
                 (edge, fraction, in_section)
             }
-            Place::Frame { frame, offset } => {
+            PointLocation::Frame { frame, offset } => {
                 let frame = &self.rod.frames[frame];
                 (frame.edge, frame.fraction, offset)
             }
         };
         let (kinematics, x_a) = self.moved_edge(v, edge)?;
         let on_axis = x_a + kinematics.tangent * (kinematics.length * fraction);
-        Ok((on_axis + frame_axes(&kinematics) * from_start).into())
+        Ok((on_axis + frame_axes(&kinematics) * in_section).into())
     }
 
-    /// A column of a twist basis; what is held becomes bias.
+    /// A column of a twist basis; a held velocity becomes bias.
     pub(super) fn column(
         &self,
         dof: usize,

@@ -1,4 +1,4 @@
-//! What a tree promises as a body of the contact problem, held against the kit.
+//! The tree passes the conformance checks of a body of the contact problem.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use pliant_multibody::{JointKind, JointSpec, LinkSpec, Model, ModelBuilder, Rigi
 use super::test_bench::{DOWN, brick};
 
 /// One joint of every kind, in two branches, with springs, dampers and a rotor.
-pub(crate) fn menagerie(root: Root) -> Arc<Model> {
-    let mut builder = ModelBuilder::new("menagerie");
+pub(crate) fn tree_of_all_joints(root: Root) -> Arc<Model> {
+    let mut builder = ModelBuilder::new("tree_of_all_joints");
     builder.root(root);
     builder.link(LinkSpec::new(
         "root",
@@ -49,7 +49,7 @@ pub(crate) fn menagerie(root: Root) -> Arc<Model> {
     Arc::new(builder.build().expect("a legal model"))
 }
 
-/// In motion, off every symmetry.
+/// A state in motion, without symmetry.
 pub(crate) fn moving(model: &Arc<Model>) -> RigidTree {
     let v: Vec<f64> = (0..model.n_v())
         .map(|k| (1.3 * k as f64 + 0.4).sin())
@@ -69,12 +69,12 @@ pub(crate) fn moving(model: &Arc<Model>) -> RigidTree {
 }
 
 #[test]
-fn a_tree_of_all_joints_keeps_the_promises_of_a_body_free_and_held() {
+fn a_tree_of_all_joint_kinds_conforms_free_and_held() {
     for root in [
         Root::Fixed(Isometry3::translation(0.1, 0.2, 0.3)),
         Root::Floating,
     ] {
-        let model = menagerie(root);
+        let model = tree_of_all_joints(root);
         let tree = moving(&model);
         let mut control = tree.default_control();
         let joint = |name: &str| model.joint(model.joint_named(name).expect("there is one"));
@@ -134,8 +134,8 @@ fn check_start_surface(tree: &RigidTree, input: &StepInput<'_>) {
 }
 
 #[test]
-fn states_and_controls_that_do_not_fit_are_refused_with_the_place() {
-    let model = menagerie(Root::Floating);
+fn errors_of_states_and_controls_name_the_entry() {
+    let model = tree_of_all_joints(Root::Floating);
     let tree = moving(&model);
     let state = tree.default_state();
     let good = tree.default_control();
@@ -154,17 +154,17 @@ fn states_and_controls_that_do_not_fit_are_refused_with_the_place() {
     cases[3].1 = "control.loads[1]";
     cases[4].0.loads = vec![load(0)];
     cases[4].0.loads[0].point.primitive = Primitive::Vertex(0);
-    cases[4].1 = "frames only";
+    cases[4].1 = "no other primitives";
     cases[5].0.loads = vec![load(0)];
     cases[5].0.loads[0].torque_W.y = f64::NAN;
     cases[5].1 = "control.loads[0]";
-    for (control, place) in &cases {
+    for (control, entry) in &cases {
         let input = StepInput {
             time_step: 1e-2.into(),
             gravity: DOWN,
             control,
         };
-        let error: BodyError = tree.new_step().begin(&state, &input).expect_err("refused");
-        assert!(error.to_string().contains(place), "{error}");
+        let error: BodyError = tree.new_step().begin(&state, &input).expect_err("rejected");
+        assert!(error.to_string().contains(entry), "{error}");
     }
 }

@@ -1,40 +1,40 @@
-//! The state a step with given end velocities leads to.
+//! The state at the end of a step with given end velocities.
 
 use std::mem::take;
 use std::sync::{MutexGuard, PoisonError};
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::free_flight::{Ahead, FreeFlight};
+use super::free_flight::{EndState, FreeFlight};
 use super::step::TreeStep;
 use crate::model::LinkIdx;
 use crate::spatial::{product, rotate};
 
 impl TreeStep {
-    /// All velocities, given the free ones.
-    pub(super) fn whole_velocity(&self, v: &[f64], whole: &mut Vec<f64>) {
-        whole.clone_from(&self.prescribed);
-        self.held.scatter(v, whole);
+    /// All velocities, from the free ones and the prescribed ones.
+    pub(super) fn full_velocity(&self, v: &[f64], full: &mut Vec<f64>) {
+        full.clone_from(&self.prescribed);
+        self.held.scatter(v, full);
     }
 
-    /// The velocities that move positions over a step with free end velocities `v`: prescribed ones hold throughout.
-    fn mean_velocity(&self, v: &[f64], whole: &mut Vec<f64>) {
-        whole.clone_from(&self.prescribed);
+    /// The velocities by which positions advance in a step with free end velocities `v`; prescribed ones are constant.
+    fn mean_velocity(&self, v: &[f64], full: &mut Vec<f64>) {
+        full.clone_from(&self.prescribed);
         for (i, &k) in self.held.free().iter().enumerate() {
-            whole[k] = self.time_step.mean_velocity(self.start[i], v[i]);
+            full[k] = self.time_step.mean_velocity(self.start[i], v[i]);
         }
     }
 
-    pub(super) fn ahead(&self) -> Option<MutexGuard<'_, Ahead>> {
-        let room = self.ahead.as_ref()?;
-        Some(room.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(super) fn end_state(&self) -> Option<MutexGuard<'_, EndState>> {
+        let workspace = self.end_state.as_ref()?;
+        Some(workspace.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The state after a step with end velocities `v`.
     pub(super) fn state_after(
         &self,
         v: &[f64],
-        ahead: Option<&mut Ahead>,
+        end_state: Option<&mut EndState>,
         q_next: &mut Vec<f64>,
         v_next: &mut Vec<f64>,
     ) {
@@ -42,11 +42,11 @@ impl TreeStep {
         self.mean_velocity(v, v_next);
         q_next.resize(self.q.len(), 0.0);
         model.integrate(&self.q, v_next, time_step.length_s, q_next);
-        self.whole_velocity(v, v_next);
-        if let Some(ahead) = ahead {
-            ahead.update(model, q_next, v_next);
+        self.full_velocity(v, v_next);
+        if let Some(end_state) = end_state {
+            end_state.update(model, q_next, v_next);
             for flight in self.flights.iter().filter(|flight| flight.is_free) {
-                flight.close(time_step, &self.q, ahead, q_next, v_next);
+                flight.finish(time_step, &self.q, end_state, q_next, v_next);
             }
         }
     }
@@ -55,23 +55,23 @@ impl TreeStep {
     pub(super) fn link_pose_after(&self, v: &[f64], link: LinkIdx) -> (Matrix3<f64>, Vector3<f64>) {
         let model = &*self.model;
         let body = model.links[link.0].body.0;
-        let carries = |flight: &FreeFlight| flight.is_free && flight.carries(body);
-        let room = self.ahead().filter(|_| self.flights.iter().any(carries));
-        let Some(mut ahead) = room else {
-            return self.chained_pose_after(v, link);
+        let moves = |flight: &FreeFlight| flight.is_free && flight.carries(body);
+        let workspace = self.end_state().filter(|_| self.flights.iter().any(moves));
+        let Some(mut end_state) = workspace else {
+            return self.chain_pose_after(v, link);
         };
-        let (mut q, mut rates) = (take(&mut ahead.q), take(&mut ahead.v));
-        self.state_after(v, Some(&mut ahead), &mut q, &mut rates);
-        ahead.positions.update(model, &q);
-        (ahead.q, ahead.v) = (q, rates);
+        let (mut q, mut rates) = (take(&mut end_state.q), take(&mut end_state.v));
+        self.state_after(v, Some(&mut end_state), &mut q, &mut rates);
+        end_state.positions.update(model, &q);
+        (end_state.q, end_state.v) = (q, rates);
         (
-            ahead.positions.link_rotation(model, link),
-            ahead.positions.link_position(model, link),
+            end_state.positions.link_rotation(model, link),
+            end_state.positions.link_position(model, link),
         )
     }
 
-    /// Pose of a link after a step with end velocities `v` if none of its joints is in free flight: down its own chain only.
-    fn chained_pose_after(&self, v: &[f64], link: LinkIdx) -> (Matrix3<f64>, Vector3<f64>) {
+    /// Pose of a link after a step with end velocities `v` of a tree that is not in free flight: along its own chain only.
+    fn chain_pose_after(&self, v: &[f64], link: LinkIdx) -> (Matrix3<f64>, Vector3<f64>) {
         let model = &*self.model;
         let link = &model.links[link.0];
         let (mut rotation, mut origin) = (link.R_BL, link.p_BL);

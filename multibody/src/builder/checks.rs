@@ -1,9 +1,9 @@
-//! What a link or joint must satisfy by itself.
+//! Validation of single links and joints.
 
 use super::{JointSpec, LinkSpec};
 use crate::error::MultibodyError;
 
-/// Finite, not negative, positive semidefinite.
+/// Checks that an inertia is finite, with mass not negative and a positive semidefinite rotational part.
 pub(super) fn check_inertia(link: &LinkSpec) -> Result<(), MultibodyError> {
     let inertia = &link.inertia;
     let subject = || format!("link \"{}\"", link.name);
@@ -33,7 +33,7 @@ pub(super) fn check_inertia(link: &LinkSpec) -> Result<(), MultibodyError> {
         });
     }
     let [smallest, _, largest] = inertia.principal_moments();
-    // Flat bodies have a moment of zero up to the rounding of the file's digits.
+    // Flat bodies have a principal moment of zero, up to rounding in the file.
     if smallest < -1e-6 * largest.abs().max(smallest.abs()) {
         return Err(MultibodyError::IndefiniteInertia {
             link: link.name.clone(),
@@ -43,7 +43,7 @@ pub(super) fn check_inertia(link: &LinkSpec) -> Result<(), MultibodyError> {
     Ok(())
 }
 
-/// An axis where one is needed, limits in order, nothing negative that must not be.
+/// Checks the axis, the limits, and the ranges of passive forces and drive.
 pub(super) fn check_joint(joint: &JointSpec) -> Result<(), MultibodyError> {
     let value = |quantity: &str, value: f64, allowed: &str| MultibodyError::Value {
         subject: format!("joint \"{}\"", joint.name),
@@ -101,7 +101,7 @@ pub(super) fn check_joint(joint: &JointSpec) -> Result<(), MultibodyError> {
     }
     if joint.kind.n_v() != 1 && passive.spring_stiffness > 0.0 {
         let allowed =
-            "is for joints of one degree of freedom; use a force element or several joints";
+            "is not supported for joints of several degrees of freedom; use several joints";
         return Err(value("spring stiffness", passive.spring_stiffness, allowed));
     }
     Ok(())

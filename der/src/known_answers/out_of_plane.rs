@@ -1,4 +1,4 @@
-//! Bent and closed rods that leave their plane: Michell's ring, upright strips, a natural circle that hangs.
+//! Out-of-plane buckling: Michell's ring, lateral-torsional buckling of strips, a naturally curved rod under its weight.
 
 use std::f64::consts::PI;
 
@@ -6,17 +6,17 @@ use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{Control, DeformableModel};
 
 use super::{
-    Comparison, Comparisons, at_rest, cantilever, critical, hold, is_stable, isotropic, pull,
+    Comparison, Comparisons, at_rest, cantilever, critical, dead_load, hold, is_stable, isotropic,
 };
 use crate::{
     Centreline, Closure, End, EndCondition, NaturalShape, NaturalStrain, Rod, RodBuilder, RodError,
     RodProperties,
 };
 
-/// The twist Θ at which a naturally straight ring of polygon `edges` leaves its plane.
+/// The twist Θ at which a closed circular polygon of `edges` edges buckles out of its plane.
 fn buckling_twist(edges: usize, twist: f64) -> Result<f64, RodError> {
     let length = edges as f64 * 2.0 * (PI / edges as f64).sin();
-    // Six rigid motions and a spin of all sections have no frequency; more of them near zero are buckling.
+    // Six rigid motions and a uniform rotation of all sections have zero frequency; any further one is a buckling mode.
     let neutral = |total: f64| -> Result<usize, RodError> {
         let rod = RodBuilder::new(Centreline::circle(1.0, edges))
             .properties(isotropic(twist))
@@ -30,7 +30,8 @@ fn buckling_twist(edges: usize, twist: f64) -> Result<f64, RodError> {
     critical(25.0, |total| Ok(neutral(total)? == 7))
 }
 
-/// A naturally straight ring closed with twist Θ leaves its plane at Θ = 2π√3 EI/GJ: 14.148 rad at ν = 0.3, 16.324 at ν = 0.5.
+/// A circular rod closed with twist Θ buckles out of its plane at Θ = 2π√3 EI/GJ: 14.148 rad at ν = 0.3, 16.324 rad at
+/// ν = 0.5.
 ///
 /// # Errors
 /// None.
@@ -58,8 +59,8 @@ pub fn twisted_ring() -> Comparisons {
     Ok(comparisons)
 }
 
-/// What must be held so that a rod in the x-z plane stays there.
-fn plane_only(rod: &Rod) -> Control {
+/// A control that holds all out-of-plane unknowns of a rod in the x-z plane.
+fn in_plane_control(rod: &Rod) -> Control {
     let mut control = rod.default_control();
     let n = rod.n_dofs();
     hold(
@@ -70,7 +71,7 @@ fn plane_only(rod: &Rod) -> Control {
     control
 }
 
-/// Stiff in the plane of the load, x-z.
+/// A strip that is stiff in the plane of the load, x-z.
 fn upright_strip() -> RodProperties {
     RodProperties {
         stretch: 1e8,
@@ -81,7 +82,7 @@ fn upright_strip() -> RodProperties {
     }
 }
 
-/// An upright strip tips over under a force at its tip, PL²/√(EI GJ) = 4.01260.
+/// Lateral-torsional buckling of an upright strip under a tip force, at PL²/√(EI GJ) = 4.01260.
 ///
 /// # Errors
 /// None but [`RodError::NoEquilibrium`].
@@ -90,13 +91,15 @@ pub fn strip_under_tip_force() -> Comparisons {
     for (edges, expected) in [(16, 1.0018), (32, 1.0006), (64, 1.0002)] {
         let rod = cantilever(edges, upright_strip())?;
         let force = critical(8.0, |p| {
-            let mut plane = plane_only(&rod);
-            plane.loads.push(pull(edges, Vector3::new(0.0, 0.0, -p)));
+            let mut plane = in_plane_control(&rod);
+            plane
+                .loads
+                .push(dead_load(edges, Vector3::new(0.0, 0.0, -p)));
             let state = at_rest(&rod, &rod.default_state(), 0.0, &plane)?;
             is_stable(&rod, &state, &rod.default_control())
         })?;
         comparisons.push(Comparison {
-            what: format!("tip force at which a strip tips over, over 4.01260 √(EI GJ)/L², {edges} edges"),
+            what: format!("tip force of lateral-torsional buckling over 4.01260 √(EI GJ)/L², {edges} edges"),
             found: force / 4.01260,
             expected,
             tolerance: 3e-4,
@@ -106,7 +109,7 @@ pub fn strip_under_tip_force() -> Comparisons {
     Ok(comparisons)
 }
 
-/// An upright strip tips over under its own weight, wL³/√(EI GJ) = 12.8537.
+/// Lateral-torsional buckling of an upright strip under its own weight, at wL³/√(EI GJ) = 12.8537.
 ///
 /// # Errors
 /// None but [`RodError::NoEquilibrium`].
@@ -115,11 +118,11 @@ pub fn strip_under_weight() -> Comparisons {
     for (edges, expected) in [(16, 1.0033), (32, 1.0010), (64, 1.0004)] {
         let rod = cantilever(edges, upright_strip())?;
         let weight = critical(25.0, |w| {
-            let state = at_rest(&rod, &rod.default_state(), w, &plane_only(&rod))?;
+            let state = at_rest(&rod, &rod.default_state(), w, &in_plane_control(&rod))?;
             is_stable(&rod, &state, &rod.default_control())
         })?;
         comparisons.push(Comparison {
-            what: format!("weight at which a strip tips over, over 12.8537 √(EI GJ)/L³, {edges} edges"),
+            what: format!("weight of lateral-torsional buckling over 12.8537 √(EI GJ)/L³, {edges} edges"),
             found: weight / 12.8537,
             expected,
             tolerance: 3e-4,
@@ -129,21 +132,21 @@ pub fn strip_under_weight() -> Comparisons {
     Ok(comparisons)
 }
 
-/// A naturally circular rod, clamped level and curving up, falls sideways under its weight; GJ/EI = 2/3.
+/// A naturally circular rod, clamped horizontally and curving upwards, buckles sideways under its weight; GJ/EI = 2/3.
 ///
 /// # Errors
 /// None but [`RodError::NoEquilibrium`].
 pub fn natural_circle() -> Comparisons {
     let mut comparisons = Vec::new();
-    for (turn, results) in [
+    for (angle, results) in [
         (1.5 * PI, [(16, 12.12), (32, 12.28), (64, 12.32)]),
         (2.0 * PI, [(16, 21.72), (32, 22.37), (64, 22.55)]),
     ] {
         for (edges, expected) in results {
             // A polygon of length 1.
-            let radius = 0.5 / edges as f64 / (0.5 * turn / edges as f64).sin();
+            let radius = 0.5 / edges as f64 / (0.5 * angle / edges as f64).sin();
             let line = Centreline::curve(Closure::Open, edges, |u| {
-                let (sin, cos) = (turn * u).sin_cos();
+                let (sin, cos) = (angle * u).sin_cos();
                 Point3::new(radius * sin, 0.0, radius * (1.0 - cos))
             });
             let tangent = Some(Vector3::x());
@@ -154,13 +157,13 @@ pub fn natural_circle() -> Comparisons {
                 .end(End::Start, EndCondition::Clamped { tangent })
                 .build()?;
             let found = critical(40.0, |w| {
-                let state = at_rest(&rod, &rod.default_state(), w, &plane_only(&rod))?;
+                let state = at_rest(&rod, &rod.default_state(), w, &in_plane_control(&rod))?;
                 is_stable(&rod, &state, &rod.default_control())
             })?;
             comparisons.push(Comparison {
                 what: format!(
-                    "wL³/EI at which a natural circle of {:.0}° falls sideways, {edges} edges",
-                    turn.to_degrees()
+                    "wL³/EI at which a natural circular arc of {:.0}° buckles sideways, {edges} edges",
+                    angle.to_degrees()
                 ),
                 found,
                 expected,

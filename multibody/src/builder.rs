@@ -1,102 +1,25 @@
-//! Building a model: names become indices, links become bodies, and every check is made here.
+//! Builds a [`Model`]: resolves names to indices, joins welded links into bodies, and checks everything.
+
+mod attach;
+mod checks;
+mod regularity;
+mod specs;
+mod tree;
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
-use super::checks::{check_inertia, check_joint};
-use super::tree::Tree;
-use super::{
-    Body, Coupler, GravityAction, Joint, JointIdx, Link, LinkIdx, Model, NamedFrame, Root,
-};
-use crate::BodyIdx;
 use crate::error::MultibodyError;
-use crate::geometry::{Collision, CollisionFilterGroup, Visual};
-use crate::inertia::SpatialInertia;
-use crate::joint::{Drive, JointKind, JointLimits, PassiveForces, frame_with_axis};
+use crate::geometry::CollisionFilterGroup;
+use crate::joint::{JointKind, frame_with_axis};
+use crate::model::{
+    Body, BodyIdx, Coupler, GravityAction, Joint, JointIdx, Link, LinkIdx, Model, NamedFrame, Root,
+};
 use crate::spatial::OriginInertia;
+use checks::{check_inertia, check_joint};
+use regularity::check_regular;
+use tree::Tree;
 
-/// A link to be built.
-#[derive(Clone, Debug)]
-pub struct LinkSpec {
-    /// Name, unique in the model.
-    pub name: String,
-    /// Mass properties in the link frame.
-    pub inertia: SpatialInertia,
-    /// Shapes that touch.
-    pub collisions: Vec<Collision>,
-    /// Shapes that are seen.
-    pub visuals: Vec<Visual>,
-}
-
-impl LinkSpec {
-    /// A link without shapes.
-    pub fn new(name: impl Into<String>, inertia: SpatialInertia) -> Self {
-        Self {
-            name: name.into(),
-            inertia,
-            collisions: Vec::new(),
-            visuals: Vec::new(),
-        }
-    }
-}
-
-/// A joint to be built.
-#[derive(Clone, Debug)]
-pub struct JointSpec {
-    /// Name, unique in the model.
-    pub name: String,
-    /// What it lets free.
-    pub kind: JointKind,
-    /// Name of the parent link.
-    pub parent: String,
-    /// Name of the child link.
-    pub child: String,
-    /// Pose of the joint frame in the parent link's frame.
-    pub X_PJ: Isometry3<f64>,
-    /// Axis in the joint frame, of any nonzero length; joints without an axis don't read it.
-    pub axis: Vector3<f64>,
-    /// Bounds.
-    pub limits: JointLimits,
-    /// Damping, friction, spring.
-    pub passive: PassiveForces,
-    /// Rotor and gear.
-    pub drive: Drive,
-}
-
-impl JointSpec {
-    /// A joint at the parent's origin, about or along x (URDF's default axis), without limits, friction or drive.
-    pub fn new(
-        name: impl Into<String>,
-        kind: JointKind,
-        parent: impl Into<String>,
-        child: impl Into<String>,
-    ) -> Self {
-        Self {
-            name: name.into(),
-            kind,
-            parent: parent.into(),
-            child: child.into(),
-            X_PJ: Isometry3::identity(),
-            axis: Vector3::x(),
-            limits: JointLimits::default(),
-            passive: PassiveForces::default(),
-            drive: Drive::default(),
-        }
-    }
-
-    /// The same joint at another pose.
-    #[must_use]
-    pub fn at(mut self, X_PJ: Isometry3<f64>) -> Self {
-        self.X_PJ = X_PJ;
-        self
-    }
-
-    /// The same joint with another axis.
-    #[must_use]
-    pub fn about(mut self, axis: Vector3<f64>) -> Self {
-        self.axis = axis;
-        self
-    }
-}
+pub use specs::{JointSpec, LinkSpec};
 
 struct CouplerSpec {
     joint: String,
@@ -111,7 +34,7 @@ struct FrameSpec {
     X_LF: Isometry3<f64>,
 }
 
-/// Collects links and joints in any order; [`build`](Self::build) checks them and makes the tree.
+/// Collects links and joints in any order; [`build`](Self::build) validates them and creates the model.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -137,12 +60,12 @@ pub struct ModelBuilder {
 }
 
 impl ModelBuilder {
-    /// An empty model, its root welded to the world's origin, with gravity.
+    /// An empty model, its root welded to the world origin, with gravity enabled.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             root: Root::Fixed(Isometry3::identity()),
-            gravity: GravityAction::Acts,
+            gravity: GravityAction::Enabled,
             links: Vec::new(),
             joints: Vec::new(),
             couplers: Vec::new(),
@@ -151,13 +74,13 @@ impl ModelBuilder {
         }
     }
 
-    /// How the root hangs in the world.
+    /// Sets how the root link is attached to the world.
     pub fn root(&mut self, root: Root) -> &mut Self {
         self.root = root;
         self
     }
 
-    /// Whether gravity acts on it.
+    /// Sets whether gravity acts on the model.
     pub fn gravity(&mut self, gravity: GravityAction) -> &mut Self {
         self.gravity = gravity;
         self
@@ -169,14 +92,13 @@ impl ModelBuilder {
         self
     }
 
-    /// Adds a joint. Degrees of freedom are numbered depth first; the children of one link keep the order of these
-    /// calls.
+    /// Adds a joint. Degrees of freedom are numbered depth first, with the children of a link in the order of these calls.
     pub fn joint(&mut self, joint: JointSpec) -> &mut Self {
         self.joints.push(joint);
         self
     }
 
-    /// `joint` follows `source`: q_joint = multiplier · q_source + offset.
+    /// Couples two joints: q_joint = multiplier · q_source + offset.
     pub fn coupler(
         &mut self,
         joint: impl Into<String>,
@@ -208,18 +130,18 @@ impl ModelBuilder {
         self
     }
 
-    /// Adds a group of links that don't touch others.
+    /// Adds a collision filter group.
     pub fn collision_filter_group(&mut self, group: CollisionFilterGroup) -> &mut Self {
         self.filter_groups.push(group);
         self
     }
 
-    /// Checks everything and makes the model.
+    /// Validates the specification and creates the model.
     ///
     /// # Errors
-    /// Whatever keeps the parts from being one tree of bodies with a positive definite mass matrix; the variant names
-    /// the link or joint. Inertias that no real body has, but that can be computed with, are no error: see
-    /// [`SpatialInertia::flaws`].
+    /// [`MultibodyError`], with the name of the link or joint, if the links are not one tree, a value is out of range, or the
+    /// mass matrix is not positive definite. Unphysical inertias that permit simulation are not an error: see
+    /// [`SpatialInertia::flaws`](crate::SpatialInertia::flaws).
     pub fn build(&self) -> Result<Model, MultibodyError> {
         for link in &self.links {
             check_inertia(link)?;
@@ -232,11 +154,11 @@ impl ModelBuilder {
         self.attach_couplers(&mut model)?;
         self.attach_frames(&mut model)?;
         model.filter_groups.clone_from(&self.filter_groups);
-        crate::articulated_body::check_regular(&model)?;
+        check_regular(&model)?;
         Ok(model)
     }
 
-    /// Walks the tree in its order and turns specifications into links, joints and bodies.
+    /// Creates links, joints and bodies in the order of the tree.
     fn assemble(&self, tree: &Tree) -> Model {
         let mut model = Model {
             name: self.name.clone(),
@@ -262,7 +184,7 @@ impl ModelBuilder {
             dof_body: Vec::new(),
             n_q: 0,
         };
-        // Pose of each placed link in its body's frame.
+        // Pose of each link in its body's frame.
         let mut X_BL: Vec<Isometry3<f64>> = Vec::with_capacity(self.links.len());
         for visit in &tree.order {
             let spec = &self.links[visit.link];
@@ -275,7 +197,8 @@ impl ModelBuilder {
                         "world",
                         &*spec.name,
                     );
-                    let (idx, body, pose) = model.place(&joint, None, &Isometry3::identity(), 0);
+                    let (idx, body, pose) =
+                        model.add_joint(&joint, None, &Isometry3::identity(), 0);
                     (Some(idx), body, pose)
                 }
                 (Some(j), _) => {
@@ -283,14 +206,14 @@ impl ModelBuilder {
                     let parent = visit.parent;
                     let parent_body = model.links[parent].body.0;
                     let (idx, body, pose) =
-                        model.place(joint, Some(LinkIdx(parent)), &X_BL[parent], parent_body);
+                        model.add_joint(joint, Some(LinkIdx(parent)), &X_BL[parent], parent_body);
                     (Some(idx), body, pose)
                 }
             };
-            let seen = spec.inertia.seen_from(&pose).about_origin();
+            let inertia_B = spec.inertia.expressed_in(&pose).about_origin();
             model.bodies[body]
                 .inertia_B
-                .add_shifted(&seen, &Vector3::zeros());
+                .add_shifted(&inertia_B, &Vector3::zeros());
             model.links.push(Link {
                 name: spec.name.clone(),
                 inertia: spec.inertia,
@@ -315,10 +238,10 @@ impl ModelBuilder {
             };
             let find = |name: &str| model.joints.iter().position(|j| j.name == name);
             let joint =
-                find(&coupler.joint).ok_or_else(|| fail("but the first is not in the model"))?;
+                find(&coupler.joint).ok_or_else(|| fail("but is itself not in the model"))?;
             let source = find(&coupler.source).ok_or_else(|| fail("which is not in the model"))?;
             if joint == source {
-                return Err(fail("itself"));
+                return Err(fail("which is itself; name another joint"));
             }
             if [joint, source]
                 .iter()
@@ -355,8 +278,8 @@ impl ModelBuilder {
 }
 
 impl Model {
-    /// Adds `joint` and, if it moves, a body; returns its index, the child's body and the child's pose in it.
-    fn place(
+    /// Adds `joint`, and a body unless it is fixed. Returns the joint's index, the child's body and the child's pose in it.
+    fn add_joint(
         &mut self,
         joint: &JointSpec,
         parent: Option<LinkIdx>,

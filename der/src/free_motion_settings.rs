@@ -1,0 +1,57 @@
+//! Settings of the free motion.
+
+use crate::error::RodError;
+use crate::section::parameter;
+
+/// Settings of the free-motion solver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FreeMotionSettings {
+    /// Residual, relative to inertia, elastic forces and loads, at which Newton's method stops. The linearised contact step
+    /// that follows is one more Newton step, so the final error is of the order of its square.
+    pub relative_tolerance: f64,
+    /// Largest number of Newton iterations; a step that reaches it carries a warning.
+    pub iterations_max: u32,
+    /// Where the momentum balance is linearised for the contact solve.
+    pub linearised: Linearised,
+}
+
+/// Where the momentum balance is linearised for the contact solve.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Linearised {
+    /// At the free motion, as in Li and Chou (2025): without contact, the step is solved to the tolerance.
+    #[default]
+    AtFreeMotion,
+    /// At the velocity of the start, without iterations. For ropes under tension around posts or through loops: without
+    /// contact they would move far within a step, to where their stiffness is very different.
+    AtStart,
+}
+
+impl Default for FreeMotionSettings {
+    fn default() -> Self {
+        Self {
+            relative_tolerance: 1e-4, // the linearised step that follows reduces it to 1e-7 or less
+            iterations_max: 60,
+            linearised: Linearised::AtFreeMotion,
+        }
+    }
+}
+
+impl FreeMotionSettings {
+    pub(crate) fn validate(&self) -> Result<(), RodError> {
+        if !(self.relative_tolerance > 0.0 && self.relative_tolerance < 1.0) {
+            return Err(parameter(
+                "relative tolerance of the free motion",
+                self.relative_tolerance,
+                "must lie in (0, 1)",
+            ));
+        }
+        if self.iterations_max == 0 {
+            return Err(parameter(
+                "largest number of iterations of the free motion",
+                0.0,
+                "must be at least 1",
+            ));
+        }
+        Ok(())
+    }
+}

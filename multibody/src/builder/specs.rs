@@ -1,0 +1,91 @@
+//! Specifications of links and joints.
+
+use nalgebra::{Isometry3, Vector3};
+
+use crate::geometry::{Collision, Visual};
+use crate::inertia::SpatialInertia;
+use crate::joint::{Drive, JointKind, JointLimits, PassiveForces};
+
+/// Specification of a link.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Name, unique in the model.
+    pub name: String,
+    /// Mass properties in the link frame.
+    pub inertia: SpatialInertia,
+    /// Collision shapes.
+    pub collisions: Vec<Collision>,
+    /// Visual shapes.
+    pub visuals: Vec<Visual>,
+}
+
+impl LinkSpec {
+    /// A link without shapes.
+    pub fn new(name: impl Into<String>, inertia: SpatialInertia) -> Self {
+        Self {
+            name: name.into(),
+            inertia,
+            collisions: Vec::new(),
+            visuals: Vec::new(),
+        }
+    }
+}
+
+/// Specification of a joint.
+#[derive(Clone, Debug)]
+pub struct JointSpec {
+    /// Name, unique in the model.
+    pub name: String,
+    /// Kind of joint.
+    pub kind: JointKind,
+    /// Name of the parent link.
+    pub parent: String,
+    /// Name of the child link.
+    pub child: String,
+    /// Pose of the joint frame in the parent link's frame.
+    pub X_PJ: Isometry3<f64>,
+    /// Axis in the joint frame, of any nonzero length; ignored by joints without an axis.
+    pub axis: Vector3<f64>,
+    /// Limits.
+    pub limits: JointLimits,
+    /// Damping, dry friction and spring.
+    pub passive: PassiveForces,
+    /// Rotor, gear and gains.
+    pub drive: Drive,
+}
+
+impl JointSpec {
+    /// A joint at the parent's origin with axis x (URDF's default), without limits, passive forces or drive.
+    pub fn new(
+        name: impl Into<String>,
+        kind: JointKind,
+        parent: impl Into<String>,
+        child: impl Into<String>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            parent: parent.into(),
+            child: child.into(),
+            X_PJ: Isometry3::identity(),
+            axis: Vector3::x(),
+            limits: JointLimits::default(),
+            passive: PassiveForces::default(),
+            drive: Drive::default(),
+        }
+    }
+
+    /// Sets the pose of the joint frame in the parent.
+    #[must_use]
+    pub fn at(mut self, X_PJ: Isometry3<f64>) -> Self {
+        self.X_PJ = X_PJ;
+        self
+    }
+
+    /// Sets the axis.
+    #[must_use]
+    pub fn about(mut self, axis: Vector3<f64>) -> Self {
+        self.axis = axis;
+        self
+    }
+}

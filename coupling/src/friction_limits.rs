@@ -15,7 +15,7 @@
 
 mod friction;
 
-use pliant_contact_sap::{BodyStep, ConstraintSet, ContactIdx, FrictionLimit};
+use pliant_contact_sap::{ConstraintSet, ContactIdx, FrictionLimit, VelocityLayout};
 use serde::{Deserialize, Serialize};
 
 use crate::contacts::ContactRecord;
@@ -158,7 +158,7 @@ impl FrictionLimits {
     pub(crate) fn foresee(
         &mut self,
         (world, state): (&World, &State),
-        (steps, time_step_s): (&[Box<dyn BodyStep>], f64),
+        time_step_s: f64,
         records: &mut [ContactRecord],
         set: &mut ConstraintSet,
     ) {
@@ -166,7 +166,7 @@ impl FrictionLimits {
         if model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
             return;
         }
-        self.sort_lasting_pairs(world, steps, records);
+        self.sort_lasting_pairs(world, records);
         let mut rest = self.order.as_slice();
         while let Some(&first) = rest.first() {
             let pair = records[first].pair();
@@ -194,7 +194,7 @@ impl FrictionLimits {
     pub(crate) fn remember(
         &mut self,
         world: &World,
-        (steps, time_step_s): (&[Box<dyn BodyStep>], f64),
+        time_step_s: f64,
         (records, impulses): (&[ContactRecord], &[f64]),
         loads: &mut Vec<PairLoad>,
     ) {
@@ -202,7 +202,7 @@ impl FrictionLimits {
         if world.parts.contact.model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
             return;
         }
-        self.sort_lasting_pairs(world, steps, records);
+        self.sort_lasting_pairs(world, records);
         let same_pair = |&i: &usize, &j: &usize| records[i].pair() == records[j].pair();
         loads.extend(self.order.chunk_by(same_pair).map(|contacts| {
             let of = |&i: &usize| Friction::of(&records[i], &impulses[3 * i..3 * i + 3]).load;
@@ -225,13 +225,8 @@ impl FrictionLimits {
 
     /// Those of them whose bodies have the same velocities in every step and no filament: nodes of a grid that is laid anew know
     /// their inertia, and so do segments.
-    fn sort_lasting_pairs(
-        &mut self,
-        world: &World,
-        steps: &[Box<dyn BodyStep>],
-        records: &[ContactRecord],
-    ) {
-        let lasts = |g: GeometryIdx| lasts(world, steps, g);
+    fn sort_lasting_pairs(&mut self, world: &World, records: &[ContactRecord]) {
+        let lasts = |g: GeometryIdx| lasts(world, g);
         self.sort_pairs(records, |record| {
             !record.is_rigid() && lasts(record.a) && lasts(record.b)
         });
@@ -359,9 +354,10 @@ fn share_load(contacts: &[usize], records: &mut [ContactRecord], impulses: &[f64
 }
 
 /// Whether a geometry's body has the same velocities in every step, and no filament.
-fn lasts(world: &World, steps: &[Box<dyn BodyStep>], g: GeometryIdx) -> bool {
+fn lasts(world: &World, g: GeometryIdx) -> bool {
     let mount = &world.parts.geometries[g.0].mount;
-    let body_lasts = |body: BodyIdx| steps[body.0].velocities_last();
+    let body_lasts =
+        |body: BodyIdx| world.parts.bodies[body.0].model.velocity_layout() == VelocityLayout::Fixed;
     !is_filament(world, g) && mount.body().is_none_or(body_lasts)
 }
 

@@ -81,7 +81,7 @@ impl Untrusted {
 }
 
 /// How bodies that are touched moved, against what their equations foresaw of it, such as where rest shapes turn: see
-/// [`BodyStep::foresee`](pliant_contact_sap::BodyStep::foresee).
+/// [`LaggedTerms::update`](pliant_contact_sap::LaggedTerms::update).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LaggedReport {
     /// How often the step was solved again, because a body was to foresee what was found.

@@ -9,7 +9,7 @@ mod lagged_terms;
 use nalgebra::Vector3;
 use pliant_contact_sap::{
     BlockFactors, BodyStep, ConstraintSet, ContactProblem, ConvexContactSolver, Dynamics, Solution,
-    SolveReport, StepInput, TimeStep,
+    SolveReport, StepInput, TimeStep, VelocityLayout,
 };
 use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
 use rayon::prelude::*;
@@ -51,6 +51,8 @@ pub struct StrongImplicit<S> {
     owners: Vec<RowOwner>,
     offsets: Vec<usize>,
     start: Vec<f64>,
+    /// Of each body: the velocities about which the step was linearised first.
+    linearised_at: Vec<Vec<f64>>,
     free: Vec<f64>,
     path: Vec<f64>,
     solved_path: Vec<f64>,
@@ -92,6 +94,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             owners: Vec::new(),
             offsets: Vec::new(),
             start: Vec::new(),
+            linearised_at: Vec::new(),
             free: Vec::new(),
             path: Vec::new(),
             solved_path: Vec::new(),
@@ -176,7 +179,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
 
     /// Opens the step of every body and linearises it.
     fn begin(&mut self, world: &World, state: &State, time_step_s: f64) -> Result<(), StepError> {
-        let open = |(b, step): (usize, &mut Box<dyn BodyStep>)| {
+        let open = |(b, (step, point)): (usize, (&mut Box<dyn BodyStep>, &mut Vec<f64>))| {
             let input = StepInput {
                 time_step: TimeStep {
                     length_s: time_step_s,
@@ -186,15 +189,18 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 control: &state.controls[b],
             };
             let opened = step.begin(&state.bodies[b], &input);
-            let failed = opened.and_then(|()| step.linearise()).err();
+            let failed = opened.and_then(|()| step.linearise_start(point)).err();
             failed.map(|source| StepError::of_body(world, state, BodyIdx(b), source))
         };
         let n_dofs: usize = state.bodies.iter().map(|body| body.v.len()).sum();
+        self.linearised_at.resize_with(self.steps.len(), Vec::new);
         let failed = if self.steps.len() > 1 && n_dofs >= PARALLEL_DOFS_MIN {
-            let steps = self.steps.par_iter_mut().with_max_len(1).enumerate();
+            let steps = self.steps.par_iter_mut().zip(&mut self.linearised_at);
+            let steps = steps.with_max_len(1).enumerate();
             steps.map(open).find_map_first(|failed| failed)
         } else {
-            self.steps.iter_mut().enumerate().find_map(open)
+            let steps = self.steps.iter_mut().zip(&mut self.linearised_at);
+            steps.enumerate().find_map(open)
         };
         if let Some(failed) = failed {
             return Err(failed);
@@ -229,8 +235,11 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             .enumerate()
             .filter(|(b, _)| !self.touched[*b])
         {
-            let free = step
-                .move_freely()
+            let Some(lagged) = step.as_lagged() else {
+                continue;
+            };
+            let free = lagged
+                .update_in_free_motion()
                 .map_err(|source| StepError::of_body(world, state, BodyIdx(b), source))?;
             if let Some(free) = free {
                 self.guess[self.offsets[b]..self.offsets[b + 1]].copy_from_slice(free);
@@ -329,7 +338,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             let range = self.offsets[b]..self.offsets[b + 1];
             let (v, free) = (&self.solution.velocity[range.clone()], &self.free[range]);
             change.clear();
-            if self.steps[b].velocities_last() {
+            if world.parts.bodies[b].model.velocity_layout() == VelocityLayout::Fixed {
                 change.extend(v.iter().zip(free).map(|(v, free)| v - free));
             }
         }
@@ -344,7 +353,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         next.stuck.sort_unstable_by_key(ContactMemory::key);
         self.limits.remember(
             world,
-            (&self.steps, time_step_s),
+            time_step_s,
             (&self.contacts.records, &self.solution.contact_impulse),
             &mut next.loads,
         );

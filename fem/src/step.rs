@@ -24,8 +24,9 @@ use std::sync::Arc;
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
     BasisIdx, Bilateral, BodyError, BodyReport, BodyState, BodyStep, ConstraintLabel, Dynamics,
-    InternalConstraints, Interpolation, MaterialPoint, PointForce, Primitive, RowKind, RowLaw,
-    Rows, StepInput, SupportReaction, Surface, TimeStep,
+    ExplicitStep, InternalConstraints, Interpolation, LaggedTerms, MaterialPoint, MomentumBalance,
+    NonlinearBalance, PointForce, Primitive, Reactions, RowKind, RowLaw, Rows, StartLinearisation,
+    StepInput, SupportReaction, Surface, SurfaceMotion, TimeStep,
 };
 
 use crate::body::{AnchorCompliance, Parts, Preconditioning};
@@ -153,36 +154,16 @@ impl BodyStep for FemStep {
         &self.start
     }
 
-    fn linearise(&mut self) -> Result<(), BodyError> {
-        self.elements.forget_velocity();
-        if self.elements.corrected {
-            let mut elements = std::mem::take(&mut self.elements);
-            elements.expect_last_turn(self);
-            self.elements = elements;
+    fn linearise(&mut self, v: &[f64]) -> Result<(), BodyError> {
+        match self.parts.linearity {
+            Linearity::Nonlinear => self.linearise_at(v),
+            Linearity::Linear | Linearity::Corotated => self.linearise_as_opened(),
         }
-        self.assemble();
-        self.write_right_hand_side();
-        if self.parts.preconditioning == Preconditioning::RestShape {
-            self.provide_rest_factor()?;
-            self.turn = self.mean_turn();
-        }
-        Ok(())
+        self.prepare_preconditioner()
     }
 
     fn dynamics(&self) -> &dyn Dynamics {
         self
-    }
-
-    fn move_freely(&mut self) -> Result<Option<&[f64]>, BodyError> {
-        self.turn_freely()
-    }
-
-    fn foresight_error(&mut self, v: &[f64]) -> f64 {
-        self.target_error(v) / self.elements.target_tolerance()
-    }
-
-    fn foresee(&mut self) {
-        self.turn_as_found();
     }
 
     fn interpolation(
@@ -237,7 +218,7 @@ impl BodyStep for FemStep {
         }
     }
 
-    fn internal_constraints(&self, out: &mut InternalConstraints<'_>) {
+    fn constraints(&self, out: &mut InternalConstraints<'_>) {
         for anchor in &self.parts.anchors {
             let vertex = anchor.vertex as usize;
             let apart = self.q[vertex] - self.parts.rest[vertex];
@@ -284,12 +265,100 @@ impl BodyStep for FemStep {
         Ok(BodyReport { warnings })
     }
 
-    fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
-        if self.parts.mass_kind == MassKind::Consistent {
-            return Err(BodyError::Unsupported {
-                what: "explicit step with a consistent mass matrix",
-            });
+    fn as_start_linearisation(&mut self) -> Option<&mut dyn StartLinearisation> {
+        match self.parts.linearity {
+            Linearity::Nonlinear => Some(self),
+            Linearity::Linear | Linearity::Corotated => None,
         }
+    }
+
+    fn as_balance(&self) -> Option<&dyn MomentumBalance> {
+        Some(self)
+    }
+
+    fn as_nonlinear(&self) -> Option<&dyn NonlinearBalance> {
+        let implicit = self.time_step.forces_s() > 0.0;
+        (self.parts.linearity == Linearity::Nonlinear && implicit).then_some(self)
+    }
+
+    fn as_lagged(&mut self) -> Option<&mut dyn LaggedTerms> {
+        match self.follows() {
+            true => Some(self),
+            false => None,
+        }
+    }
+
+    fn as_explicit(&self) -> Option<&dyn ExplicitStep> {
+        (self.parts.mass_kind == MassKind::Lumped).then_some(self)
+    }
+
+    fn as_reactions(&self) -> Option<&dyn Reactions> {
+        Some(self)
+    }
+
+    fn as_surface(&self) -> Option<&dyn SurfaceMotion> {
+        Some(self)
+    }
+}
+
+impl MomentumBalance for FemStep {
+    fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
+        let mut scratch = Scratch::default();
+        let mut all = Vec::new();
+        self.all_velocities(v, &mut all);
+        self.momentum(&all, Elasticity::Exact, &mut scratch);
+        self.dofs.gather(&scratch.residual, out);
+        Ok(())
+    }
+
+    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
+        let parts = &*self.parts;
+        let mut all = Vec::new();
+        self.all_velocities(v, &mut all);
+        let mut change = vec![Vector3::zeros(); all.len()];
+        self.dofs.scatter(x, &mut change);
+        let mut product = vec![Vector3::zeros(); all.len()];
+        parts.mass_product(&change, &mut product);
+        let factor = self.mass_factor();
+        product.iter_mut().for_each(|p| *p *= factor);
+        self.elements
+            .add_tangent_product(self, &all, &change, &mut product);
+        self.dofs.gather(&product, y);
+        Ok(())
+    }
+}
+
+impl NonlinearBalance for FemStep {
+    fn potential(&self, v: &[f64]) -> Result<f64, BodyError> {
+        Ok(self.incremental_potential(v))
+    }
+}
+
+impl StartLinearisation for FemStep {
+    fn linearise_start(&mut self, v: &mut Vec<f64>) -> Result<(), BodyError> {
+        self.elements.forget_velocity();
+        self.linearise_as_opened();
+        v.clone_from(&self.start);
+        self.prepare_preconditioner()
+    }
+}
+
+impl LaggedTerms for FemStep {
+    fn residual(&mut self, v: &[f64]) -> f64 {
+        self.target_error(v) / self.elements.target_tolerance()
+    }
+
+    fn update(&mut self) {
+        self.update_targets();
+    }
+
+    fn update_in_free_motion(&mut self) -> Result<Option<&[f64]>, BodyError> {
+        self.update_targets_in_free_motion()
+    }
+}
+
+impl ExplicitStep for FemStep {
+    fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
         // v0 − M⁻¹m(v0) with forces at the start: θ = 0.
         let mut scratch = Scratch::default();
         self.elements.start_pulls(self, &mut scratch);
@@ -308,53 +377,20 @@ impl BodyStep for FemStep {
         self.dofs.gather(&velocities, out);
         Ok(())
     }
+}
 
-    fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
-        let mut scratch = Scratch::default();
-        let mut all = Vec::new();
-        self.all_velocities(v, &mut all);
-        self.momentum(&all, Elasticity::Exact, &mut scratch);
-        self.dofs.gather(&scratch.residual, out);
-        Ok(())
-    }
-
-    fn relinearises(&self) -> bool {
-        self.parts.linearity == Linearity::Nonlinear && self.time_step.forces_s() > 0.0
-    }
-
-    fn linearise_about(&mut self, v: &[f64]) -> Result<(), BodyError> {
-        if self.relinearises() {
-            self.linearise_at(v);
-        }
-        Ok(())
-    }
-
-    fn incremental_potential(&self, v: &[f64]) -> Result<f64, BodyError> {
-        Ok(self.potential(v))
-    }
-
-    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
-        let parts = &*self.parts;
-        let mut all = Vec::new();
-        self.all_velocities(v, &mut all);
-        let mut change = vec![Vector3::zeros(); all.len()];
-        self.dofs.scatter(x, &mut change);
-        let mut product = vec![Vector3::zeros(); all.len()];
-        parts.mass_product(&change, &mut product);
-        let factor = self.mass_factor();
-        product.iter_mut().for_each(|p| *p *= factor);
-        self.elements
-            .add_tangent_product(self, &all, &change, &mut product);
-        self.dofs.gather(&product, y);
-        Ok(())
-    }
-
-    fn support_reactions(&self, v: &[f64], outside: &[PointForce], out: &mut Vec<SupportReaction>) {
+impl Reactions for FemStep {
+    fn support_reactions(
+        &self,
+        v: &[f64],
+        external: &[PointForce],
+        out: &mut Vec<SupportReaction>,
+    ) {
         out.clear();
         if !self.dofs.holds_any() {
             return;
         }
-        // m(v) − δt f, f what acts from outside, is what the supports give.
+        // m(v) − δt f, f what acts from external, is what the supports give.
         let mut scratch = Scratch::default();
         let mut all = Vec::new();
         self.all_velocities(v, &mut all);
@@ -363,7 +399,7 @@ impl BodyStep for FemStep {
         forces
             .iter_mut()
             .for_each(|f| *f /= self.time_step.length_s);
-        for load in outside {
+        for load in external {
             if let Ok(stencil) = self.parts.stencil(&load.point) {
                 for (vertex, weight) in stencil.terms() {
                     forces[vertex] -= load.force_W * weight;
@@ -384,27 +420,15 @@ impl BodyStep for FemStep {
             }
         }
     }
+}
 
-    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) -> Option<()> {
-        self.all_velocities(v, out);
-        Some(())
-    }
-
-    fn start_surface(&self, out: &mut Surface) -> Option<()> {
+impl SurfaceMotion for FemStep {
+    fn start_surface(&self, out: &mut Surface) {
         let places = self.q.iter().map(|p| Point3::from(*p));
         self.parts.write_surface(places, out);
-        Some(())
     }
 
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        let mut place = p.offset;
-        for (vertex, weight) in self.parts.stencil(p)?.terms() {
-            let mut velocity = self.v[vertex];
-            for (axis, dof) in self.dofs.free(vertex as u32) {
-                velocity[axis] = v[dof as usize];
-            }
-            place += self.end_place(vertex, &velocity) * weight;
-        }
-        Ok(place.into())
+    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
+        self.all_velocities(v, out);
     }
 }

@@ -13,8 +13,9 @@ use std::sync::Arc;
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
-    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, Interpolation, MaterialPoint,
-    PointMass, Rows, StepInput, Surface,
+    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, ExplicitStep, Interpolation,
+    LaggedTerms, MaterialPoint, MomentumBalance, PointMass, PointMasses, Rows, StartLinearisation,
+    StepInput, Surface, SurfaceMotion,
 };
 
 use crate::free_motion::{FreeMotion, FreeMotionReport, FreeMotionSettings};
@@ -75,6 +76,52 @@ impl MpmStep {
     /// Whether m is A v − b as it stands.
     fn is_linear(&self) -> bool {
         self.system.alpha() == 0.0 || self.system.is_quadratic()
+    }
+
+    /// A and b of a balance that is linear within the step: b = −m(0).
+    fn linearise_at_zero(&mut self) -> Result<(), BodyError> {
+        let mut gradients = std::mem::take(&mut self.free.gradients);
+        self.velocity.clear();
+        self.velocity.resize(self.system.start.len(), 0.0);
+        let mut rest = Vec::new();
+        self.system.admissible(&self.velocity, &mut rest);
+        self.system.step_gradients(&rest, &mut gradients);
+        self.system
+            .find_tangents(&gradients, Definiteness::Projected);
+        self.free.gradients = gradients;
+        self.write_dynamics()
+    }
+
+    /// A and b about the velocities and gradients kept, with tangents fit for contact on top of the free motion.
+    fn linearise_with_contact(&mut self) -> Result<(), BodyError> {
+        self.system
+            .find_tangents(&self.free.gradients, Definiteness::Touching);
+        self.write_dynamics()
+    }
+
+    /// A and b of the tangents kept.
+    fn write_dynamics(&mut self) -> Result<(), BodyError> {
+        if self.assembled {
+            self.matrix.assemble(&self.system, &self.system.tangents);
+            let nodes = 0..self.system.nodes.len();
+            self.node_places.clear();
+            self.node_places
+                .extend(nodes.map(|node| self.system.node_place(node)));
+        }
+        self.system
+            .diagonal(&self.system.tangents, &mut self.diagonal);
+        self.write_right_hand_side();
+        if let Some(i) = self.right_hand_side.iter().position(|b| !b.is_finite()) {
+            let place = self.system.node_place(i / 3);
+            return Err(BodyError::NotFinite {
+                place: format!(
+                    "impulse on the grid node at ({}, {}, {}) m",
+                    place.x, place.y, place.z
+                ),
+                value: self.right_hand_side[i],
+            });
+        }
+        Ok(())
     }
 
     fn find_free_motion(&mut self, settings: &FreeMotionSettings) {
@@ -164,58 +211,16 @@ impl BodyStep for MpmStep {
         &self.system.start
     }
 
-    fn linearise(&mut self) -> Result<(), BodyError> {
+    fn linearise(&mut self, v: &[f64]) -> Result<(), BodyError> {
         if self.is_linear() {
-            let mut gradients = std::mem::take(&mut self.free.gradients);
-            self.velocity.clear();
-            self.velocity.resize(self.system.start.len(), 0.0);
-            let mut rest = Vec::new();
-            self.system.admissible(&self.velocity, &mut rest);
-            self.system.step_gradients(&rest, &mut gradients);
-            self.system
-                .find_tangents(&gradients, Definiteness::Projected);
-            self.free.gradients = gradients;
-        } else {
-            let settings = self.parts.settings.free_motion;
-            self.find_free_motion(&settings);
-            // Contact comes on top of the free motion.
-            self.system
-                .find_tangents(&self.free.gradients, Definiteness::Touching);
+            return self.linearise_at_zero();
         }
-        if self.assembled {
-            self.matrix.assemble(&self.system, &self.system.tangents);
-            let nodes = 0..self.system.nodes.len();
-            self.node_places.clear();
-            self.node_places
-                .extend(nodes.map(|node| self.system.node_place(node)));
-        }
-        self.system
-            .diagonal(&self.system.tangents, &mut self.diagonal);
-        self.write_right_hand_side();
-        if let Some(i) = self.right_hand_side.iter().position(|b| !b.is_finite()) {
-            let place = self.system.node_place(i / 3);
-            return Err(BodyError::NotFinite {
-                place: format!(
-                    "impulse on the grid node at ({}, {}, {}) m",
-                    place.x, place.y, place.z
-                ),
-                value: self.right_hand_side[i],
-            });
-        }
-        Ok(())
-    }
-
-    fn move_freely(&mut self) -> Result<Option<&[f64]>, BodyError> {
-        self.turn_freely();
-        Ok(None)
-    }
-
-    fn foresight_error(&mut self, v: &[f64]) -> f64 {
-        self.target_error(v)
-    }
-
-    fn foresee(&mut self) {
-        self.turn_as_found();
+        let mut gradients = std::mem::take(&mut self.free.gradients);
+        self.system.admissible(v, &mut self.velocity);
+        self.system.step_gradients(&self.velocity, &mut gradients);
+        self.free.gradients = gradients;
+        self.velocity.copy_from_slice(v);
+        self.linearise_with_contact()
     }
 
     fn dynamics(&self) -> &dyn Dynamics {
@@ -238,6 +243,84 @@ impl BodyStep for MpmStep {
         self.move_particles(v, next)
     }
 
+    fn as_start_linearisation(&mut self) -> Option<&mut dyn StartLinearisation> {
+        match self.is_linear() {
+            true => None,
+            false => Some(self),
+        }
+    }
+
+    fn as_balance(&self) -> Option<&dyn MomentumBalance> {
+        Some(self)
+    }
+
+    fn as_lagged(&mut self) -> Option<&mut dyn LaggedTerms> {
+        match self.follows() {
+            true => Some(self),
+            false => None,
+        }
+    }
+
+    fn as_explicit(&self) -> Option<&dyn ExplicitStep> {
+        Some(self)
+    }
+
+    fn as_point_masses(&self) -> Option<&dyn PointMasses> {
+        Some(self)
+    }
+
+    fn as_surface(&self) -> Option<&dyn SurfaceMotion> {
+        Some(self)
+    }
+}
+
+impl StartLinearisation for MpmStep {
+    /// About the free motion.
+    fn linearise_start(&mut self, v: &mut Vec<f64>) -> Result<(), BodyError> {
+        let settings = self.parts.settings.free_motion;
+        self.find_free_motion(&settings);
+        v.clone_from(&self.velocity);
+        self.linearise_with_contact()
+    }
+}
+
+impl MomentumBalance for MpmStep {
+    fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
+        let (mut admissible, mut gradients) = (Vec::new(), Vec::new());
+        self.system.admissible(v, &mut admissible);
+        self.system.step_gradients(&admissible, &mut gradients);
+        self.system.residual(v, &gradients, out);
+        Ok(())
+    }
+
+    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
+        let (mut admissible, mut gradients) = (Vec::new(), Vec::new());
+        self.system.admissible(v, &mut admissible);
+        self.system.step_gradients(&admissible, &mut gradients);
+        let mut tangents = Vec::new();
+        self.system
+            .tangents_into(&gradients, Definiteness::Exact, &mut tangents);
+        self.system.apply(&tangents, x, y);
+        Ok(())
+    }
+}
+
+impl LaggedTerms for MpmStep {
+    fn residual(&mut self, v: &[f64]) -> f64 {
+        self.target_error(v)
+    }
+
+    fn update(&mut self) {
+        self.update_targets();
+    }
+
+    fn update_in_free_motion(&mut self) -> Result<Option<&[f64]>, BodyError> {
+        self.update_targets_in_free_motion();
+        Ok(None)
+    }
+}
+
+impl ExplicitStep for MpmStep {
     fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
         let system = &self.system;
         out.copy_from_slice(&system.external);
@@ -263,46 +346,25 @@ impl BodyStep for MpmStep {
         }
         Ok(())
     }
+}
 
-    fn point_masses(&self, out: &mut Vec<PointMass>) -> Option<()> {
+impl PointMasses for MpmStep {
+    fn point_masses(&self, out: &mut Vec<PointMass>) {
         self.masses_of_nodes(out);
-        Some(())
     }
+}
 
-    fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
-        let (mut admissible, mut gradients) = (Vec::new(), Vec::new());
-        self.system.admissible(v, &mut admissible);
-        self.system.step_gradients(&admissible, &mut gradients);
-        self.system.residual(v, &gradients, out);
-        Ok(())
-    }
-
-    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
-        let (mut admissible, mut gradients) = (Vec::new(), Vec::new());
-        self.system.admissible(v, &mut admissible);
-        self.system.step_gradients(&admissible, &mut gradients);
-        let mut tangents = Vec::new();
-        self.system
-            .tangents_into(&gradients, Definiteness::Exact, &mut tangents);
-        self.system.apply(&tangents, x, y);
-        Ok(())
-    }
-
-    fn start_surface(&self, out: &mut Surface) -> Option<()> {
+impl SurfaceMotion for MpmStep {
+    fn start_surface(&self, out: &mut Surface) {
         out.clear();
         for p in &self.records.particles {
             out.vertices.push(p.x.into());
             out.radii.push(self.parts.objects[p.object as usize].radius);
             out.parts.push(p.object);
         }
-        Some(())
     }
 
-    fn velocities_last(&self) -> bool {
-        false
-    }
-
-    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) -> Option<()> {
+    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
         let system = &self.system;
         out.clear();
         out.resize(system.particles.len(), Vector3::zeros());
@@ -327,11 +389,6 @@ impl BodyStep for MpmStep {
                 }
             },
         );
-        Some(())
-    }
-
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        self.place_of(v, p)
     }
 }
 

@@ -56,14 +56,14 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         )?;
         self.limits.foresee(
             (world, state),
-            (steps, time_step_s),
+            time_step_s,
             &mut self.contacts.records,
             &mut self.set,
         );
         self.owners.clear();
         for (b, step) in steps.iter().enumerate() {
             let participant = ParticipantIdx(b);
-            step.internal_constraints(&mut self.set.internal(participant, &self.factors));
+            step.constraints(&mut self.set.internal(participant, &self.factors));
             let n = self.set.n_rows();
             self.owners.resize(n, RowOwner::Body(BodyIdx(b)));
         }

@@ -23,7 +23,8 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let (Some(world), Some(time_step_s)) = (&self.world, self.taken) else {
             return reactions;
         };
-        if let Some(step) = self.steps.get(body.0) {
+        let step = self.steps.get(body.0);
+        if let Some(step) = step.and_then(|step| step.as_reactions()) {
             let v = &self.solution.velocity[self.offsets[body.0]..self.offsets[body.0 + 1]];
             let outside = self.outside_wrenches(world, body, time_step_s);
             step.joint_reactions(v, &outside, &mut reactions);
@@ -40,7 +41,8 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let (Some(world), Some(time_step_s)) = (&self.world, self.taken) else {
             return reactions;
         };
-        if let Some(step) = self.steps.get(body.0) {
+        let step = self.steps.get(body.0);
+        if let Some(step) = step.and_then(|step| step.as_reactions()) {
             let v = &self.solution.velocity[self.offsets[body.0]..self.offsets[body.0 + 1]];
             let outside = self.outside_forces(world, body, time_step_s);
             step.support_reactions(v, &outside, &mut reactions);

@@ -14,7 +14,8 @@
 //! Source: proximal Newton with a line search, after Lee, Sun, Saunders (2014), section 2.3; the test by the potential alone is ours.
 
 use pliant_contact_sap::{
-    BodyError, BodyStep, ConvexContactSolver, Dynamics, ParticipantIdx, SolveMode, SolveReport,
+    BodyError, BodyStep, ConvexContactSolver, Dynamics, NonlinearBalance, ParticipantIdx,
+    SolveMode, SolveReport,
 };
 
 use super::StrongImplicit;
@@ -62,7 +63,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         else {
             return Ok(first);
         };
-        if !steps.iter().any(|step| step.relinearises()) {
+        if !steps.iter().any(|step| step.as_nonlinear().is_some()) {
             return Ok(first);
         }
         let of_body = |(body, source)| StepError::of_body(world, state, body, source);
@@ -70,8 +71,8 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let mut corrections = 0;
         // Where bodies were linearised first, if it is not so fast that they invert by it.
         let mut here = self.start.clone();
-        for (b, step) in steps.iter().enumerate().filter(|(_, s)| s.relinearises()) {
-            here[self.offsets[b]..self.offsets[b + 1]].copy_from_slice(step.linearised_at());
+        for (b, ..) in nonlinear(steps) {
+            here[self.offsets[b]..self.offsets[b + 1]].copy_from_slice(&self.linearised_at[b]);
         }
         if !self.potential(steps, &here).map_err(of_body)?.is_finite() {
             here.fill(0.0);
@@ -103,9 +104,9 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             for (b, step) in steps
                 .iter_mut()
                 .enumerate()
-                .filter(|(_, s)| s.relinearises())
+                .filter(|(_, s)| s.as_nonlinear().is_some())
             {
-                step.linearise_about(&here[self.offsets[b]..self.offsets[b + 1]])
+                step.linearise(&here[self.offsets[b]..self.offsets[b + 1]])
                     .map_err(|source| of_body((BodyIdx(b), source)))?;
             }
             self.guess.clone_from(&here);
@@ -145,11 +146,12 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             .map(|(there, here)| there - here)
             .collect();
         let (mut slope, mut curvature) = (0.0, 0.0);
-        for (b, step) in steps.iter().enumerate().filter(|(_, s)| s.relinearises()) {
+        for (b, step, balance) in nonlinear(steps) {
             let range = self.offsets[b]..self.offsets[b + 1];
             let (v, d) = (&here[range.clone()], &way[range]);
             let mut product = vec![0.0; d.len()];
-            step.residual(v, &mut product)
+            balance
+                .residual(v, &mut product)
                 .map_err(|source| (BodyIdx(b), source))?;
             slope += product.iter().zip(d).map(|(m, d)| m * d).sum::<f64>();
             step.dynamics().apply(d, &mut product);
@@ -190,9 +192,9 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         velocity: &[f64],
     ) -> Result<f64, (BodyIdx, BodyError)> {
         let mut sum = 0.0;
-        for (b, step) in steps.iter().enumerate().filter(|(_, s)| s.relinearises()) {
+        for (b, _, balance) in nonlinear(steps) {
             let own = &velocity[self.offsets[b]..self.offsets[b + 1]];
-            let potential = step.incremental_potential(own);
+            let potential = balance.potential(own);
             sum += potential.map_err(|source| (BodyIdx(b), source))?;
         }
         Ok(sum)
@@ -201,11 +203,12 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
     /// ‖D(m − (A v − b))‖ at a solution of A and b, where A v − b is what constraints give, as a part of the terms of the balance.
     fn what_is_left(&self, steps: &[Box<dyn BodyStep>]) -> Result<f64, (BodyIdx, BodyError)> {
         let (mut left, mut of_a, mut of_b) = (0.0, 0.0, 0.0);
-        for (b, step) in steps.iter().enumerate().filter(|(_, s)| s.relinearises()) {
+        for (b, step, balance) in nonlinear(steps) {
             let v = &self.solution.velocity[self.offsets[b]..self.offsets[b + 1]];
             let dynamics = step.dynamics();
             let (mut m, mut av) = (vec![0.0; v.len()], vec![0.0; v.len()]);
-            step.residual(v, &mut m)
+            balance
+                .residual(v, &mut m)
                 .map_err(|source| (BodyIdx(b), source))?;
             dynamics.apply(v, &mut av);
             for (dof, b_i) in dynamics.right_hand_side().iter().enumerate() {
@@ -220,4 +223,12 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let scale = scale.max(REST * potential.abs().sqrt()).max(SCALE_MIN);
         Ok(left.sqrt() / scale)
     }
+}
+
+/// The bodies that are linearised again, with their indices.
+fn nonlinear(
+    steps: &[Box<dyn BodyStep>],
+) -> impl Iterator<Item = (usize, &dyn BodyStep, &dyn NonlinearBalance)> {
+    let bodies = steps.iter().enumerate();
+    bodies.filter_map(|(b, step)| Some((b, &**step, step.as_nonlinear()?)))
 }

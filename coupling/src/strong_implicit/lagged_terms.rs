@@ -1,5 +1,5 @@
 //! A step solved again until bodies that are touched move as their equations foresaw it: see
-//! [`BodyStep::foresee`](pliant_contact_sap::BodyStep::foresee).
+//! [`LaggedTerms`](pliant_contact_sap::LaggedTerms).
 
 use pliant_contact_sap::BodyStep;
 
@@ -41,7 +41,10 @@ impl LaggedTermsIteration {
         self.errors.clear();
         self.errors.resize(steps.len(), 0.0);
         for (b, step) in steps.iter_mut().enumerate().filter(|(b, _)| touched[*b]) {
-            let error = step.foresight_error(&velocity[offsets[b]..offsets[b + 1]]);
+            let Some(lagged) = step.as_lagged() else {
+                continue;
+            };
+            let error = lagged.residual(&velocity[offsets[b]..offsets[b + 1]]);
             self.errors[b] = error;
             if error > self.report.error.max(1.0) {
                 self.report.error = error;
@@ -57,7 +60,9 @@ impl LaggedTermsIteration {
     pub(super) fn correct(&mut self, steps: &mut [Box<dyn BodyStep>]) {
         let off = self.errors.iter().map(|error| *error > 1.0);
         for (step, _) in steps.iter_mut().zip(off).filter(|(_, off)| *off) {
-            step.foresee();
+            if let Some(lagged) = step.as_lagged() {
+                lagged.update();
+            }
         }
         self.report.corrections += 1;
     }

@@ -109,8 +109,8 @@ impl FreeMotion {
         report.shifts += u32::from(shift > 0.0);
     }
 
-    /// A and m about `v`, for velocities that contact leaves; A is factored.
-    pub(crate) fn linearise_about(&mut self, rod: &RodParts, v: &[f64]) -> Result<(), Impossible> {
+    /// A and m at `v`; A is factored.
+    pub(crate) fn linearise(&mut self, rod: &RodParts, v: &[f64]) -> Result<(), Impossible> {
         self.velocity = self.with_held(v);
         let velocity = std::mem::take(&mut self.velocity);
         let evaluated = self.evaluate(rod, &velocity, Depth::Hessian);

@@ -1,7 +1,9 @@
 //! Free motion over many steps: momenta that are kept, energy that does not grow.
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, StepInput, TimeStep};
+use pliant_contact_sap::{
+    BodyState, BodyStep, Control, DeformableModel, StartLinearisation, StepInput, TimeStep,
+};
 
 use super::{Comparison, Comparisons};
 use crate::{Centreline, FreeMotionReport, Material, Rod, RodBuilder, RodError, RodStep, Section};
@@ -28,7 +30,7 @@ pub fn fly(
             control: &control,
         };
         step.begin(&state, &input)?;
-        step.linearise()?;
+        step.linearise_start(&mut velocity)?;
         step.free_velocity(&mut velocity);
         let _ = step.advance(&velocity, &mut next)?;
         std::mem::swap(&mut state, &mut next);

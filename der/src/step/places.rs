@@ -138,49 +138,6 @@ impl RodStep {
         self.q[i] + step.length_s * step.mean_velocity(v0, v)
     }
 
-    pub(super) fn moved_node(&self, v: &[f64], node: usize) -> Vector3<f64> {
-        Vector3::from_fn(|k, _| self.moved(v, 4 * node + k))
-    }
-
-    /// An edge at the end of a step, and where its first node is.
-    pub(super) fn moved_edge(
-        &self,
-        v: &[f64],
-        edge: usize,
-    ) -> Result<(EdgeKinematics, Vector3<f64>), Impossible> {
-        let (a, b) = self.rod.nodes_of_edge(edge);
-        let (x_a, x_b) = (self.moved_node(v, a), self.moved_node(v, b));
-        let kinematics = edge_kinematics(
-            self.rod.rest_length[edge],
-            &self.motion.reference.anchors[edge],
-            &(x_b - x_a),
-            self.moved(v, 4 * edge + 3),
-            edge,
-        )?;
-        Ok((kinematics, x_a))
-    }
-
-    pub(super) fn moved_point(&self, v: &[f64], place: &Place) -> Result<Point3<f64>, Impossible> {
-        let (edge, fraction, from_start) = match *place {
-            Place::Node(node) => return Ok(self.moved_node(v, node).into()),
-            Place::Edge {
-                edge,
-                fraction,
-                offset,
-            } => {
-                let in_section = frame_axes(&self.start[edge]).inverse() * offset;
-                (edge, fraction, in_section)
-            }
-            Place::Frame { frame, offset } => {
-                let frame = &self.rod.frames[frame];
-                (frame.edge, frame.fraction, offset)
-            }
-        };
-        let (kinematics, x_a) = self.moved_edge(v, edge)?;
-        let on_axis = x_a + kinematics.tangent * (kinematics.length * fraction);
-        Ok((on_axis + frame_axes(&kinematics) * from_start).into())
-    }
-
     /// A column of a twist basis; what is held becomes bias.
     pub(super) fn column(
         &self,

@@ -1,7 +1,7 @@
 //! The balance of momentum: m(v), A and b.
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{Assembled, BlockDiagonal, Dynamics, Points};
+use pliant_contact_sap::{Assembled, BlockDiagonal, BodyError, Dynamics, Points};
 
 use super::elements::Elasticity;
 use super::{FemStep, Scratch};
@@ -104,6 +104,26 @@ impl FemStep {
             MassKind::Lumped => MassPart::Lumped(factor, &self.parts.vertex_mass),
             MassKind::Consistent => MassPart::Consistent(factor, &self.parts.element_mass),
         }
+    }
+
+    /// A and b with stiffness, stress and rotations of the step as it was opened.
+    pub(super) fn linearise_as_opened(&mut self) {
+        if self.elements.corrected {
+            let mut elements = std::mem::take(&mut self.elements);
+            elements.expect_last_turn(self);
+            self.elements = elements;
+        }
+        self.assemble();
+        self.write_right_hand_side();
+    }
+
+    /// A factor of A at rest, and the rotation to apply it in.
+    pub(super) fn prepare_preconditioner(&mut self) -> Result<(), BodyError> {
+        if self.parts.preconditioning == Preconditioning::RestShape {
+            self.provide_rest_factor()?;
+            self.turn = self.mean_turn();
+        }
+        Ok(())
     }
 
     pub(super) fn assemble(&mut self) {

@@ -35,7 +35,7 @@ impl FemStep {
     }
 
     /// E(v), J, for steps whose forces act at θ > 0.
-    pub(super) fn potential(&self, v: &[f64]) -> f64 {
+    pub(super) fn incremental_potential(&self, v: &[f64]) -> f64 {
         let parts = &*self.parts;
         let mut all = Vec::new();
         self.all_velocities(v, &mut all);

@@ -130,15 +130,15 @@ impl ElementState {
 impl FemStep {
     /// Whether rest strains go ahead of the elements: by backward Euler only, with which it was tested; the midpoint rule
     /// has its force half a turn ahead already.
-    fn follows(&self) -> bool {
+    pub(super) fn follows(&self) -> bool {
         self.parts.linearity == Linearity::Corotated
             && self.parts.rotation == Rotation::Followed
             && self.time_step.integration == Integration::BackwardEuler
     }
 
     /// Corrects b where elements turn noticeably, by the free motion with the same A, which is returned then.
-    pub(super) fn turn_freely(&mut self) -> Result<Option<&[f64]>, BodyError> {
-        if !self.follows() || self.elements.turn.max(self.swing()) < TURN_CORRECTED {
+    pub(super) fn update_targets_in_free_motion(&mut self) -> Result<Option<&[f64]>, BodyError> {
+        if self.elements.turn.max(self.swing()) < TURN_CORRECTED {
             return Ok(None);
         }
         self.provide_rest_factor()?;
@@ -148,7 +148,7 @@ impl FemStep {
         let mut free_motion = std::mem::take(&mut self.free_motion);
         let solved = free_motion.solve(&self.system, turn.as_ref(), Exactness::Estimate, &mut v);
         if solved.is_ok() && self.target_error(&v) > TARGET_CHANGE_MIN {
-            self.turn_as_found();
+            self.update_targets();
         }
         let exactness = Exactness::Solution;
         let solved =
@@ -163,9 +163,6 @@ impl FemStep {
 
     /// By how much rest strains differ from where velocities `v` of the solve turn the elements, which it keeps.
     pub(super) fn target_error(&mut self, v: &[f64]) -> f64 {
-        if !self.follows() {
-            return 0.0;
-        }
         let mut velocities = Vec::new();
         self.all_velocities(v, &mut velocities);
         if !self.elements.turns(self, &velocities) {
@@ -178,7 +175,7 @@ impl FemStep {
     }
 
     /// Takes rest strains and b to where the velocities of the last [`FemStep::target_error`] turn the elements.
-    pub(super) fn turn_as_found(&mut self) {
+    pub(super) fn update_targets(&mut self) {
         let elements = &mut self.elements;
         std::mem::swap(&mut elements.targets, &mut elements.targets_found);
         elements.corrected = true;

@@ -35,7 +35,7 @@ struct TargetChange {
 
 impl MpmStep {
     /// Whether rest strains follow the rotation of the step.
-    fn follows(&self) -> bool {
+    pub(super) fn follows(&self) -> bool {
         self.parts.settings.rotation_target == RotationTarget::End && self.system.alpha() != 0.0
     }
 
@@ -53,16 +53,16 @@ impl MpmStep {
     }
 
     /// Corrects b where something turns noticeably, by the free motion with the same A.
-    pub(super) fn turn_freely(&mut self) {
+    pub(super) fn update_targets_in_free_motion(&mut self) {
         let off = |l: &Lagged<f64>| (l.target - Matrix3::identity()).amax();
         let noticed = self.system.lagged.iter().any(|l| off(l) > TARGET_NOTICED);
-        if !(self.follows() && noticed) {
+        if !noticed {
             return;
         }
         let v = self.free_velocity();
         let found = self.find_targets(&v);
         if found.change > CHANGE_MIN {
-            self.turn_as_found();
+            self.update_targets();
         }
     }
 
@@ -84,15 +84,12 @@ impl MpmStep {
 
     /// How far targets are from where velocities `v` of the solve lead, as a multiple of what is tolerated.
     pub(super) fn target_error(&mut self, v: &[f64]) -> f64 {
-        if !self.follows() {
-            return 0.0;
-        }
         let TargetChange { change, turned } = self.find_targets(v);
         change / f64::max(CHANGE_TOUCHED, PART_TOUCHED * turned)
     }
 
     /// Takes targets and b to where the velocities that were looked at last lead.
-    pub(super) fn turn_as_found(&mut self) {
+    pub(super) fn update_targets(&mut self) {
         std::mem::swap(&mut self.system.lagged, &mut self.lagged_found);
         self.write_right_hand_side();
     }

@@ -120,25 +120,4 @@ impl MpmStep {
             }
         }
     }
-
-    /// Where particle `p` is at the end of a step with velocities `v`.
-    pub(super) fn place_of(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        let sorted = self.particle(p)?;
-        let system = &self.system;
-        let mut velocity = Vector3::zeros();
-        let offset = self.touched_at(sorted, p.offset);
-        let nodes = &system.nodes.of_cell[system.cell_of[sorted] as usize];
-        for (n, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
-            let at = 3 * node as usize;
-            let mean = Vector3::from_fn(|k, _| {
-                let held = system.prescribed[at + k];
-                let end = if held.is_nan() { v[at + k] } else { held };
-                system.time_step.mean_velocity(system.start[at + k], end)
-            });
-            let stencil = &system.stencils[sorted];
-            velocity += mean * weight_beside(stencil, corner(n), &offset, system.spacing);
-        }
-        let place = system.particles[sorted].x + velocity * system.time_step.length_s;
-        Ok((place + p.offset).into())
-    }
 }

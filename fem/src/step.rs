@@ -29,7 +29,7 @@ use pliant_contact_sap::{
     StepInput, SupportReaction, Surface, SurfaceMotion, TimeStep,
 };
 
-use crate::body::{AnchorCompliance, Parts, Preconditioning};
+use crate::body::{AnchorCompliance, Parts};
 use crate::dofs::{DofMap, HELD};
 use crate::free_motion::FreeMotion;
 use crate::mass::MassKind;

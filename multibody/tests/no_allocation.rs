@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use allocation_counter::measure;
-use nalgebra::{DMatrix, Vector3};
+use nalgebra::{DMatrix, Point3, Vector3};
 use pliant_contact_sap::{
     BlockFactors, BodyState, ConstraintSet, Control, DeformableModel, Integration, Interpolation,
     Load, MaterialPoint, ParticipantIdx, PdGains, Rows, StepInput, Surface, TimeStep,

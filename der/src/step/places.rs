@@ -1,11 +1,9 @@
 //! Material points of a rod in a step: where they are, which unknowns carry them, where they go.
 
-use nalgebra::{Matrix3, Point3, SMatrix, Vector3};
+use nalgebra::{Matrix3, SMatrix, Vector3};
 use pliant_contact_sap::{BasisIdx, BodyError, MaterialPoint, Primitive, Rows};
 
 use super::RodStep;
-use super::surface::frame_axes;
-use crate::elasticity::{Impossible, edge_kinematics};
 use crate::strain::EdgeKinematics;
 
 /// Where a material point lies on the rod.

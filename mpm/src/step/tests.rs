@@ -62,7 +62,7 @@ fn input(control: &Control, dt: f64) -> StepInput<'_> {
 /// Takes a step that nothing touches.
 fn step_freely(step: &mut dyn BodyStep, state: &mut BodyState, input: &StepInput<'_>) {
     step.begin(state, input).unwrap();
-    linearise(&mut step);
+    linearise(step);
     let dynamics = step.dynamics();
     let n = dynamics.n_dofs();
     let mut diagonal = Vec::new();

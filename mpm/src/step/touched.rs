@@ -1,6 +1,6 @@
 //! Particles as contact sees them: where they are touched, and what the nodes of their cells do to them.
 
-use nalgebra::{Point3, Vector3};
+use nalgebra::Vector3;
 use pliant_contact_sap::{
     BasisIdx, BodyError, Interpolation, MaterialPoint, PointMass, Primitive, Rows,
 };

@@ -29,8 +29,6 @@ use crate::model::Model;
 
 /// Room for the state at the end of a step.
 pub(super) struct Ahead {
-    pub(super) q: Vec<f64>,
-    pub(super) v: Vec<f64>,
     pub(super) positions: PositionKinematics,
     pub(super) velocities: VelocityKinematics,
     pub(super) inertias: BodyInertias,
@@ -39,8 +37,6 @@ pub(super) struct Ahead {
 impl Ahead {
     pub(super) fn new(model: &Model) -> Self {
         Self {
-            q: Vec::new(),
-            v: Vec::new(),
             positions: PositionKinematics::new(model),
             velocities: VelocityKinematics::new(model),
             inertias: BodyInertias::new(model),
@@ -110,10 +106,6 @@ impl FreeFlight {
 
     pub(super) fn shifts(&self) -> Range<usize> {
         self.shifts.clone()
-    }
-
-    pub(super) fn carries(&self, body: usize) -> bool {
-        self.bodies.contains(&body)
     }
 
     /// Reads what the step needs: the state it starts from, and the columns of M and the bias k, where the step takes

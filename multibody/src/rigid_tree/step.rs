@@ -224,8 +224,7 @@ impl BodyStep for TreeStep {
     }
 
     fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
-        let mut ahead = self.ahead();
-        self.state_after(v, ahead.as_deref_mut(), &mut next.q, &mut next.v);
+        self.state_after(v, &mut next.q, &mut next.v);
         self.write_dry_friction(v, &mut next.history);
         Ok(BodyReport::default())
     }

@@ -1,4 +1,4 @@
-//! One step of a finite-element body: A v = b + Jᵀγ and everything else that steppers ask for.
+//! One step of a finite-element body: A v = b + Jᵀγ, and the capabilities of the step.
 //!
 //! ```text
 //! m(v) = M(v − v0) + δt (αM v^θ − f_e(q^θ) − f_d(v^θ) − f_ext)
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! K is the stiffness at q0, made positive semidefinite; damping is −βK v^θ with the same K, and f_e(q^θ) in b is
-//! extrapolated from q0. Laws that are linear within a step make m(v) = A v − b exactly; others may be linearised again about
-//! velocities found (`implicit`).
+//! extrapolated from q0. Laws that are linear within a step make m(v) = A v − b exactly. Others can be linearised again about any
+//! velocities (`implicit`).
 //!
 //! Source: Han, Masterjohn, Castro (2023), equations 6 to 11.
 
@@ -16,8 +16,8 @@ mod balance;
 mod elements;
 mod implicit;
 mod input;
+mod lagged_rotation;
 mod outcome;
-mod turning;
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ use elements::{Elasticity, ElementState};
 pub(crate) struct FemStep {
     parts: Arc<Parts>,
     time_step: TimeStep,
-    /// Positions and velocities of all vertices at the start; held velocities are what they are held at.
+    /// Positions and velocities of all vertices at the start; prescribed velocities have their prescribed values.
     q: Vec<Vector3<f64>>,
     v: Vec<Vector3<f64>>,
     /// Gravity, fields and loads on all vertices, N.
@@ -51,15 +51,15 @@ pub(crate) struct FemStep {
     held: Vec<[bool; 3]>,
     dofs: DofMap,
     start: Vec<f64>,
-    /// Where the vertices in the solve are.
-    places: Vec<Vector3<f64>>,
+    /// Positions of the vertices in the solve.
+    positions: Vec<Vector3<f64>>,
     elements: ElementState,
     system: System,
     free_motion: FreeMotion,
-    /// A⁻¹b, where following rotations had to find it.
+    /// A⁻¹b, where the lagged rotations were updated by it.
     free: Vec<f64>,
-    /// The body's mean turn, where the step offers a preconditioner.
-    turn: Option<Matrix3<f64>>,
+    /// The body's mean rotation, where the step offers a preconditioner.
+    mean_rotation: Option<Matrix3<f64>>,
     scratch: Scratch,
 }
 
@@ -83,18 +83,18 @@ impl FemStep {
             held: Vec::new(),
             dofs: DofMap::default(),
             start: Vec::new(),
-            places: Vec::new(),
+            positions: Vec::new(),
             elements: ElementState::default(),
             system: System::default(),
             free_motion: FreeMotion::default(),
             free: Vec::new(),
-            turn: None,
+            mean_rotation: None,
             scratch: Scratch::default(),
         }
     }
 
     /// q at the end of the step of a vertex with velocity `v`.
-    fn end_place(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
+    fn end_position(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
         self.q[vertex] + self.mean_velocity(vertex, v) * self.time_step.length_s
     }
 
@@ -109,7 +109,7 @@ impl FemStep {
     }
 
     /// q^θ of a vertex with end velocity `v`.
-    fn force_place(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
+    fn force_position(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
         self.q[vertex] + self.mean_velocity(vertex, v) * self.time_step.forces_s()
     }
 
@@ -137,9 +137,9 @@ impl BodyStep for FemStep {
         }
         self.start.resize(self.dofs.n_dofs(), 0.0);
         self.dofs.gather(&self.v, &mut self.start);
-        self.places.clear();
+        self.positions.clear();
         let moving = self.dofs.moving().iter();
-        self.places.extend(moving.map(|v| self.q[*v as usize]));
+        self.positions.extend(moving.map(|v| self.q[*v as usize]));
         self.gather_external(input)?;
         if self.parts.has_barrier() {
             self.refuse_inverted(&self.q, "at the start of the step")?;
@@ -244,20 +244,21 @@ impl BodyStep for FemStep {
     fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         let mut velocities = Vec::new();
         self.all_velocities(v, &mut velocities);
-        let places = velocities.iter().enumerate();
-        let places: Vec<Vector3<f64>> = places.map(|(i, v)| self.end_place(i, v)).collect();
-        if let Some(vertex) = places.iter().position(|p| !p.sum().is_finite()) {
+        let vertices = velocities.iter().enumerate();
+        let positions: Vec<Vector3<f64>> = vertices.map(|(i, v)| self.end_position(i, v)).collect();
+        if let Some(vertex) = positions.iter().position(|p| !p.sum().is_finite()) {
             return Err(BodyError::NotFinite {
                 place: format!("vertex {vertex} at the end of the step"),
-                value: places[vertex].sum(),
+                value: positions[vertex].sum(),
             });
         }
         if self.parts.has_barrier() {
-            self.refuse_inverted(&places, "by the step")?;
+            self.refuse_inverted(&positions, "by the step")?;
         }
-        let warnings = self.warnings(&places, &velocities);
+        let warnings = self.warnings(&positions, &velocities);
         next.q.clear();
-        next.q.extend(places.iter().flat_map(|p| [p.x, p.y, p.z]));
+        next.q
+            .extend(positions.iter().flat_map(|p| [p.x, p.y, p.z]));
         next.v.clear();
         next.v
             .extend(velocities.iter().flat_map(|v| [v.x, v.y, v.z]));
@@ -282,7 +283,7 @@ impl BodyStep for FemStep {
     }
 
     fn as_lagged(&mut self) -> Option<&mut dyn LaggedTerms> {
-        match self.follows() {
+        match self.has_lagged_rotations() {
             true => Some(self),
             false => None,
         }
@@ -390,7 +391,7 @@ impl Reactions for FemStep {
         if !self.dofs.holds_any() {
             return;
         }
-        // m(v) − δt f, f what acts from external, is what the supports give.
+        // The supports exert m(v) − δt f with the external forces f.
         let mut scratch = Scratch::default();
         let mut all = Vec::new();
         self.all_velocities(v, &mut all);
@@ -424,8 +425,8 @@ impl Reactions for FemStep {
 
 impl SurfaceMotion for FemStep {
     fn start_surface(&self, out: &mut Surface) {
-        let places = self.q.iter().map(|p| Point3::from(*p));
-        self.parts.write_surface(places, out);
+        let positions = self.q.iter().map(|p| Point3::from(*p));
+        self.parts.write_surface(positions, out);
     }
 
     fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {

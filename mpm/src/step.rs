@@ -1,10 +1,10 @@
-//! One step of all material points: what a stepper asks of it.
+//! One step of all material points, and the capabilities of the step.
 
 mod advance;
-mod aim;
 mod dynamics;
 mod flow;
 mod holding;
+mod lagged_rotation;
 #[cfg(test)]
 mod tests;
 mod touched;
@@ -36,7 +36,7 @@ pub(crate) struct MpmStep {
     system: GridSystem,
     matrix: BlockMatrix,
     assembled: bool,
-    /// What the rest strains of the step would follow by the velocities that were looked at last.
+    /// The lagged terms at the velocities of the last residual of theirs.
     lagged_found: Vec<Lagged<f64>>,
     free: FreeMotion,
     report: FreeMotionReport,
@@ -44,7 +44,7 @@ pub(crate) struct MpmStep {
     diagonal: Vec<f64>,
     /// Of each grid node, m; only where A is assembled.
     node_places: Vec<Vector3<f64>>,
-    /// Place among the sorted ones of each particle of the state.
+    /// Index among the sorted particles of each particle of the state.
     sorted_place: Vec<u32>,
     velocity: Vec<f64>,
     warnings: Vec<String>,
@@ -131,14 +131,14 @@ impl MpmStep {
         self.velocity = v;
         if !self.report.is_converged() {
             self.warnings.push(format!(
-                "the free motion of the material points was left at a residual of {:e} where {:e} was asked for, after {} \
+                "the free motion of the material points was left at a residual of {:e} with a tolerance of {:e}, after {} \
                  Newton iterations; take a shorter step",
                 self.report.residual, self.report.tolerance, self.report.newton_iterations
             ));
         }
     }
 
-    /// b = A v − m(v) where m was linearised, at the velocities kept, with the rest strains as they are now.
+    /// b = A v − m(v) at the velocities of the linearisation, with the present lagged terms.
     fn write_right_hand_side(&mut self) {
         let n = self.system.start.len();
         let mut b = std::mem::take(&mut self.right_hand_side);
@@ -203,7 +203,7 @@ impl BodyStep for MpmStep {
             MatrixForm::MatrixFree => false,
             MatrixForm::Automatic { nodes_max } => self.system.nodes.len() <= nodes_max,
         };
-        self.expect_last_turn();
+        self.predict_targets();
         Ok(())
     }
 
@@ -255,7 +255,7 @@ impl BodyStep for MpmStep {
     }
 
     fn as_lagged(&mut self) -> Option<&mut dyn LaggedTerms> {
-        match self.follows() {
+        match self.has_lagged_rotations() {
             true => Some(self),
             false => None,
         }

@@ -3,8 +3,6 @@
 mod balance;
 mod capabilities;
 mod surface;
-#[cfg(test)]
-mod tests;
 
 use super::dynamics::check_dynamics;
 use super::probe::{Probe, same_bits};

@@ -110,7 +110,7 @@ impl FemStep {
     pub(super) fn linearise_as_opened(&mut self) {
         if self.elements.corrected {
             let mut elements = std::mem::take(&mut self.elements);
-            elements.expect_last_turn(self);
+            elements.predict_targets(self);
             self.elements = elements;
         }
         self.assemble();
@@ -121,7 +121,7 @@ impl FemStep {
     pub(super) fn prepare_preconditioner(&mut self) -> Result<(), BodyError> {
         if self.parts.preconditioning == Preconditioning::RestShape {
             self.provide_rest_factor()?;
-            self.turn = self.mean_turn();
+            self.mean_rotation = self.find_mean_rotation();
         }
         Ok(())
     }
@@ -154,16 +154,18 @@ impl Dynamics for FemStep {
 
     fn points(&self) -> Option<Points<'_>> {
         Some(Points {
-            positions: &self.places,
+            positions: &self.positions,
             axes: self.dofs.axes(),
         })
     }
 
     fn precondition(&self, x: &mut [f64]) -> bool {
-        // Not by whatever factor there happens to be: what a step offers must not depend on the steps before.
+        // Only where the body asks for it: another factor left by an earlier step must not change this one.
         match self.parts.preconditioning {
             Preconditioning::None => false,
-            Preconditioning::RestShape => self.free_motion.precondition(self.turn.as_ref(), x),
+            Preconditioning::RestShape => self
+                .free_motion
+                .precondition(self.mean_rotation.as_ref(), x),
         }
     }
 }

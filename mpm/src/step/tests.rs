@@ -414,7 +414,7 @@ fn a_quadratic_step_never_needs_the_free_motion_and_lands_on_it() {
     assert!(step.system.impulse_norm(off.as_slice()) <= step.report.tolerance);
 }
 
-/// A cube that turned by `angle` about z in its last step.
+/// A cube that rotated by `angle` about z in its last step.
 fn turning(target: RotationTarget, angle: f64) -> (MpmStep, BodyState) {
     let mut settings = MpmSettings::new(H);
     settings.rotation_target = target;

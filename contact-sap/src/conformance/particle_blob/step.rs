@@ -178,7 +178,7 @@ impl BlobStep {
     }
 
     /// δt Σ V₀κ(J − 1)J₀ ∇w, what the pressure takes from the momentum of each node over a step, N·s; J is the ratio that
-    /// the nodes come to by their start velocity alone, J₀ but in a midpoint step.
+    /// the nodes come to by their start velocity alone, J₀ except in a midpoint step.
     fn pressure_impulse(&self) -> Vec<f64> {
         let mut impulse = vec![0.0; self.start.len()];
         let step = &self.time_step;
@@ -187,8 +187,8 @@ impl BlobStep {
             let (stencil, (_, start)) = (self.stencil(p), history(&self.state.history, p));
             let grown = match step.integration {
                 Integration::Midpoint => {
-                    let way = step.coasted(0.0, self.divergence(p, &self.start));
-                    step.integration.theta() * way
+                    let coasted = step.coasted(0.0, self.divergence(p, &self.start));
+                    step.integration.theta() * coasted
                 }
                 Integration::BackwardEuler | Integration::Symplectic => 0.0,
             };

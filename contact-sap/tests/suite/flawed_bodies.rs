@@ -1,21 +1,15 @@
-//! Every check of a capability fails where its promise is broken.
+//! The conformance kit finds every broken promise of a body, and names it.
 
 use nalgebra::{Point3, Vector3};
-
-use super::check_body;
-use crate::body::*;
-use crate::conformance::{MassSpringNet, NetSettings};
-use crate::constraint_set::InternalConstraints;
-use crate::dynamics::Dynamics;
-use crate::error::BodyError;
-use crate::rows::{Interpolation, Rows};
+use pliant_contact_sap::conformance::{MassSpringNet, NetSettings, check_body};
+use pliant_contact_sap::*;
 
 /// What is wrong with a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Defect {
     None,
     LinearisedElsewhere,
-    StartElsewhere,
+    StartLinearisation,
     Residual,
     Tangent,
     Potential,
@@ -33,6 +27,9 @@ struct Flawed(MassSpringNet, Defect);
 
 struct FlawedStep {
     step: Box<dyn BodyStep>,
+    /// The same step without gravity, and whether A and b are those of it.
+    weightless: Box<dyn BodyStep>,
+    is_weightless: bool,
     net: MassSpringNet,
     start: BodyState,
     defect: Defect,
@@ -66,6 +63,8 @@ impl DeformableModel for Flawed {
     fn new_step(&self) -> Box<dyn BodyStep> {
         Box::new(FlawedStep {
             step: self.0.new_step(),
+            weightless: self.0.new_step(),
+            is_weightless: false,
             net: self.0.clone(),
             start: BodyState::default(),
             defect: self.1,
@@ -83,19 +82,30 @@ impl DeformableModel for Flawed {
 impl BodyStep for FlawedStep {
     fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
         self.start.clone_from(state);
+        self.weightless.begin(
+            state,
+            &StepInput {
+                gravity: Vector3::zeros(),
+                ..*input
+            },
+        )?;
         self.step.begin(state, input)
     }
     fn start_velocity(&self) -> &[f64] {
         self.step.start_velocity()
     }
     fn linearise(&mut self, v: &[f64]) -> Result<(), BodyError> {
+        self.is_weightless = false;
         match self.defect {
             Defect::LinearisedElsewhere => self.step.linearise(&vec![0.0; v.len()]),
             _ => self.step.linearise(v),
         }
     }
     fn dynamics(&self) -> &dyn Dynamics {
-        self.step.dynamics()
+        match self.is_weightless {
+            true => self.weightless.dynamics(),
+            false => self.step.dynamics(),
+        }
     }
     fn interpolation(
         &self,
@@ -151,14 +161,9 @@ impl StartLinearisation for FlawedStep {
     fn linearise_start(&mut self, v: &mut Vec<f64>) -> Result<(), BodyError> {
         v.clear();
         v.extend_from_slice(self.step.start_velocity());
-        let far = v.iter().map(|v| v + 40.0).enumerate();
-        match self.defect {
-            Defect::StartElsewhere => {
-                let far: Vec<f64> = far.map(|(i, v)| v * (i as f64).sin()).collect();
-                self.step.linearise(&far)
-            }
-            _ => self.step.linearise(v),
-        }
+        self.is_weightless = self.defect == Defect::StartLinearisation;
+        self.weightless.linearise(v)?;
+        self.step.linearise(v)
     }
 }
 
@@ -264,7 +269,7 @@ fn broken_promises_are_found_and_named() {
     check(Defect::None).unwrap();
     for (defect, says) in [
         (Defect::LinearisedElsewhere, "linearised about v"),
-        (Defect::StartElsewhere, "not the linearised residual"),
+        (Defect::StartLinearisation, "not the linearised residual"),
         (Defect::Residual, "is not the residual there"),
         (Defect::Tangent, "the tangent is not the derivative"),
         (Defect::Potential, "not the gradient of the potential"),
@@ -279,7 +284,12 @@ fn broken_promises_are_found_and_named() {
         (Defect::Positions, "by advance with"),
         (Defect::Reactions, "reactions do not overwrite"),
     ] {
-        let violation = check(defect).unwrap_err().to_string();
-        assert!(violation.contains(says), "{defect:?}: {violation}");
+        match check(defect) {
+            Err(violation) => {
+                let violation = violation.to_string();
+                assert!(violation.contains(says), "{defect:?}: {violation}");
+            }
+            Ok(()) => panic!("{defect:?} is not found"),
+        }
     }
 }

@@ -1,13 +1,13 @@
 //! One step of all material points, and the capabilities of the step.
 
 mod advance;
+mod contact_points;
 mod dynamics;
 mod flow;
 mod holding;
 mod lagged_rotation;
 #[cfg(test)]
 mod tests;
-mod touched;
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(crate) struct MpmStep {
     /// Of each grid node, m; only where A is assembled.
     node_places: Vec<Vector3<f64>>,
     /// Index among the sorted particles of each particle of the state.
-    sorted_place: Vec<u32>,
+    sorted_index: Vec<u32>,
     velocity: Vec<f64>,
     warnings: Vec<String>,
 }
@@ -67,7 +67,7 @@ impl MpmStep {
             right_hand_side: Vec::new(),
             diagonal: Vec::new(),
             node_places: Vec::new(),
-            sorted_place: Vec::new(),
+            sorted_index: Vec::new(),
             velocity: Vec::new(),
             warnings: Vec::new(),
         }
@@ -188,9 +188,9 @@ impl BodyStep for MpmStep {
         self.records.read_again(&self.parts, state)?;
         self.check_bounds(&self.records.particles)?;
         self.system.open(&self.records.particles, input.time_step)?;
-        self.sorted_place.resize(self.records.particles.len(), 0);
+        self.sorted_index.resize(self.records.particles.len(), 0);
         for (sorted, p) in self.system.particles.iter().enumerate() {
-            self.sorted_place[p.index as usize] = sorted as u32;
+            self.sorted_index[p.index as usize] = sorted as u32;
         }
         self.add_external(input)?;
         for wall in &self.parts.walls {

@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 
 /// Positions and velocities of the whole surface at once, for bodies that have them at hand.
 pub trait SurfaceMotion {
-    /// The surface at the start of the step, equal to that of [`DeformableModel::surface`](super::DeformableModel::surface). `out` is
+    /// The surface at the start of the step, up to round-off that of [`DeformableModel::surface`](super::DeformableModel::surface). `out` is
     /// overwritten and its memory reused.
     fn start_surface(&self, out: &mut Surface);
     /// Velocities of all vertices of the surface while the body has velocities `v`, m/s, world axes. `out` is overwritten and its

@@ -246,7 +246,7 @@ impl SurfaceMotion for FlawedStep {
     fn start_surface(&self, out: &mut Surface) {
         self.net.surface(&self.start, out);
         if self.defect == Defect::StartSurface {
-            out.vertices[0].x += 1e-9;
+            out.vertices[0].x += 1e-9; // a thousand times round-off
         }
     }
     fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {

@@ -90,7 +90,7 @@ impl BodyStep for BeadStep {
         &self.state.v
     }
 
-    fn linearise(&mut self) -> Result<(), BodyError> {
+    fn linearise(&mut self, _: &[f64]) -> Result<(), BodyError> {
         let (a, b) = self.dynamics.resize(3);
         for i in 0..3 {
             a[4 * i] = self.mass;
@@ -125,10 +125,6 @@ impl BodyStep for BeadStep {
         next.q = self.moved(v);
         next.v = v.to_vec();
         Ok(BodyReport::default())
-    }
-
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        Ok(Point3::from_slice(&self.moved(v)) + p.offset)
     }
 }
 

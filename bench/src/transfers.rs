@@ -162,7 +162,7 @@ pub fn implicit_cost(edge: usize, matrix: MatrixForm) -> ImplicitCost {
         let begun = now();
         step.begin(&state, &input).expect("a legal step");
         let is_open = now();
-        step.linearise().expect("a legal step");
+        step.linearise_start(&mut Vec::new()).expect("a legal step");
         times[1] = times[1].min(is_open - begun);
         times[2] = times[2].min(now() - is_open);
         let x = vec![1.0; step.start_velocity().len()];

@@ -1,7 +1,7 @@
-//! Judges of a stranger's implementation, one for each trait: does it keep what the trait promises? And two bodies that are
-//! no one's paper, to try a stepper or a solver on: [`MassSpringNet`] and [`ParticleBlob`].
+//! Conformance checks, one for each trait of this crate, of implementations by other crates; and two simple bodies to test a stepper or
+//! a solver with: [`MassSpringNet`] and [`ParticleBlob`].
 //!
-//! Every check returns a [`Violation`] that says what was promised, where it failed and by how much. Nothing here is
+//! Every check returns a [`Violation`], which contains the broken promise, where it was broken and by how much. Nothing here is
 //! needed at run time; the feature `conformance` is for tests.
 //!
 //! ```

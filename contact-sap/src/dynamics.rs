@@ -147,6 +147,17 @@ impl DenseDynamics {
         }
     }
 
+    /// Diagonal A, and b of the same length.
+    #[must_use]
+    pub fn diagonal(diagonal: &[f64], right_hand_side: Vec<f64>) -> Self {
+        let n = diagonal.len();
+        let mut matrix = vec![0.0; n * n];
+        for (i, a) in diagonal.iter().enumerate() {
+            matrix[i * (n + 1)] = *a;
+        }
+        Self::new(matrix, right_hand_side)
+    }
+
     /// Makes room for n velocities and returns (A, b) to be filled.
     pub fn resize(&mut self, n: usize) -> (&mut [f64], &mut [f64]) {
         self.matrix.clear();

@@ -44,9 +44,11 @@ mod time_step;
 
 pub use block_factors::BlockFactors;
 pub use body::{
-    BasisIdx, BodyReport, BodyState, BodyStep, Control, DeformableModel, Energy, FlatEdge,
-    FlatOutline, FrameWrench, JointReaction, Load, MaterialPoint, PointForce, PointMass, Primitive,
-    SelfContact, StepInput, SupportReaction, Surface,
+    BasisIdx, BodyReport, BodyState, BodyStep, Control, DeformableModel, Energy, ExplicitStep,
+    FlatEdge, FlatOutline, FrameWrench, JointReaction, LaggedTerms, Load, MaterialPoint,
+    MomentumBalance, NonlinearBalance, PointForce, PointMass, PointMasses, Primitive, Reactions,
+    SelfContact, StartLinearisation, StepInput, SupportReaction, Surface, SurfaceMotion,
+    VelocityLayout,
 };
 pub use constraint_set::{
     BasisBuilder, BasisId, ConstraintLabel, ConstraintSet, ContactIdx, InternalConstraints, RowIdx,

@@ -126,8 +126,9 @@ impl Collision {
         self.surfaces
             .resize_with(parts.bodies.len(), Surface::default);
         for (b, surface) in self.surfaces.iter_mut().enumerate() {
-            if participants.steps[b].start_surface(surface).is_none() {
-                parts.bodies[b].model.surface(&state.bodies[b], surface);
+            match participants.steps[b].as_surface() {
+                Some(motion) => motion.start_surface(surface),
+                None => parts.bodies[b].model.surface(&state.bodies[b], surface),
             }
         }
         self.diversion_allowed = 2.0 * parts.gravity.norm() * time_step_s;

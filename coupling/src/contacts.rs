@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use pliant_contact_sap::{
     BlockFactors, ConstraintSet, ContactLaw, ContactParameters, Dissipation, FrictionLimit,
-    Interpolation, Lagged, MaterialPoint, NormalPrediction, Sap, Similar, TimeStep,
+    Interpolation, Lagged, MaterialPoint, NormalPrediction, Sap, Similar, TimeStep, VelocityLayout,
 };
 use pliant_hydroelastic::{ContactKey, MaterialPoint as TouchedPoint, PatchShare};
 
@@ -261,7 +261,10 @@ impl ContactAssembly {
                 ),
                 on_new_grid: [contact.a, contact.b].iter().any(|g| {
                     let body = setting.world.parts.geometries[g.0].mount.body();
-                    body.is_some_and(|b| !setting.bodies.steps[b.0].velocities_last())
+                    body.is_some_and(|b| {
+                        let model = &setting.world.parts.bodies[b.0].model;
+                        model.velocity_layout() == VelocityLayout::RebuiltEachStep
+                    })
                 }),
             };
             let stretch_rate = if settings.stiction.remembers(record.patch) {

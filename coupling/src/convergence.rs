@@ -89,7 +89,7 @@ impl Untrusted {
 }
 
 /// The fixed-point iteration of lagged terms in bodies under contact or constraint forces: see
-/// [`BodyStep::foresee`](pliant_contact_sap::BodyStep::foresee).
+/// [`LaggedTerms`](pliant_contact_sap::LaggedTerms).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LaggedReport {
     /// Updates of lagged terms, each followed by another solve.

@@ -15,7 +15,7 @@
 
 mod friction;
 
-use pliant_contact_sap::{BodyStep, ConstraintSet, ContactIdx, FrictionLimit};
+use pliant_contact_sap::{ConstraintSet, ContactIdx, FrictionLimit, VelocityLayout};
 use serde::{Deserialize, Serialize};
 
 use crate::contacts::ContactRecord;
@@ -159,7 +159,6 @@ impl FrictionBounds {
     pub(crate) fn predict(
         &mut self,
         context: StepContext<'_>,
-        steps: &[Box<dyn BodyStep>],
         records: &mut [ContactRecord],
         set: &mut ConstraintSet,
     ) {
@@ -174,7 +173,7 @@ impl FrictionBounds {
         if model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
             return;
         }
-        self.sort_deformable_pairs(world, steps, records);
+        self.sort_deformable_pairs(world, records);
         let mut rest = self.order.as_slice();
         while let Some(&first) = rest.first() {
             let pair = records[first].pair();
@@ -206,7 +205,6 @@ impl FrictionBounds {
     pub(crate) fn remember(
         &mut self,
         context: StepContext<'_>,
-        steps: &[Box<dyn BodyStep>],
         (records, impulses): (&[ContactRecord], &[f64]),
         loads: &mut Vec<PairLoad>,
     ) {
@@ -215,7 +213,7 @@ impl FrictionBounds {
         if world.parts.contact.model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
             return;
         }
-        self.sort_deformable_pairs(world, steps, records);
+        self.sort_deformable_pairs(world, records);
         let same_pair = |&i: &usize, &j: &usize| records[i].pair() == records[j].pair();
         loads.extend(self.order.chunk_by(same_pair).map(|contacts| {
             let of = |&i: &usize| Friction::of(&records[i], &impulses[3 * i..3 * i + 3]).load;
@@ -238,13 +236,8 @@ impl FrictionBounds {
 
     /// Those of them whose bodies have the same velocities in every step and no filament: nodes of a grid that is laid anew know
     /// their inertia, and so do segments.
-    fn sort_deformable_pairs(
-        &mut self,
-        world: &World,
-        steps: &[Box<dyn BodyStep>],
-        records: &[ContactRecord],
-    ) {
-        let has_fixed_velocities = |g: GeometryIdx| has_fixed_velocities(world, steps, g);
+    fn sort_deformable_pairs(&mut self, world: &World, records: &[ContactRecord]) {
+        let has_fixed_velocities = |g: GeometryIdx| has_fixed_velocities(world, g);
         self.sort_pairs(records, |record| {
             !record.is_rigid() && has_fixed_velocities(record.a) && has_fixed_velocities(record.b)
         });
@@ -377,10 +370,11 @@ fn share_load(contacts: &[usize], records: &mut [ContactRecord], impulses: &[f64
 }
 
 /// Whether a geometry's body has the same velocities in every step, and no filament.
-fn has_fixed_velocities(world: &World, steps: &[Box<dyn BodyStep>], g: GeometryIdx) -> bool {
+fn has_fixed_velocities(world: &World, g: GeometryIdx) -> bool {
     let mount = &world.parts.geometries[g.0].mount;
-    let body_has = |body: BodyIdx| steps[body.0].velocities_last();
-    !is_filament(world, g) && mount.body().is_none_or(body_has)
+    let is_fixed =
+        |body: BodyIdx| world.parts.bodies[body.0].model.velocity_layout() == VelocityLayout::Fixed;
+    !is_filament(world, g) && mount.body().is_none_or(is_fixed)
 }
 
 fn is_filament(world: &World, g: GeometryIdx) -> bool {

@@ -123,14 +123,16 @@ impl<S: ConvexContactSolver> ImpulseExchange<S> {
         let mut after = BodyState::default();
         for k in 0..self.substeps {
             step.begin(&now, &input).map_err(failed)?;
-            step.point_masses(&mut self.nodes)
+            let body = step
+                .as_point_masses()
                 .ok_or(BodyError::Unsupported {
                     what: "point masses",
                 })
                 .map_err(failed)?;
+            body.point_masses(&mut self.nodes);
             self.velocity.clear();
             self.velocity.resize(3 * self.nodes.len(), 0.0);
-            step.explicit_velocity(&mut self.velocity).map_err(failed)?;
+            body.explicit_velocity(&mut self.velocity).map_err(failed)?;
             let substep = Substep {
                 world,
                 parts,

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{BodyState, BodyStep, DeformableModel, StepInput};
+use pliant_contact_sap::{BodyState, BodyStep, DeformableModel, StartLinearisation, StepInput};
 use pliant_der::{
     Centreline, End, EndCondition, Material, Rod, RodBuilder, RodError, RodStep, Section,
 };
@@ -62,7 +62,7 @@ fn swing(rods: usize, edges: usize) -> Result<Swing, RodError> {
     for _ in 0..STEPS {
         for (_, step, state) in &mut bodies {
             step.begin(state, &input)?;
-            step.linearise()?;
+            step.linearise_start(&mut velocity)?;
             step.free_velocity(&mut velocity);
             let _ = step.advance(&velocity, &mut next)?;
             std::mem::swap(state, &mut next);

@@ -1,7 +1,7 @@
 //! Static equilibrium, by implicit steps of growing length with the velocity reset to zero (dynamic relaxation).
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{BodyState, BodyStep, Control, StepInput, TimeStep};
+use pliant_contact_sap::{BodyState, BodyStep, Control, StartLinearisation, StepInput, TimeStep};
 
 use crate::error::RodError;
 use crate::free_motion::FreeMotionStop;
@@ -88,7 +88,7 @@ impl Rod {
                 return Ok(found);
             }
             found.steps += 1;
-            let solved = step.linearise();
+            let solved = step.linearise_start(&mut velocity);
             let report = step.report();
             found.iterations += report.iterations as usize;
             let converged = report.stop != FreeMotionStop::IterationLimit;

@@ -1,4 +1,4 @@
-//! One step of a rod: free motion, then what contact and constraints need to know of it.
+//! One step of a rod: the free motion, and what contact and constraints need of it.
 
 mod loads;
 mod material_point;
@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
-    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, Interpolation, MaterialPoint,
-    Rows, StepInput, Surface,
+    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, ExplicitStep, Interpolation,
+    MaterialPoint, MomentumBalance, NonlinearBalance, Rows, StartLinearisation, StepInput, Surface,
+    SurfaceMotion,
 };
 
 use crate::dynamics::RodDynamics;
@@ -56,12 +57,12 @@ impl RodStep {
         }
     }
 
-    /// How the last [`BodyStep::linearise`] went.
+    /// How the free motion of the last [`StartLinearisation::linearise_start`] was found.
     pub fn report(&self) -> FreeMotionReport {
         self.report
     }
 
-    /// The velocity of free motion, A⁻¹b, of the last [`BodyStep::linearise`]; `out` is overwritten.
+    /// The velocity of free motion, A⁻¹b of the last linearisation; `out` is overwritten.
     pub fn free_velocity(&self, out: &mut Vec<f64>) {
         out.clear();
         out.extend_from_slice(self.dynamics.right_hand_side());
@@ -73,7 +74,7 @@ impl RodStep {
         self.motion.settings = settings;
     }
 
-    /// Where the iterations of the last [`BodyStep::linearise`] ended.
+    /// Where the iterations of the last [`StartLinearisation::linearise_start`] ended.
     pub(crate) fn last_iterate(&self) -> &[f64] {
         &self.motion.velocity
     }
@@ -162,37 +163,12 @@ impl BodyStep for RodStep {
         &self.motion.start
     }
 
-    fn linearise(&mut self) -> Result<(), BodyError> {
+    fn linearise(&mut self, v: &[f64]) -> Result<(), BodyError> {
         let rod = Arc::clone(&self.rod);
-        self.motion.velocity.clone_from(&self.motion.start);
-        self.report = match self.motion.solve(&rod) {
-            Ok(report) => report,
-            Err(i) => return Err(self.impossible(i)),
-        };
-        self.offer_linearisation();
-        Ok(())
-    }
-
-    fn relinearises(&self) -> bool {
-        self.motion.depends_on_end_velocity()
-    }
-
-    fn linearised_at(&self) -> &[f64] {
-        &self.motion.velocity
-    }
-
-    fn linearise_about(&mut self, v: &[f64]) -> Result<(), BodyError> {
-        let rod = Arc::clone(&self.rod);
-        let done = self.motion.linearise_about(&rod, v);
+        let done = self.motion.linearise(&rod, v);
         done.map_err(|i| self.impossible(i))?;
         self.offer_linearisation();
         Ok(())
-    }
-
-    /// Infinite where an edge would collapse or turn over, or the rod fold flat.
-    fn incremental_potential(&self, v: &[f64]) -> Result<f64, BodyError> {
-        let mut motion = self.motion.evaluation_copy();
-        Ok(motion.potential_at(&self.rod, v).unwrap_or(f64::INFINITY))
     }
 
     fn dynamics(&self) -> &dyn Dynamics {
@@ -301,6 +277,65 @@ impl BodyStep for RodStep {
         Ok(BodyReport { warnings })
     }
 
+    fn as_start_linearisation(&mut self) -> Option<&mut dyn StartLinearisation> {
+        Some(self)
+    }
+
+    fn as_balance(&self) -> Option<&dyn MomentumBalance> {
+        Some(self)
+    }
+
+    fn as_nonlinear(&self) -> Option<&dyn NonlinearBalance> {
+        self.motion.depends_on_end_velocity().then_some(self)
+    }
+
+    fn as_explicit(&self) -> Option<&dyn ExplicitStep> {
+        Some(self)
+    }
+
+    fn as_surface(&self) -> Option<&dyn SurfaceMotion> {
+        Some(self)
+    }
+}
+
+impl StartLinearisation for RodStep {
+    /// About the free motion, or the start velocities: [`Linearised`](crate::Linearised).
+    fn linearise_start(&mut self, v: &mut Vec<f64>) -> Result<(), BodyError> {
+        let rod = Arc::clone(&self.rod);
+        self.motion.velocity.clone_from(&self.motion.start);
+        self.report = match self.motion.solve(&rod) {
+            Ok(report) => report,
+            Err(i) => return Err(self.impossible(i)),
+        };
+        v.clone_from(&self.motion.velocity);
+        self.offer_linearisation();
+        Ok(())
+    }
+}
+
+impl MomentumBalance for RodStep {
+    fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
+        let mut motion = self.motion.evaluation_copy();
+        let done = motion.residual_at(&self.rod, v, out);
+        done.map_err(|i| self.impossible(i))
+    }
+
+    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
+        let mut motion = self.motion.evaluation_copy();
+        let done = motion.tangent_at(&self.rod, v, x, y);
+        done.map_err(|i| self.impossible(i))
+    }
+}
+
+impl NonlinearBalance for RodStep {
+    /// Infinite where an edge would collapse or reverse, or the rod fold flat.
+    fn potential(&self, v: &[f64]) -> Result<f64, BodyError> {
+        let mut motion = self.motion.evaluation_copy();
+        Ok(motion.potential_at(&self.rod, v).unwrap_or(f64::INFINITY))
+    }
+}
+
+impl ExplicitStep for RodStep {
     fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
         let mut motion = self.motion.clone();
         let v0 = motion.start.clone();
@@ -319,20 +354,14 @@ impl BodyStep for RodStep {
         }
         Ok(())
     }
+}
 
-    fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
-        let mut motion = self.motion.evaluation_copy();
-        let done = motion.residual_at(&self.rod, v, out);
-        done.map_err(|i| self.impossible(i))
+impl SurfaceMotion for RodStep {
+    fn start_surface(&self, out: &mut Surface) {
+        write_surface(&self.rod, &self.q, |i| Some(self.start[i]), out);
     }
 
-    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
-        let mut motion = self.motion.evaluation_copy();
-        let done = motion.tangent_at(&self.rod, v, x, y);
-        done.map_err(|i| self.impossible(i))
-    }
-
-    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) -> Option<()> {
+    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
         let rod = &*self.rod;
         let (start, held) = (&self.motion.start, &self.motion.held);
         out.clear();
@@ -343,16 +372,5 @@ impl BodyStep for RodStep {
                 if held[dof] { start[dof] } else { v[dof] }
             })
         }));
-        Some(())
-    }
-
-    fn start_surface(&self, out: &mut Surface) -> Option<()> {
-        write_surface(&self.rod, &self.q, |i| Some(self.start[i]), out);
-        Some(())
-    }
-
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        let place = self.locate(p)?;
-        self.moved_point(v, &place).map_err(|i| self.impossible(i))
     }
 }

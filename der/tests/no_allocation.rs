@@ -2,7 +2,7 @@
 
 use allocation_counter::measure;
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{BodyState, BodyStep, DeformableModel, StepInput};
+use pliant_contact_sap::{BodyState, BodyStep, DeformableModel, StartLinearisation, StepInput};
 use pliant_der::{
     Centreline, End, EndCondition, Material, Rayleigh, Rod, RodBuilder, RodStep, Section,
 };
@@ -19,7 +19,7 @@ fn allocations_of_ten_steps(rod: &Rod) -> u64 {
     let (mut state, mut next) = (rod.default_state(), BodyState::default());
     let mut take = || {
         step.begin(&state, &input).unwrap();
-        step.linearise().unwrap();
+        step.linearise_start(&mut velocity).unwrap();
         assert!(step.dynamics().assembled().is_some());
         step.free_velocity(&mut velocity);
         let report = step.advance(&velocity, &mut next).unwrap();

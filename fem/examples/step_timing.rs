@@ -108,7 +108,7 @@ fn time(body: &FemBody, start: &BodyState, dt: f64, count: usize) -> Result<Time
         };
         step.begin(&state, &input)?;
         lap(0);
-        step.linearise()?;
+        step.linearise_start(&mut Vec::new())?;
         lap(1);
         y.resize(step.start_velocity().len(), 0.0);
         step.dynamics().apply(step.start_velocity(), &mut y);

@@ -1,4 +1,4 @@
-//! One step of a finite-element body: A v = b + Jᵀγ and everything else that steppers ask for.
+//! One step of a finite-element body: A v = b + Jᵀγ, and the capabilities of the step.
 //!
 //! ```text
 //! m(v) = M(v − v0) + δt (αM v^θ − f_e(q^θ) − f_d(v^θ) − f_ext)
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! K is the stiffness at q0, made positive semidefinite; damping is −βK v^θ with the same K, and f_e(q^θ) in b is
-//! extrapolated from q0. Laws that are linear within a step make m(v) = A v − b exactly; others may be linearised again about
-//! velocities found (`implicit`).
+//! extrapolated from q0. Laws that are linear within a step make m(v) = A v − b exactly. Others can be linearised again about any
+//! velocities (`implicit`).
 //!
 //! Source: Han, Masterjohn, Castro (2023), equations 6 to 11.
 
@@ -16,19 +16,20 @@ mod balance;
 mod elements;
 mod implicit;
 mod input;
+mod lagged_rotation;
 mod outcome;
-mod turning;
 
 use std::sync::Arc;
 
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
     BasisIdx, Bilateral, BodyError, BodyReport, BodyState, BodyStep, ConstraintLabel, Dynamics,
-    InternalConstraints, Interpolation, MaterialPoint, PointForce, Primitive, RowKind, RowLaw,
-    Rows, StepInput, SupportReaction, Surface, TimeStep,
+    ExplicitStep, InternalConstraints, Interpolation, LaggedTerms, MaterialPoint, MomentumBalance,
+    NonlinearBalance, PointForce, Primitive, Reactions, RowKind, RowLaw, Rows, StartLinearisation,
+    StepInput, SupportReaction, Surface, SurfaceMotion, TimeStep,
 };
 
-use crate::body::{AnchorCompliance, Parts, Preconditioning};
+use crate::body::{AnchorCompliance, Parts};
 use crate::dofs::{DofMap, HELD};
 use crate::free_motion::FreeMotion;
 use crate::mass::MassKind;
@@ -42,7 +43,7 @@ use elements::{Elasticity, ElementState};
 pub(crate) struct FemStep {
     parts: Arc<Parts>,
     time_step: TimeStep,
-    /// Positions and velocities of all vertices at the start; held velocities are what they are held at.
+    /// Positions and velocities of all vertices at the start; prescribed velocities have their prescribed values.
     q: Vec<Vector3<f64>>,
     v: Vec<Vector3<f64>>,
     /// Gravity, fields and loads on all vertices, N.
@@ -53,10 +54,10 @@ pub(crate) struct FemStep {
     elements: ElementState,
     system: System,
     free_motion: FreeMotion,
-    /// A⁻¹b, where following rotations had to find it.
+    /// A⁻¹b, where the lagged rotations were updated by it.
     free: Vec<f64>,
-    /// The body's mean turn, where the step offers a preconditioner.
-    turn: Option<Matrix3<f64>>,
+    /// The body's mean rotation, where the step offers a preconditioner.
+    mean_rotation: Option<Matrix3<f64>>,
     scratch: Scratch,
 }
 
@@ -84,13 +85,13 @@ impl FemStep {
             system: System::default(),
             free_motion: FreeMotion::default(),
             free: Vec::new(),
-            turn: None,
+            mean_rotation: None,
             scratch: Scratch::default(),
         }
     }
 
     /// q at the end of the step of a vertex with velocity `v`.
-    fn end_place(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
+    fn end_position(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
         self.q[vertex] + self.mean_velocity(vertex, v) * self.time_step.length_s
     }
 
@@ -105,7 +106,7 @@ impl FemStep {
     }
 
     /// q^θ of a vertex with end velocity `v`.
-    fn force_place(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
+    fn force_position(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
         self.q[vertex] + self.mean_velocity(vertex, v) * self.time_step.forces_s()
     }
 
@@ -147,36 +148,16 @@ impl BodyStep for FemStep {
         &self.start
     }
 
-    fn linearise(&mut self) -> Result<(), BodyError> {
-        self.elements.forget_velocity();
-        if self.elements.corrected {
-            let mut elements = std::mem::take(&mut self.elements);
-            elements.expect_last_turn(self);
-            self.elements = elements;
+    fn linearise(&mut self, v: &[f64]) -> Result<(), BodyError> {
+        match self.parts.linearity {
+            Linearity::Nonlinear => self.linearise_at(v),
+            Linearity::Linear | Linearity::Corotated => self.linearise_as_opened(),
         }
-        self.assemble();
-        self.write_right_hand_side();
-        if self.parts.preconditioning == Preconditioning::RestShape {
-            self.provide_rest_factor()?;
-            self.turn = self.mean_turn();
-        }
-        Ok(())
+        self.prepare_preconditioner()
     }
 
     fn dynamics(&self) -> &dyn Dynamics {
         self
-    }
-
-    fn move_freely(&mut self) -> Result<Option<&[f64]>, BodyError> {
-        self.turn_freely()
-    }
-
-    fn foresight_error(&mut self, v: &[f64]) -> f64 {
-        self.target_error(v) / self.elements.target_tolerance()
-    }
-
-    fn foresee(&mut self) {
-        self.turn_as_found();
     }
 
     fn interpolation(
@@ -231,7 +212,7 @@ impl BodyStep for FemStep {
         }
     }
 
-    fn internal_constraints(&self, out: &mut InternalConstraints<'_>) {
+    fn constraints(&self, out: &mut InternalConstraints<'_>) {
         for anchor in &self.parts.anchors {
             let vertex = anchor.vertex as usize;
             let apart = self.q[vertex] - self.parts.rest[vertex];
@@ -257,20 +238,21 @@ impl BodyStep for FemStep {
     fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         let mut velocities = Vec::new();
         self.all_velocities(v, &mut velocities);
-        let places = velocities.iter().enumerate();
-        let places: Vec<Vector3<f64>> = places.map(|(i, v)| self.end_place(i, v)).collect();
-        if let Some(vertex) = places.iter().position(|p| !p.sum().is_finite()) {
+        let vertices = velocities.iter().enumerate();
+        let positions: Vec<Vector3<f64>> = vertices.map(|(i, v)| self.end_position(i, v)).collect();
+        if let Some(vertex) = positions.iter().position(|p| !p.sum().is_finite()) {
             return Err(BodyError::NotFinite {
                 place: format!("vertex {vertex} at the end of the step"),
-                value: places[vertex].sum(),
+                value: positions[vertex].sum(),
             });
         }
         if self.parts.has_barrier() {
-            self.refuse_inverted(&places, "by the step")?;
+            self.refuse_inverted(&positions, "by the step")?;
         }
-        let warnings = self.warnings(&places, &velocities);
+        let warnings = self.warnings(&positions, &velocities);
         next.q.clear();
-        next.q.extend(places.iter().flat_map(|p| [p.x, p.y, p.z]));
+        next.q
+            .extend(positions.iter().flat_map(|p| [p.x, p.y, p.z]));
         next.v.clear();
         next.v
             .extend(velocities.iter().flat_map(|v| [v.x, v.y, v.z]));
@@ -278,12 +260,100 @@ impl BodyStep for FemStep {
         Ok(BodyReport { warnings })
     }
 
-    fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
-        if self.parts.mass_kind == MassKind::Consistent {
-            return Err(BodyError::Unsupported {
-                what: "explicit step with a consistent mass matrix",
-            });
+    fn as_start_linearisation(&mut self) -> Option<&mut dyn StartLinearisation> {
+        match self.parts.linearity {
+            Linearity::Nonlinear => Some(self),
+            Linearity::Linear | Linearity::Corotated => None,
         }
+    }
+
+    fn as_balance(&self) -> Option<&dyn MomentumBalance> {
+        Some(self)
+    }
+
+    fn as_nonlinear(&self) -> Option<&dyn NonlinearBalance> {
+        let implicit = self.time_step.forces_s() > 0.0;
+        (self.parts.linearity == Linearity::Nonlinear && implicit).then_some(self)
+    }
+
+    fn as_lagged(&mut self) -> Option<&mut dyn LaggedTerms> {
+        match self.has_lagged_rotations() {
+            true => Some(self),
+            false => None,
+        }
+    }
+
+    fn as_explicit(&self) -> Option<&dyn ExplicitStep> {
+        (self.parts.mass_kind == MassKind::Lumped).then_some(self)
+    }
+
+    fn as_reactions(&self) -> Option<&dyn Reactions> {
+        Some(self)
+    }
+
+    fn as_surface(&self) -> Option<&dyn SurfaceMotion> {
+        Some(self)
+    }
+}
+
+impl MomentumBalance for FemStep {
+    fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
+        let mut scratch = Scratch::default();
+        let mut all = Vec::new();
+        self.all_velocities(v, &mut all);
+        self.momentum(&all, Elasticity::Exact, &mut scratch);
+        self.dofs.gather(&scratch.residual, out);
+        Ok(())
+    }
+
+    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
+        let parts = &*self.parts;
+        let mut all = Vec::new();
+        self.all_velocities(v, &mut all);
+        let mut change = vec![Vector3::zeros(); all.len()];
+        self.dofs.scatter(x, &mut change);
+        let mut product = vec![Vector3::zeros(); all.len()];
+        parts.mass_product(&change, &mut product);
+        let factor = self.mass_factor();
+        product.iter_mut().for_each(|p| *p *= factor);
+        self.elements
+            .add_tangent_product(self, &all, &change, &mut product);
+        self.dofs.gather(&product, y);
+        Ok(())
+    }
+}
+
+impl NonlinearBalance for FemStep {
+    fn potential(&self, v: &[f64]) -> Result<f64, BodyError> {
+        Ok(self.incremental_potential(v))
+    }
+}
+
+impl StartLinearisation for FemStep {
+    fn linearise_start(&mut self, v: &mut Vec<f64>) -> Result<(), BodyError> {
+        self.elements.forget_velocity();
+        self.linearise_as_opened();
+        v.clone_from(&self.start);
+        self.prepare_preconditioner()
+    }
+}
+
+impl LaggedTerms for FemStep {
+    fn residual(&mut self, v: &[f64]) -> f64 {
+        self.target_error(v) / self.elements.target_tolerance()
+    }
+
+    fn update(&mut self) {
+        self.update_targets();
+    }
+
+    fn update_in_free_motion(&mut self) -> Result<Option<&[f64]>, BodyError> {
+        self.update_targets_in_free_motion()
+    }
+}
+
+impl ExplicitStep for FemStep {
+    fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
         // v0 − M⁻¹m(v0) with forces at the start: θ = 0.
         let mut scratch = Scratch::default();
         self.elements.start_pulls(self, &mut scratch);
@@ -302,53 +372,20 @@ impl BodyStep for FemStep {
         self.dofs.gather(&velocities, out);
         Ok(())
     }
+}
 
-    fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
-        let mut scratch = Scratch::default();
-        let mut all = Vec::new();
-        self.all_velocities(v, &mut all);
-        self.momentum(&all, Elasticity::Exact, &mut scratch);
-        self.dofs.gather(&scratch.residual, out);
-        Ok(())
-    }
-
-    fn relinearises(&self) -> bool {
-        self.parts.linearity == Linearity::Nonlinear && self.time_step.forces_s() > 0.0
-    }
-
-    fn linearise_about(&mut self, v: &[f64]) -> Result<(), BodyError> {
-        if self.relinearises() {
-            self.linearise_at(v);
-        }
-        Ok(())
-    }
-
-    fn incremental_potential(&self, v: &[f64]) -> Result<f64, BodyError> {
-        Ok(self.potential(v))
-    }
-
-    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
-        let parts = &*self.parts;
-        let mut all = Vec::new();
-        self.all_velocities(v, &mut all);
-        let mut change = vec![Vector3::zeros(); all.len()];
-        self.dofs.scatter(x, &mut change);
-        let mut product = vec![Vector3::zeros(); all.len()];
-        parts.mass_product(&change, &mut product);
-        let factor = self.mass_factor();
-        product.iter_mut().for_each(|p| *p *= factor);
-        self.elements
-            .add_tangent_product(self, &all, &change, &mut product);
-        self.dofs.gather(&product, y);
-        Ok(())
-    }
-
-    fn support_reactions(&self, v: &[f64], outside: &[PointForce], out: &mut Vec<SupportReaction>) {
+impl Reactions for FemStep {
+    fn support_reactions(
+        &self,
+        v: &[f64],
+        external: &[PointForce],
+        out: &mut Vec<SupportReaction>,
+    ) {
         out.clear();
         if !self.dofs.holds_any() {
             return;
         }
-        // m(v) − δt f, f what acts from outside, is what the supports give.
+        // The supports exert m(v) − δt f with the external forces f.
         let mut scratch = Scratch::default();
         let mut all = Vec::new();
         self.all_velocities(v, &mut all);
@@ -357,7 +394,7 @@ impl BodyStep for FemStep {
         forces
             .iter_mut()
             .for_each(|f| *f /= self.time_step.length_s);
-        for load in outside {
+        for load in external {
             if let Ok(stencil) = self.parts.stencil(&load.point) {
                 for (vertex, weight) in stencil.terms() {
                     forces[vertex] -= load.force_W * weight;
@@ -378,27 +415,15 @@ impl BodyStep for FemStep {
             }
         }
     }
+}
 
-    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) -> Option<()> {
+impl SurfaceMotion for FemStep {
+    fn start_surface(&self, out: &mut Surface) {
+        let positions = self.q.iter().map(|p| Point3::from(*p));
+        self.parts.write_surface(positions, out);
+    }
+
+    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
         self.all_velocities(v, out);
-        Some(())
-    }
-
-    fn start_surface(&self, out: &mut Surface) -> Option<()> {
-        let places = self.q.iter().map(|p| Point3::from(*p));
-        self.parts.write_surface(places, out);
-        Some(())
-    }
-
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        let mut place = p.offset;
-        for (vertex, weight) in self.parts.stencil(p)?.terms() {
-            let mut velocity = self.v[vertex];
-            for (axis, dof) in self.dofs.free(vertex as u32) {
-                velocity[axis] = v[dof as usize];
-            }
-            place += self.end_place(vertex, &velocity) * weight;
-        }
-        Ok(place.into())
     }
 }

@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut solver, mut solution) = (Newton::default(), Solution::default());
     for _ in 0..20 {
         step.begin(&state, &input)?;
-        step.linearise()?;
+        step.linearise_start(&mut Vec::new())?;
         let problem = ContactProblem {
             dynamics: &[step.dynamics()],
             constraints: &ConstraintSet::default(),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
-    BodyState, BodyStep, Control, DeformableModel, Energy, SelfContact, Surface,
+    BodyState, BodyStep, Control, DeformableModel, Energy, SelfContact, Surface, VelocityLayout,
 };
 
 use crate::free_motion::FreeMotionSettings;
@@ -267,9 +267,13 @@ impl MaterialPoints {
 }
 
 impl DeformableModel for MaterialPoints {
-    /// Objects meet on the grid.
+    /// Objects collide on the grid.
     fn self_contact(&self) -> SelfContact {
         SelfContact::Inherent
+    }
+
+    fn velocity_layout(&self) -> VelocityLayout {
+        VelocityLayout::RebuiltEachStep
     }
 
     fn default_state(&self) -> BodyState {

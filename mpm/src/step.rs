@@ -1,20 +1,21 @@
-//! One step of all material points: what a stepper asks of it.
+//! One step of all material points, and the capabilities of the step.
 
 mod advance;
-mod aim;
+mod contact_points;
 mod dynamics;
 mod flow;
 mod holding;
+mod lagged_rotation;
 #[cfg(test)]
 mod tests;
-mod touched;
 
 use std::sync::Arc;
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
-    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, Interpolation, MaterialPoint,
-    PointMass, Rows, StepInput, Surface,
+    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, ExplicitStep, Interpolation,
+    LaggedTerms, MaterialPoint, MomentumBalance, PointMass, PointMasses, Rows, StartLinearisation,
+    StepInput, Surface, SurfaceMotion,
 };
 
 use crate::free_motion::{FreeMotion, FreeMotionReport, FreeMotionSettings};
@@ -35,7 +36,7 @@ pub(crate) struct MpmStep {
     system: GridSystem,
     matrix: BlockMatrix,
     assembled: bool,
-    /// What the rest strains of the step would follow by the velocities that were looked at last.
+    /// The lagged terms at the velocities of the last residual of theirs.
     lagged_found: Vec<Lagged<f64>>,
     free: FreeMotion,
     report: FreeMotionReport,
@@ -43,8 +44,8 @@ pub(crate) struct MpmStep {
     diagonal: Vec<f64>,
     /// Of each grid node, m; only where A is assembled.
     node_places: Vec<Vector3<f64>>,
-    /// Place among the sorted ones of each particle of the state.
-    sorted_place: Vec<u32>,
+    /// Index among the sorted particles of each particle of the state.
+    sorted_index: Vec<u32>,
     velocity: Vec<f64>,
     warnings: Vec<String>,
 }
@@ -66,7 +67,7 @@ impl MpmStep {
             right_hand_side: Vec::new(),
             diagonal: Vec::new(),
             node_places: Vec::new(),
-            sorted_place: Vec::new(),
+            sorted_index: Vec::new(),
             velocity: Vec::new(),
             warnings: Vec::new(),
         }
@@ -77,6 +78,52 @@ impl MpmStep {
         self.system.alpha() == 0.0 || self.system.is_quadratic()
     }
 
+    /// A and b of a balance that is linear within the step: b = −m(0).
+    fn linearise_at_zero(&mut self) -> Result<(), BodyError> {
+        let mut gradients = std::mem::take(&mut self.free.gradients);
+        self.velocity.clear();
+        self.velocity.resize(self.system.start.len(), 0.0);
+        let mut rest = Vec::new();
+        self.system.admissible(&self.velocity, &mut rest);
+        self.system.step_gradients(&rest, &mut gradients);
+        self.system
+            .find_tangents(&gradients, Definiteness::Projected);
+        self.free.gradients = gradients;
+        self.write_dynamics()
+    }
+
+    /// A and b about the velocities and gradients kept, with tangents fit for contact on top of the free motion.
+    fn linearise_with_contact(&mut self) -> Result<(), BodyError> {
+        self.system
+            .find_tangents(&self.free.gradients, Definiteness::Touching);
+        self.write_dynamics()
+    }
+
+    /// A and b of the tangents kept.
+    fn write_dynamics(&mut self) -> Result<(), BodyError> {
+        if self.assembled {
+            self.matrix.assemble(&self.system, &self.system.tangents);
+            let nodes = 0..self.system.nodes.len();
+            self.node_places.clear();
+            self.node_places
+                .extend(nodes.map(|node| self.system.node_place(node)));
+        }
+        self.system
+            .diagonal(&self.system.tangents, &mut self.diagonal);
+        self.write_right_hand_side();
+        if let Some(i) = self.right_hand_side.iter().position(|b| !b.is_finite()) {
+            let place = self.system.node_place(i / 3);
+            return Err(BodyError::NotFinite {
+                place: format!(
+                    "impulse on the grid node at ({}, {}, {}) m",
+                    place.x, place.y, place.z
+                ),
+                value: self.right_hand_side[i],
+            });
+        }
+        Ok(())
+    }
+
     fn find_free_motion(&mut self, settings: &FreeMotionSettings) {
         let matrix = self.assembled.then_some(&mut self.matrix);
         let mut v = std::mem::take(&mut self.velocity);
@@ -84,14 +131,14 @@ impl MpmStep {
         self.velocity = v;
         if !self.report.is_converged() {
             self.warnings.push(format!(
-                "the free motion of the material points was left at a residual of {:e} where {:e} was asked for, after {} \
+                "the free motion of the material points was left at a residual of {:e} with a tolerance of {:e}, after {} \
                  Newton iterations; take a shorter step",
                 self.report.residual, self.report.tolerance, self.report.newton_iterations
             ));
         }
     }
 
-    /// b = A v − m(v) where m was linearised, at the velocities kept, with the rest strains as they are now.
+    /// b = A v − m(v) at the velocities of the linearisation, with the present lagged terms.
     fn write_right_hand_side(&mut self) {
         let n = self.system.start.len();
         let mut b = std::mem::take(&mut self.right_hand_side);
@@ -141,9 +188,9 @@ impl BodyStep for MpmStep {
         self.records.read_again(&self.parts, state)?;
         self.check_bounds(&self.records.particles)?;
         self.system.open(&self.records.particles, input.time_step)?;
-        self.sorted_place.resize(self.records.particles.len(), 0);
+        self.sorted_index.resize(self.records.particles.len(), 0);
         for (sorted, p) in self.system.particles.iter().enumerate() {
-            self.sorted_place[p.index as usize] = sorted as u32;
+            self.sorted_index[p.index as usize] = sorted as u32;
         }
         self.add_external(input)?;
         for wall in &self.parts.walls {
@@ -156,7 +203,7 @@ impl BodyStep for MpmStep {
             MatrixForm::MatrixFree => false,
             MatrixForm::Automatic { nodes_max } => self.system.nodes.len() <= nodes_max,
         };
-        self.expect_last_turn();
+        self.predict_targets();
         Ok(())
     }
 
@@ -164,58 +211,16 @@ impl BodyStep for MpmStep {
         &self.system.start
     }
 
-    fn linearise(&mut self) -> Result<(), BodyError> {
+    fn linearise(&mut self, v: &[f64]) -> Result<(), BodyError> {
         if self.is_linear() {
-            let mut gradients = std::mem::take(&mut self.free.gradients);
-            self.velocity.clear();
-            self.velocity.resize(self.system.start.len(), 0.0);
-            let mut rest = Vec::new();
-            self.system.admissible(&self.velocity, &mut rest);
-            self.system.step_gradients(&rest, &mut gradients);
-            self.system
-                .find_tangents(&gradients, Definiteness::Projected);
-            self.free.gradients = gradients;
-        } else {
-            let settings = self.parts.settings.free_motion;
-            self.find_free_motion(&settings);
-            // Contact comes on top of the free motion.
-            self.system
-                .find_tangents(&self.free.gradients, Definiteness::Touching);
+            return self.linearise_at_zero();
         }
-        if self.assembled {
-            self.matrix.assemble(&self.system, &self.system.tangents);
-            let nodes = 0..self.system.nodes.len();
-            self.node_places.clear();
-            self.node_places
-                .extend(nodes.map(|node| self.system.node_place(node)));
-        }
-        self.system
-            .diagonal(&self.system.tangents, &mut self.diagonal);
-        self.write_right_hand_side();
-        if let Some(i) = self.right_hand_side.iter().position(|b| !b.is_finite()) {
-            let place = self.system.node_place(i / 3);
-            return Err(BodyError::NotFinite {
-                place: format!(
-                    "impulse on the grid node at ({}, {}, {}) m",
-                    place.x, place.y, place.z
-                ),
-                value: self.right_hand_side[i],
-            });
-        }
-        Ok(())
-    }
-
-    fn move_freely(&mut self) -> Result<Option<&[f64]>, BodyError> {
-        self.turn_freely();
-        Ok(None)
-    }
-
-    fn foresight_error(&mut self, v: &[f64]) -> f64 {
-        self.target_error(v)
-    }
-
-    fn foresee(&mut self) {
-        self.turn_as_found();
+        let mut gradients = std::mem::take(&mut self.free.gradients);
+        self.system.admissible(v, &mut self.velocity);
+        self.system.step_gradients(&self.velocity, &mut gradients);
+        self.free.gradients = gradients;
+        self.velocity.copy_from_slice(v);
+        self.linearise_with_contact()
     }
 
     fn dynamics(&self) -> &dyn Dynamics {
@@ -238,6 +243,84 @@ impl BodyStep for MpmStep {
         self.move_particles(v, next)
     }
 
+    fn as_start_linearisation(&mut self) -> Option<&mut dyn StartLinearisation> {
+        match self.is_linear() {
+            true => None,
+            false => Some(self),
+        }
+    }
+
+    fn as_balance(&self) -> Option<&dyn MomentumBalance> {
+        Some(self)
+    }
+
+    fn as_lagged(&mut self) -> Option<&mut dyn LaggedTerms> {
+        match self.has_lagged_rotations() {
+            true => Some(self),
+            false => None,
+        }
+    }
+
+    fn as_explicit(&self) -> Option<&dyn ExplicitStep> {
+        Some(self)
+    }
+
+    fn as_point_masses(&self) -> Option<&dyn PointMasses> {
+        Some(self)
+    }
+
+    fn as_surface(&self) -> Option<&dyn SurfaceMotion> {
+        Some(self)
+    }
+}
+
+impl StartLinearisation for MpmStep {
+    /// About the free motion.
+    fn linearise_start(&mut self, v: &mut Vec<f64>) -> Result<(), BodyError> {
+        let settings = self.parts.settings.free_motion;
+        self.find_free_motion(&settings);
+        v.clone_from(&self.velocity);
+        self.linearise_with_contact()
+    }
+}
+
+impl MomentumBalance for MpmStep {
+    fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
+        let (mut admissible, mut gradients) = (Vec::new(), Vec::new());
+        self.system.admissible(v, &mut admissible);
+        self.system.step_gradients(&admissible, &mut gradients);
+        self.system.residual(v, &gradients, out);
+        Ok(())
+    }
+
+    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
+        let (mut admissible, mut gradients) = (Vec::new(), Vec::new());
+        self.system.admissible(v, &mut admissible);
+        self.system.step_gradients(&admissible, &mut gradients);
+        let mut tangents = Vec::new();
+        self.system
+            .tangents_into(&gradients, Definiteness::Exact, &mut tangents);
+        self.system.apply(&tangents, x, y);
+        Ok(())
+    }
+}
+
+impl LaggedTerms for MpmStep {
+    fn residual(&mut self, v: &[f64]) -> f64 {
+        self.target_error(v)
+    }
+
+    fn update(&mut self) {
+        self.update_targets();
+    }
+
+    fn update_in_free_motion(&mut self) -> Result<Option<&[f64]>, BodyError> {
+        self.update_targets_in_free_motion();
+        Ok(None)
+    }
+}
+
+impl ExplicitStep for MpmStep {
     fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
         let system = &self.system;
         out.copy_from_slice(&system.external);
@@ -263,46 +346,25 @@ impl BodyStep for MpmStep {
         }
         Ok(())
     }
+}
 
-    fn point_masses(&self, out: &mut Vec<PointMass>) -> Option<()> {
+impl PointMasses for MpmStep {
+    fn point_masses(&self, out: &mut Vec<PointMass>) {
         self.masses_of_nodes(out);
-        Some(())
     }
+}
 
-    fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
-        let (mut admissible, mut gradients) = (Vec::new(), Vec::new());
-        self.system.admissible(v, &mut admissible);
-        self.system.step_gradients(&admissible, &mut gradients);
-        self.system.residual(v, &gradients, out);
-        Ok(())
-    }
-
-    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
-        let (mut admissible, mut gradients) = (Vec::new(), Vec::new());
-        self.system.admissible(v, &mut admissible);
-        self.system.step_gradients(&admissible, &mut gradients);
-        let mut tangents = Vec::new();
-        self.system
-            .tangents_into(&gradients, Definiteness::Exact, &mut tangents);
-        self.system.apply(&tangents, x, y);
-        Ok(())
-    }
-
-    fn start_surface(&self, out: &mut Surface) -> Option<()> {
+impl SurfaceMotion for MpmStep {
+    fn start_surface(&self, out: &mut Surface) {
         out.clear();
         for p in &self.records.particles {
             out.vertices.push(p.x.into());
             out.radii.push(self.parts.objects[p.object as usize].radius);
             out.parts.push(p.object);
         }
-        Some(())
     }
 
-    fn velocities_last(&self) -> bool {
-        false
-    }
-
-    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) -> Option<()> {
+    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
         let system = &self.system;
         out.clear();
         out.resize(system.particles.len(), Vector3::zeros());
@@ -327,11 +389,6 @@ impl BodyStep for MpmStep {
                 }
             },
         );
-        Some(())
-    }
-
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        self.place_of(v, p)
     }
 }
 

@@ -15,7 +15,7 @@
 //! Velocities are expressed in J, which moves with the parent; for a floating root these are world axes. The x and y
 //! directions of a planar joint are those of [`frame_with_axis`]: for the axis z they are those of J.
 
-use nalgebra::{Isometry3, Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Matrix3, Quaternion, UnitQuaternion, Vector3};
 
 /// The kind of a joint: which relative motions it allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,22 +253,6 @@ impl JointKind {
                     v[3 + k] = to[k] - q[k];
                 }
             }
-        }
-    }
-}
-
-impl JointKind {
-    /// Pose of the body in the joint frame F, whose z axis is the joint's axis.
-    pub(crate) fn motion(self, q: &[f64]) -> (Matrix3<f64>, Vector3<f64>) {
-        let about_z = |angle: f64| *Rotation3::from_axis_angle(&Vector3::z_axis(), angle).matrix();
-        let rotation = |quat: &[f64]| *rotation_from_wxyz(quat).to_rotation_matrix().matrix();
-        match self {
-            Self::Fixed => (Matrix3::identity(), Vector3::zeros()),
-            Self::Revolute | Self::Continuous => (about_z(q[0]), Vector3::zeros()),
-            Self::Prismatic => (Matrix3::identity(), Vector3::new(0.0, 0.0, q[0])),
-            Self::Planar => (about_z(q[2]), Vector3::new(q[0], q[1], 0.0)),
-            Self::Ball => (rotation(q), Vector3::zeros()),
-            Self::Floating => (rotation(&q[3..]), Vector3::new(q[0], q[1], q[2])),
         }
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn fly(
     let mut dofs = Vec::new();
     for _ in 0..steps {
         step.begin(&state, &input).unwrap();
-        step.linearise().unwrap();
+        step.linearise_start(&mut Vec::new()).unwrap();
         dofs.push(step.start_velocity().len());
         let v = free_velocity(step.dynamics());
         let _ = step.advance(&v, &mut next).unwrap();

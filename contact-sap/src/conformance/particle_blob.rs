@@ -7,7 +7,7 @@ mod tests;
 
 use nalgebra::{Matrix3, Point3, Vector3};
 
-use crate::body::{BodyState, BodyStep, DeformableModel, Energy, Surface};
+use crate::body::{BodyState, BodyStep, DeformableModel, Energy, Surface, VelocityLayout};
 use crate::error::BodyError;
 
 use step::BlobStep;
@@ -131,6 +131,10 @@ impl DeformableModel for ParticleBlob {
 
     fn new_step(&self) -> Box<dyn BodyStep> {
         Box::new(BlobStep::new(*self))
+    }
+
+    fn velocity_layout(&self) -> VelocityLayout {
+        VelocityLayout::RebuiltEachStep
     }
 
     fn surface(&self, state: &BodyState, out: &mut Surface) {

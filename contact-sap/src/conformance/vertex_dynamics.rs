@@ -43,10 +43,14 @@ impl VertexDynamics {
         self.right_hand_side.resize(n, 0.0);
     }
 
-    /// A = 0; b is returned to be filled.
-    pub(super) fn clear(&mut self) -> &mut [f64] {
+    /// A = 0.
+    pub(super) fn clear(&mut self) {
         self.matrix.data_mut().fill(0.0);
         self.diagonal.fill(0.0);
+    }
+
+    /// b.
+    pub(super) fn right_hand_side_mut(&mut self) -> &mut [f64] {
         &mut self.right_hand_side
     }
 

@@ -6,6 +6,7 @@
 )]
 
 mod convergence;
+mod flawed_bodies;
 mod linear_algebra;
 mod oracle;
 mod rejections;

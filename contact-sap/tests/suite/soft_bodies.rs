@@ -130,7 +130,7 @@ impl<'a> World<'a> {
                 control: &self.controls[body],
             };
             step.begin(&self.states[body], &input).unwrap();
-            step.linearise().unwrap();
+            step.linearise_start(&mut Vec::new()).unwrap();
             self.dofs[body].push(step.start_velocity().len());
         }
         let contacts = self.find_contacts();

@@ -256,7 +256,8 @@ fn vertex_velocities(
     (interpolation, rows, u): (&mut Interpolation, &mut Rows, &mut Vec<f64>),
     out: &mut Vec<Vector3<f64>>,
 ) -> Result<(), BodyError> {
-    if step.vertex_velocities(v, out).is_some() {
+    if let Some(motion) = step.as_surface() {
+        motion.vertex_velocities(v, out);
         return Ok(());
     }
     out.clear();

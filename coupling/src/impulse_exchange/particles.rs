@@ -37,9 +37,9 @@ impl Workspace {
     ) -> Result<(), BodyError> {
         let what = "velocities of vertices";
         let step = substep.step;
-        step.start_surface(&mut self.surface)
-            .and_then(|()| step.vertex_velocities(step.start_velocity(), &mut self.velocities))
-            .ok_or(BodyError::Unsupported { what })?;
+        let motion = step.as_surface().ok_or(BodyError::Unsupported { what })?;
+        motion.start_surface(&mut self.surface);
+        motion.vertex_velocities(step.start_velocity(), &mut self.velocities);
         self.mass.clear();
         let masses = substep.nodes.iter().flat_map(|node| [node.mass; 3]);
         self.mass.extend(masses);

@@ -3,8 +3,7 @@
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
     Assembled, BasisIdx, BlockDiagonal, BodyError, BodyReport, BodyState, BodyStep,
-    DeformableModel, Dynamics, Energy, Interpolation, MaterialPoint, Rows, SelfContact, StepInput,
-    Surface,
+    DeformableModel, Dynamics, Energy, Interpolation, MaterialPoint, Rows, StepInput, Surface,
 };
 
 /// No velocities, no surface, no mass.
@@ -26,10 +25,6 @@ impl DeformableModel for Placeholder {
     fn energy(&self, _: &BodyState, _: &Vector3<f64>) -> Energy {
         Energy::default()
     }
-
-    fn self_contact(&self) -> SelfContact {
-        SelfContact::Inherent
-    }
 }
 
 impl BodyStep for Placeholder {
@@ -41,7 +36,7 @@ impl BodyStep for Placeholder {
         &[]
     }
 
-    fn linearise(&mut self) -> Result<(), BodyError> {
+    fn linearise(&mut self, _: &[f64]) -> Result<(), BodyError> {
         Ok(())
     }
 
@@ -54,7 +49,10 @@ impl BodyStep for Placeholder {
         p: &MaterialPoint,
         _: &mut Interpolation,
     ) -> Result<BasisIdx, BodyError> {
-        Err(nowhere(p))
+        Err(BodyError::NoSuchPoint {
+            point: p.primitive,
+            places: "none".into(),
+        })
     }
 
     fn basis(&self, _: BasisIdx, _: &Point3<f64>, out: &mut Rows) {
@@ -64,17 +62,6 @@ impl BodyStep for Placeholder {
     fn advance(&self, _: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         *next = BodyState::default();
         Ok(BodyReport::default())
-    }
-
-    fn point(&self, _: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        Err(nowhere(p))
-    }
-}
-
-fn nowhere(p: &MaterialPoint) -> BodyError {
-    BodyError::NoSuchPoint {
-        point: p.primitive,
-        places: "none".into(),
     }
 }
 

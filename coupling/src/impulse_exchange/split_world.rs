@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use pliant_contact_sap::{
-    BodyError, BodyState, BodyStep, Integration, Interpolation, MaterialPoint, Rows, SelfContact,
-    StepInput, Surface, TimeStep,
+    BodyError, BodyState, BodyStep, Integration, Interpolation, MaterialPoint, Rows, StepInput,
+    Surface, TimeStep,
 };
 
 use super::placeholder::Placeholder;
@@ -76,7 +76,11 @@ impl Obstacle {
 impl SplitWorld {
     pub(super) fn of(world: &World, state: &State) -> Result<Self, StepError> {
         let parts = &world.parts;
-        let explicit = |b: BodyIdx| parts.bodies[b.0].model.self_contact() == SelfContact::Inherent;
+        let models = parts.bodies.iter().map(|body| &body.model);
+        let is_explicit: Vec<bool> = models
+            .map(|model| model.new_step().as_point_masses().is_some())
+            .collect();
+        let explicit = |b: BodyIdx| is_explicit[b.0];
         let refuse = |body: BodyIdx, what: &'static str| {
             StepError::of_body(world, state, body, BodyError::Unsupported { what })
         };

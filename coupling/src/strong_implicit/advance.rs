@@ -1,6 +1,7 @@
 //! From velocities to the next state.
 
 use nalgebra::Vector3;
+use pliant_contact_sap::VelocityLayout;
 
 use super::problem::{StepContext, StepProblem};
 use crate::error::StepError;
@@ -59,7 +60,7 @@ impl StepProblem {
                 &self.velocities.free[range],
             );
             change.clear();
-            if self.steps[b].velocities_last() {
+            if world.parts.bodies[b].model.velocity_layout() == VelocityLayout::Fixed {
                 change.extend(v.iter().zip(free).map(|(v, free)| v - free));
             }
         }
@@ -78,7 +79,6 @@ impl StepProblem {
             .sort_unstable_by_key(ContactMemory::sort_key);
         limits.remember(
             context,
-            &self.steps,
             (&self.contacts.records, &self.solution.contact_impulse),
             &mut memory.loads,
         );

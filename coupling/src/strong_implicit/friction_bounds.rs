@@ -25,7 +25,6 @@ impl FrictionBoundIteration {
         let problem = &mut *attempt.problem;
         self.limits.predict(
             attempt.context,
-            &problem.steps,
             &mut problem.contacts.records,
             &mut problem.set,
         );

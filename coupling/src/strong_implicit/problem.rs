@@ -33,6 +33,8 @@ pub(crate) struct StepContext<'a> {
 #[derive(Default)]
 pub(super) struct StepProblem {
     pub(super) steps: Vec<Box<dyn BodyStep>>,
+    /// Of each body: the velocities about which the step was linearised first.
+    pub(super) linearised_at: Vec<Vec<f64>>,
     pub(super) velocities: Velocities,
     pub(super) factors: BlockFactors,
     collision: Collision,
@@ -99,22 +101,25 @@ impl StepProblem {
     /// Begins the step of every body and linearises it.
     pub(super) fn linearise(&mut self, context: StepContext<'_>) -> Result<(), StepError> {
         let StepContext { world, state, .. } = context;
-        let linearise = |(b, step): (usize, &mut Box<dyn BodyStep>)| {
+        let linearise = |(b, (step, point)): (usize, (&mut Box<dyn BodyStep>, &mut Vec<f64>))| {
             let input = StepInput {
                 time_step: context.time_step,
                 gravity: world.parts.gravity,
                 control: &state.controls[b],
             };
             let begun = step.begin(&state.bodies[b], &input);
-            let failed = begun.and_then(|()| step.linearise()).err();
+            let failed = begun.and_then(|()| step.linearise_start(point)).err();
             failed.map(|source| context.of_body(b, source))
         };
         let n_dofs: usize = state.bodies.iter().map(|body| body.v.len()).sum();
+        self.linearised_at.resize_with(self.steps.len(), Vec::new);
         let failed = if self.steps.len() > 1 && n_dofs >= PARALLEL_DOFS_MIN {
-            let steps = self.steps.par_iter_mut().with_max_len(1).enumerate();
+            let steps = self.steps.par_iter_mut().zip(&mut self.linearised_at);
+            let steps = steps.with_max_len(1).enumerate();
             steps.map(linearise).find_map_first(|failed| failed)
         } else {
-            self.steps.iter_mut().enumerate().find_map(linearise)
+            let steps = self.steps.iter_mut().zip(&mut self.linearised_at);
+            steps.enumerate().find_map(linearise)
         };
         if let Some(failed) = failed {
             return Err(failed);
@@ -194,7 +199,7 @@ impl StepProblem {
         contacts.add(&collision.contacts, &setting, set, factors)?;
         owners.clear();
         for (b, step) in steps.iter().enumerate() {
-            step.internal_constraints(&mut set.internal(ParticipantIdx(b), factors));
+            step.constraints(&mut set.internal(ParticipantIdx(b), factors));
             owners.resize(set.n_rows(), RowOwner::Body(BodyIdx(b)));
         }
         let surfaces = &collision.surfaces;
@@ -212,7 +217,10 @@ impl StepProblem {
             if self.participating[b] {
                 continue;
             }
-            let free = step.move_freely();
+            let Some(lagged) = step.as_lagged() else {
+                continue;
+            };
+            let free = lagged.update_in_free_motion();
             if let Some(free) = free.map_err(|source| context.of_body(b, source))? {
                 self.guess[self.velocities.range(b)].copy_from_slice(free);
             }

@@ -13,7 +13,8 @@ impl StepProblem {
     /// Reactions of `body` in the last step.
     pub(super) fn reactions(&self, world: &World, body: BodyIdx, time_step_s: f64) -> Reactions {
         let mut reactions = Reactions::default();
-        if let Some(step) = self.steps.get(body.0) {
+        let step = self.steps.get(body.0);
+        if let Some(step) = step.and_then(|step| step.as_reactions()) {
             let v = &self.solution.velocity[self.velocities.range(body.0)];
             let wrenches = self.external_wrenches(world, body, time_step_s);
             step.joint_reactions(v, &wrenches, &mut reactions.joints);

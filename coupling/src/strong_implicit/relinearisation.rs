@@ -13,7 +13,7 @@
 //!
 //! Source: proximal Newton with a line search, after Lee, Sun, Saunders (2014), section 2.3; the test by the potential alone is ours.
 
-use pliant_contact_sap::{BodyError, BodyStep, ParticipantIdx};
+use pliant_contact_sap::{BodyError, BodyStep, NonlinearBalance, ParticipantIdx};
 
 use super::outer_loop::{Attempt, LaggedQuantity, LinearisationStage, Restart, Round};
 use super::problem::StepProblem;
@@ -78,8 +78,8 @@ impl Relinearisation {
         self.stage = LinearisationStage::Rough;
         // Where bodies were linearised first, unless they invert there.
         self.point.clone_from(&problem.velocities.start);
-        for (b, step) in nonlinear(&problem.steps) {
-            self.point[problem.velocities.range(b)].copy_from_slice(step.linearised_at());
+        for (b, ..) in nonlinear(&problem.steps) {
+            self.point[problem.velocities.range(b)].copy_from_slice(&problem.linearised_at[b]);
         }
         let potential = problem.potential(&self.point);
         if !potential.map_err(|e| failed(attempt, e))?.is_finite() {
@@ -105,11 +105,12 @@ impl Relinearisation {
         self.direction
             .extend(found.map(|(there, here)| there - here));
         let (mut slope, mut curvature) = (0.0, 0.0);
-        for (b, step) in nonlinear(&problem.steps) {
+        for (b, step, balance) in nonlinear(&problem.steps) {
             let range = problem.velocities.range(b);
             let (v, d) = (&self.point[range.clone()], &self.direction[range]);
             let mut product = vec![0.0; d.len()];
-            step.residual(v, &mut product)
+            balance
+                .residual(v, &mut product)
                 .map_err(|source| (BodyIdx(b), source))?;
             slope += product.iter().zip(d).map(|(m, d)| m * d).sum::<f64>();
             step.dynamics().apply(d, &mut product);
@@ -179,8 +180,8 @@ impl LaggedQuantity for Relinearisation {
         let problem = &mut *attempt.problem;
         self.point.clone_from(&problem.solution.velocity);
         for (b, step) in problem.steps.iter_mut().enumerate() {
-            if step.relinearises() {
-                step.linearise_about(&self.point[problem.velocities.range(b)])
+            if step.as_nonlinear().is_some() {
+                step.linearise(&self.point[problem.velocities.range(b)])
                     .map_err(|source| {
                         let (world, state) = (attempt.context.world, attempt.context.state);
                         StepError::of_body(world, state, BodyIdx(b), source)
@@ -193,9 +194,11 @@ impl LaggedQuantity for Relinearisation {
 }
 
 /// The bodies with nonlinear momentum balances.
-fn nonlinear(steps: &[Box<dyn BodyStep>]) -> impl Iterator<Item = (usize, &dyn BodyStep)> {
-    let steps = steps.iter().enumerate().map(|(b, step)| (b, &**step));
-    steps.filter(|(_, step)| step.relinearises())
+fn nonlinear(
+    steps: &[Box<dyn BodyStep>],
+) -> impl Iterator<Item = (usize, &dyn BodyStep, &dyn NonlinearBalance)> {
+    let bodies = steps.iter().enumerate();
+    bodies.filter_map(|(b, step)| Some((b, &**step, step.as_nonlinear()?)))
 }
 
 fn failed(attempt: &Attempt<'_>, (body, source): OfBody) -> StepError {
@@ -206,8 +209,8 @@ impl StepProblem {
     /// E of the bodies with nonlinear balances, J.
     fn potential(&self, velocity: &[f64]) -> Result<f64, OfBody> {
         let mut sum = 0.0;
-        for (b, step) in nonlinear(&self.steps) {
-            let potential = step.incremental_potential(&velocity[self.velocities.range(b)]);
+        for (b, _, balance) in nonlinear(&self.steps) {
+            let potential = balance.potential(&velocity[self.velocities.range(b)]);
             sum += potential.map_err(|source| (BodyIdx(b), source))?;
         }
         Ok(sum)
@@ -216,11 +219,12 @@ impl StepProblem {
     /// ‖D(m − (A v − b))‖ at the solution, where A v − b is the impulse of the constraints, relative to the terms of the balance.
     fn nonlinear_residual(&self) -> Result<f64, OfBody> {
         let (mut residual, mut of_a, mut of_b) = (0.0, 0.0, 0.0);
-        for (b, step) in nonlinear(&self.steps) {
+        for (b, step, balance) in nonlinear(&self.steps) {
             let v = &self.solution.velocity[self.velocities.range(b)];
             let dynamics = step.dynamics();
             let (mut m, mut av) = (vec![0.0; v.len()], vec![0.0; v.len()]);
-            step.residual(v, &mut m)
+            balance
+                .residual(v, &mut m)
                 .map_err(|source| (BodyIdx(b), source))?;
             dynamics.apply(v, &mut av);
             for (dof, b_i) in dynamics.right_hand_side().iter().enumerate() {

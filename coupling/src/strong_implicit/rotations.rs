@@ -1,5 +1,5 @@
 //! Lagged terms of bodies, such as the rotations of corotated laws, by fixed-point iteration: see
-//! [`BodyStep::foresee`](pliant_contact_sap::BodyStep::foresee).
+//! [`LaggedTerms`](pliant_contact_sap::LaggedTerms).
 
 use super::outer_loop::{Attempt, LaggedQuantity, LinearisationStage, Restart, Round};
 use crate::convergence::LaggedReport;
@@ -46,8 +46,10 @@ impl LaggedQuantity for RotationIteration {
             if !problem.participating[b] {
                 continue;
             }
-            let v = &problem.solution.velocity[problem.velocities.range(b)];
-            let residual = step.foresight_error(v);
+            let Some(lagged) = step.as_lagged() else {
+                continue;
+            };
+            let residual = lagged.residual(&problem.solution.velocity[problem.velocities.range(b)]);
             self.residuals[b] = residual;
             if residual > self.report.residual.max(1.0) {
                 self.report.residual = residual;
@@ -63,8 +65,10 @@ impl LaggedQuantity for RotationIteration {
     fn update(&mut self, attempt: &mut Attempt<'_>) -> Result<Restart, StepError> {
         let problem = &mut *attempt.problem;
         for (step, residual) in problem.steps.iter_mut().zip(&self.residuals) {
-            if *residual > 1.0 {
-                step.foresee();
+            if *residual > 1.0
+                && let Some(lagged) = step.as_lagged()
+            {
+                lagged.update();
             }
         }
         problem.guess_last_solution();

@@ -56,8 +56,8 @@ impl FreeMotion {
         report.shifts += u32::from(shift > 0.0);
     }
 
-    /// Linearises about `v`, such as a velocity after contact: computes m and the factored A there.
-    pub(crate) fn linearise_about(&mut self, rod: &RodParts, v: &[f64]) -> Result<(), Impossible> {
+    /// Linearises at `v`, such as a velocity after contact: computes m and the factored A there.
+    pub(crate) fn linearise(&mut self, rod: &RodParts, v: &[f64]) -> Result<(), Impossible> {
         self.velocity = self.with_held(v);
         let velocity = std::mem::take(&mut self.velocity);
         let evaluated = self.evaluate(rod, &velocity, DerivativeOrder::Hessian);

@@ -1,7 +1,9 @@
 //! Free motion over many steps: conservation of momentum, and no growth of energy.
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, StepInput, TimeStep};
+use pliant_contact_sap::{
+    BodyState, BodyStep, Control, DeformableModel, StartLinearisation, StepInput, TimeStep,
+};
 
 use super::{Comparison, Comparisons};
 use crate::{Centreline, FreeMotionReport, Material, Rod, RodBuilder, RodError, RodStep, Section};
@@ -29,7 +31,7 @@ pub fn advance_freely(
             control: &control,
         };
         step.begin(&state, &input)?;
-        step.linearise()?;
+        step.linearise_start(&mut velocity)?;
         step.free_velocity(&mut velocity);
         let _ = step.advance(&velocity, &mut next)?;
         std::mem::swap(&mut state, &mut next);

@@ -1,12 +1,9 @@
 //! Material points of a rod in a step: their location, interpolation and motion.
 
-use nalgebra::{Matrix3, Point3, SMatrix, Vector3};
+use nalgebra::{Matrix3, SMatrix, Vector3};
 use pliant_contact_sap::{BasisIdx, BodyError, MaterialPoint, Primitive, Rows};
 
 use super::RodStep;
-use super::surface::frame_axes;
-use crate::elasticity::edge_kinematics;
-use crate::impossible::Impossible;
 use crate::strain::EdgeKinematics;
 
 /// Location of a material point on the rod.
@@ -137,53 +134,6 @@ impl RodStep {
         let v = if self.motion.held[i] { v0 } else { v[i] };
         let step = &self.motion.time_step;
         self.q[i] + step.length_s * step.mean_velocity(v0, v)
-    }
-
-    pub(super) fn moved_node(&self, v: &[f64], node: usize) -> Vector3<f64> {
-        Vector3::from_fn(|k, _| self.moved(v, 4 * node + k))
-    }
-
-    /// Kinematics of an edge at the end of a step, and the position of its first node.
-    pub(super) fn moved_edge(
-        &self,
-        v: &[f64],
-        edge: usize,
-    ) -> Result<(EdgeKinematics, Vector3<f64>), Impossible> {
-        let (a, b) = self.rod.nodes_of_edge(edge);
-        let (x_a, x_b) = (self.moved_node(v, a), self.moved_node(v, b));
-        let kinematics = edge_kinematics(
-            self.rod.rest_length[edge],
-            &self.motion.reference.frames[edge],
-            &(x_b - x_a),
-            self.moved(v, 4 * edge + 3),
-            edge,
-        )?;
-        Ok((kinematics, x_a))
-    }
-
-    pub(super) fn moved_point(
-        &self,
-        v: &[f64],
-        location: &PointLocation,
-    ) -> Result<Point3<f64>, Impossible> {
-        let (edge, fraction, in_section) = match *location {
-            PointLocation::Node(node) => return Ok(self.moved_node(v, node).into()),
-            PointLocation::Edge {
-                edge,
-                fraction,
-                offset,
-            } => {
-                let in_section = frame_axes(&self.start[edge]).inverse() * offset;
-                (edge, fraction, in_section)
-            }
-            PointLocation::Frame { frame, offset } => {
-                let frame = &self.rod.frames[frame];
-                (frame.edge, frame.fraction, offset)
-            }
-        };
-        let (kinematics, x_a) = self.moved_edge(v, edge)?;
-        let on_axis = x_a + kinematics.tangent * (kinematics.length * fraction);
-        Ok((on_axis + frame_axes(&kinematics) * in_section).into())
     }
 
     /// A column of a twist basis; a held velocity becomes bias.

@@ -1,7 +1,7 @@
 //! Iterations of Newton's method for the free motion.
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{BodyState, BodyStep, DeformableModel, StepInput};
+use pliant_contact_sap::{BodyState, BodyStep, DeformableModel, StartLinearisation, StepInput};
 use pliant_der::{
     Centreline, End, EndCondition, FreeMotionSettings, Linearised, Material, RodBuilder, RodStep,
     Section, known_answers,
@@ -44,7 +44,7 @@ fn linearisation_at_the_start_takes_no_iteration_and_its_error_is_of_second_orde
     let (mut state, mut next) = (free.default_state(), BodyState::default());
     for _ in 0..200 {
         step.begin(&state, &input(1e-3)).unwrap();
-        step.linearise().unwrap();
+        step.linearise_start(&mut velocity).unwrap();
         step.free_velocity(&mut velocity);
         let _ = step.advance(&velocity, &mut next).unwrap();
         std::mem::swap(&mut state, &mut next);
@@ -53,7 +53,7 @@ fn linearisation_at_the_start_takes_no_iteration_and_its_error_is_of_second_orde
         let [exact, linear] = [&free, &start].map(|rod| {
             let (mut step, mut velocity) = (RodStep::new(rod), Vec::new());
             step.begin(&state, &input(time_step_s)).unwrap();
-            step.linearise().unwrap();
+            step.linearise_start(&mut velocity).unwrap();
             step.free_velocity(&mut velocity);
             (velocity, step.report().iterations)
         });

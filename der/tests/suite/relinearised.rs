@@ -3,7 +3,7 @@
 use nalgebra::{Isometry3, Point3, Rotation3, Vector3};
 use pliant_contact_sap::{
     BodyState, BodyStep, Control, ConvexContactSolver, DeformableModel, Load, MaterialPoint,
-    Primitive, SolverKind, StepInput, StopCriteria,
+    MomentumBalance, Primitive, SolverKind, StepInput, StopCriteria,
 };
 use pliant_coupling::{
     Geometry, GeometryIdx, Linearisation, Mount, State, StepReport, Stepper, StrongImplicit,
@@ -108,7 +108,7 @@ fn imbalance(rod: &Rod, state: &BodyState, next: &BodyState, report: &StepReport
         let mut alone = RodStep::new(rod);
         alone.begin(state, &input).unwrap();
         let mut m = vec![0.0; next.v.len()];
-        alone.residual(&next.v, &mut m).unwrap();
+        MomentumBalance::residual(&alone, &next.v, &mut m).unwrap();
         m
     };
     let pushed = residual(loads(rod, state, report));
@@ -181,15 +181,14 @@ fn the_answer_of_a_relinearised_step_lies_lowest_in_its_own_potential() {
     let mut alone = rod.new_step();
     alone.begin(&state.bodies[0], &input).unwrap();
     let found = &next.bodies[0].v;
-    let least = alone.incremental_potential(found).unwrap();
+    let balance = alone.as_nonlinear().unwrap();
+    let least = balance.potential(found).unwrap();
     for k in 0..200 {
         let moved = found.iter().enumerate().map(|(i, v)| {
             let size = if i % 4 == 3 { 5.0 } else { 1e-2 };
             v + size * ((i * (k + 3)) as f64 * 1.7 + k as f64).sin()
         });
-        let higher = alone
-            .incremental_potential(&moved.collect::<Vec<_>>())
-            .unwrap();
+        let higher = balance.potential(&moved.collect::<Vec<_>>()).unwrap();
         assert!(higher > least, "{k}: {higher} below {least}");
     }
 }

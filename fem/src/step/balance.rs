@@ -1,7 +1,7 @@
 //! The balance of momentum: m(v), A and b.
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{Assembled, BlockDiagonal, Dynamics};
+use pliant_contact_sap::{Assembled, BlockDiagonal, BodyError, Dynamics};
 
 use super::elements::Elasticity;
 use super::{FemStep, Scratch};
@@ -106,6 +106,26 @@ impl FemStep {
         }
     }
 
+    /// A and b with stiffness, stress and rotations of the step as it was opened.
+    pub(super) fn linearise_as_opened(&mut self) {
+        if self.elements.corrected {
+            let mut elements = std::mem::take(&mut self.elements);
+            elements.predict_targets(self);
+            self.elements = elements;
+        }
+        self.assemble();
+        self.write_right_hand_side();
+    }
+
+    /// A factor of A at rest, and the rotation to apply it in.
+    pub(super) fn prepare_preconditioner(&mut self) -> Result<(), BodyError> {
+        if self.parts.preconditioning == Preconditioning::RestShape {
+            self.provide_rest_factor()?;
+            self.mean_rotation = self.find_mean_rotation();
+        }
+        Ok(())
+    }
+
     pub(super) fn assemble(&mut self) {
         let mut system = std::mem::take(&mut self.system);
         let mut elements = std::mem::take(&mut self.elements);
@@ -133,10 +153,12 @@ impl Dynamics for FemStep {
     }
 
     fn precondition(&self, x: &mut [f64]) -> bool {
-        // Not by whatever factor there happens to be: what a step offers must not depend on the steps before.
+        // Only where the body asks for it: another factor left by an earlier step must not change this one.
         match self.parts.preconditioning {
             Preconditioning::None => false,
-            Preconditioning::RestShape => self.free_motion.precondition(self.turn.as_ref(), x),
+            Preconditioning::RestShape => self
+                .free_motion
+                .precondition(self.mean_rotation.as_ref(), x),
         }
     }
 }

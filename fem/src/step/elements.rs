@@ -1,4 +1,4 @@
-//! What a step knows of every element: its rotation, where it turns, its stiffness, its pull on the vertices.
+//! Element quantities of a step: rotation, lagged rotation, stiffness, nodal forces.
 
 use nalgebra::{Matrix3, Vector3};
 use pliant_constitutive::{corotated_stretch, polar_rotation};
@@ -14,8 +14,8 @@ use crate::rest::RestElement;
 pub(super) enum Elasticity {
     /// By the law.
     Exact,
-    /// By the stress and the tangent at the start: what a fast motion leads to is out of reach of a linear step anyway, and
-    /// may be far beyond where the law makes sense.
+    /// By the stress and the tangent at the start: a linear step does not reach the end of a fast motion anyway, and F there may be far
+    /// outside the range of the law.
     Extrapolated,
 }
 
@@ -24,18 +24,18 @@ pub(super) enum Elasticity {
 pub(super) struct ElementState {
     /// R₀; empty unless the law is corotated.
     pub(super) rotations: Vec<Matrix3<f64>>,
-    /// T; empty where no element turns.
+    /// T; empty where no element rotates.
     pub(super) targets: Vec<Matrix3<f64>>,
-    /// T of the motion that was last compared with what is foreseen.
+    /// T of the velocities of the last `find_targets`.
     pub(super) targets_found: Vec<Matrix3<f64>>,
-    /// Largest turn expected in the step, rad.
-    pub(super) turn: f64,
+    /// Largest rotation predicted for the step, rad.
+    pub(super) predicted_rotation: f64,
     /// The targets are no longer those of `begin`.
     pub(super) corrected: bool,
     /// ∂P/∂F at the start, of nonlinear laws; and the same without negative eigenvalues.
     tangents: Vec<Tangent>,
     convex: Vec<Tangent>,
-    /// The latter at velocities that were found; empty: A is that of the start.
+    /// The latter at the velocities of [`ElementState::linearise_at`]; empty: A is that of the start.
     found: Vec<Tangent>,
     /// √(cV) R∇N, for assembly.
     gradients: Vec<[Vector3<f64>; 4]>,
@@ -69,7 +69,7 @@ impl ElementState {
                 parallel::fill(&mut self.convex, |e| tangents[e].clone().semidefinite());
             }
         }
-        self.expect_last_turn(step);
+        self.predict_targets(step);
     }
 
     pub(super) fn rotation(&self, element: usize) -> Matrix3<f64> {
@@ -82,7 +82,9 @@ impl ElementState {
     /// Takes A's stiffness to F^θ of velocities `v` of all vertices; viscosity stays that of the start.
     pub(super) fn linearise_at(&mut self, step: &FemStep, v: &[Vector3<f64>]) {
         let parts = &*step.parts;
-        let places: Vec<Vector3<f64>> = (0..v.len()).map(|i| step.force_place(i, &v[i])).collect();
+        let places: Vec<Vector3<f64>> = (0..v.len())
+            .map(|i| step.force_position(i, &v[i]))
+            .collect();
         self.found.clone_from(&self.convex);
         parallel::fill(&mut self.found, |e| {
             let F = parts.deformation(&parts.elements[e], &places);
@@ -188,7 +190,7 @@ impl ElementState {
         elasticity: Elasticity,
         scratch: &mut Scratch,
     ) {
-        let place = |i: usize| step.force_place(i, &v[i]);
+        let place = |i: usize| step.force_position(i, &v[i]);
         let rate = |i: usize| step.force_velocity(i, &v[i]);
         self.write_pulls(step, place, rate, elasticity, scratch);
     }
@@ -256,7 +258,7 @@ impl ElementState {
         });
     }
 
-    /// β/δt: damping must not resist the turn itself, whose chord shrinks the element at the rate (T − I)/δt.
+    /// β/δt: damping must not resist the rotation itself, whose chord shrinks the element at the rate (T − I)/δt.
     fn viscous_target(&self, step: &FemStep) -> f64 {
         step.parts.damping.stiffness / step.time_step.length_s
     }
@@ -272,7 +274,7 @@ impl ElementState {
         let parts = &*step.parts;
         let beta = parts.damping.stiffness;
         let (forces_s, positions_s) = (step.time_step.forces_s(), step.time_step.positions_s());
-        let ends = |i: usize| step.force_place(i, &v[i]);
+        let ends = |i: usize| step.force_position(i, &v[i]);
         let places: Vec<Vector3<f64>> = (0..v.len()).map(ends).collect();
         for (e, element) in parts.elements.iter().enumerate() {
             let dF = element.gradient(x);

@@ -1,5 +1,4 @@
-//! The implicit equations of nonlinear laws in full: A and b about velocities that were found, and the potential that a line search
-//! needs.
+//! The implicit equations of nonlinear laws in full: A and b about any velocities, and the potential for a line search.
 //!
 //! ```text
 //! E(v) = ½ ‖v − v0‖²_M + δt (α ‖v^θ‖²_M + β ‖v^θ‖²_K)/2θ + Ψ(q^θ)/(θ θ_vq) − δt vᵀf_ext,     ∇E = m
@@ -35,12 +34,12 @@ impl FemStep {
     }
 
     /// E(v), J, for steps whose forces act at θ > 0.
-    pub(super) fn potential(&self, v: &[f64]) -> f64 {
+    pub(super) fn incremental_potential(&self, v: &[f64]) -> f64 {
         let parts = &*self.parts;
         let mut all = Vec::new();
         self.all_velocities(v, &mut all);
         let places: Vec<Vector3<f64>> = (0..all.len())
-            .map(|i| self.force_place(i, &all[i]))
+            .map(|i| self.force_position(i, &all[i]))
             .collect();
         let elastic = self.elements.elastic_energy(self, &places);
         if !elastic.is_finite() {

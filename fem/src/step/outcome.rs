@@ -1,15 +1,15 @@
-//! What a step led to: elements that are inverted or turned too far.
+//! Checks of the end of a step: elements that are inverted or have rotated too far.
 
 use nalgebra::Vector3;
 use pliant_contact_sap::BodyError;
 
 use super::FemStep;
-use super::turning::TURN_WARNED;
+use super::lagged_rotation::ROTATION_WARNED;
 use crate::material::Linearity;
 use crate::parallel;
 
 impl FemStep {
-    /// An element that the law has no energy for.
+    /// Refuses elements of a barrier law that are inverted.
     pub(super) fn refuse_inverted(&self, q: &[Vector3<f64>], when: &str) -> Result<(), BodyError> {
         let parts = &*self.parts;
         let det = |e: usize| parts.deformation(&parts.elements[e], q).determinant();
@@ -41,10 +41,10 @@ impl FemStep {
             ));
         }
         if parts.linearity == Linearity::Corotated {
-            let turn = self.elements.largest_turn(self, v);
-            if turn > TURN_WARNED {
+            let rotation = self.elements.largest_rotation(self, v);
+            if rotation > ROTATION_WARNED {
                 warnings.push(format!(
-                    "an element turned by {turn:.2} rad in one step; beyond {TURN_WARNED} the linear corotated law swells: take a smaller time step"
+                    "an element rotated by {rotation:.2} rad in one step; beyond {ROTATION_WARNED} the linear corotated law swells: take a smaller time step"
                 ));
             }
         }

@@ -108,7 +108,7 @@ fn fast_turns_are_warned_of() {
     let mut alone = Alone::new(&body, DT);
     alone.step(&mut state);
     assert!(
-        alone.warnings.iter().any(|w| w.contains("turned by")),
+        alone.warnings.iter().any(|w| w.contains("rotated by")),
         "{:?}",
         alone.warnings
     );

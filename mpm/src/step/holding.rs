@@ -55,7 +55,7 @@ impl MpmStep {
                 if members.binary_search(id).is_err() {
                     continue;
                 }
-                let p = self.sorted_place[place] as usize;
+                let p = self.sorted_index[place] as usize;
                 let nodes = &system.nodes.of_cell[system.cell_of[p] as usize];
                 for (n, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
                     let weight = system.stencils[p].weight(corner(n));

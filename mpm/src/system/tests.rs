@@ -227,7 +227,8 @@ fn check_step(model: &MaterialPoints, state: &BodyState) -> DVector<f64> {
     };
     let mut step = crate::step::MpmStep::new(Arc::clone(&model.parts));
     step.begin(state, &input).unwrap();
-    step.linearise().unwrap();
+    let body: &mut dyn BodyStep = &mut step;
+    body.linearise_start(&mut Vec::new()).unwrap();
     let n = step.n_dofs();
     let mut a = DMatrix::zeros(n, n);
     for k in 0..n {

@@ -92,7 +92,7 @@ fn check(model: &MaterialPoints, state: &BodyState, dt: f64, pushed: &[f64]) -> 
     };
     let mut step = model.new_step();
     step.begin(state, &input).unwrap();
-    step.linearise().unwrap();
+    step.linearise_start(&mut Vec::new()).unwrap();
     let sound = is_positive_definite(step.as_ref());
     let n = step.start_velocity().len();
     let v: Vec<f64> = pushed.iter().copied().cycle().take(n).collect();
@@ -175,7 +175,7 @@ fn lost_free_motions(number: usize, n: usize) -> Vec<String> {
         };
         let mut step = model.new_step();
         step.begin(&state, &input).unwrap();
-        step.linearise().unwrap();
+        step.linearise_start(&mut Vec::new()).unwrap();
         let rest = vec![0.0; step.start_velocity().len()];
         let report = step.advance(&rest, &mut BodyState::default()).unwrap();
         let said = report.warnings.into_iter();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
     BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Control, DeformableModel, Dynamics,
-    FrameWrench, InternalConstraints, Interpolation, JointReaction, MaterialPoint, Primitive, Rows,
-    StepInput, Surface,
+    ExplicitStep, InternalConstraints, Interpolation, MaterialPoint, Primitive, Reactions, Rows,
+    StepInput, Surface, SurfaceMotion,
 };
 
 use super::Row;
@@ -21,7 +21,7 @@ pub(super) struct ChainStep {
     positions: PositionKinematics,
     /// At the start of the step.
     surface: Surface,
-    /// What the tree is asked for.
+    /// The control with loads on links.
     control: Control,
 }
 
@@ -95,8 +95,8 @@ impl BodyStep for ChainStep {
         self.tree.start_velocity()
     }
 
-    fn linearise(&mut self) -> Result<(), BodyError> {
-        self.tree.linearise()
+    fn linearise(&mut self, v: &[f64]) -> Result<(), BodyError> {
+        self.tree.linearise(v)
     }
 
     fn dynamics(&self) -> &dyn Dynamics {
@@ -115,36 +115,42 @@ impl BodyStep for ChainStep {
         self.tree.basis(basis, p_WO, out);
     }
 
-    fn internal_constraints(&self, out: &mut InternalConstraints<'_>) {
-        self.tree.internal_constraints(out);
+    fn constraints(&self, out: &mut InternalConstraints<'_>) {
+        self.tree.constraints(out);
     }
 
     fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         self.tree.advance(v, next)
     }
 
-    fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
-        self.tree.explicit_velocity(out)
+    fn as_explicit(&self) -> Option<&dyn ExplicitStep> {
+        self.tree.as_explicit()
     }
 
-    fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
-        self.tree.residual(v, out)
+    fn as_reactions(&self) -> Option<&dyn Reactions> {
+        self.tree.as_reactions()
     }
 
-    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
-        self.tree.tangent(v, x, y)
+    fn as_surface(&self) -> Option<&dyn SurfaceMotion> {
+        Some(self)
     }
+}
 
-    fn start_surface(&self, out: &mut Surface) -> Option<()> {
+impl SurfaceMotion for ChainStep {
+    fn start_surface(&self, out: &mut Surface) {
         out.clone_from(&self.surface);
-        Some(())
     }
 
-    fn joint_reactions(&self, v: &[f64], outside: &[FrameWrench], out: &mut Vec<JointReaction>) {
-        self.tree.joint_reactions(v, outside, out);
-    }
-
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        self.tree.point(v, &self.on_link(p)?)
+    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
+        let mut rows = Rows::default();
+        out.clear();
+        for (node, p_WV) in self.surface.vertices.iter().enumerate() {
+            let (link, _) = self.row.node_on_link(node);
+            // A link's basis has the index of its frame.
+            self.tree.basis(BasisIdx(link.0 as u32), p_WV, &mut rows);
+            let mut twist = [0.0; 6];
+            rows.apply(v, &mut twist);
+            out.push(Vector3::new(twist[3], twist[4], twist[5]));
+        }
     }
 }

@@ -91,9 +91,10 @@ fn run(chain: &CapsuleChain, control: &Control, steps: usize) -> BodyState {
     let mut step = chain.new_step();
     for _ in 0..steps {
         step.begin(&state, &input(control)).unwrap();
-        step.linearise().unwrap();
+        step.linearise_start(&mut Vec::new()).unwrap();
         let mut v = vec![0.0; step.start_velocity().len()];
-        step.explicit_velocity(&mut v).unwrap();
+        let explicit = step.as_explicit().unwrap();
+        explicit.explicit_velocity(&mut v).unwrap();
         let _ = step.advance(&v, &mut next).unwrap();
         std::mem::swap(&mut state, &mut next);
     }

@@ -29,8 +29,6 @@ use crate::model::Model;
 
 /// Workspace for the state at the end of a step.
 pub(super) struct EndState {
-    pub(super) q: Vec<f64>,
-    pub(super) v: Vec<f64>,
     pub(super) positions: PositionKinematics,
     pub(super) velocities: VelocityKinematics,
     pub(super) inertias: BodyInertias,
@@ -39,8 +37,6 @@ pub(super) struct EndState {
 impl EndState {
     pub(super) fn new(model: &Model) -> Self {
         Self {
-            q: Vec::new(),
-            v: Vec::new(),
             positions: PositionKinematics::new(model),
             velocities: VelocityKinematics::new(model),
             inertias: BodyInertias::new(model),
@@ -110,10 +106,6 @@ impl FreeFlight {
 
     pub(super) fn translations(&self) -> Range<usize> {
         self.translations.clone()
-    }
-
-    pub(super) fn carries(&self, body: usize) -> bool {
-        self.bodies.contains(&body)
     }
 
     /// Computes the corrections to v0 from the initial state, and from the columns of M and the bias k at the position at which

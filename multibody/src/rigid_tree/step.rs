@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex};
 use nalgebra::{DMatrix, Isometry3, Point3, Vector3};
 use pliant_contact_sap::{
     BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Control, DenseDynamics, Dynamics,
-    FrameWrench, Integration, InternalConstraints, Interpolation, JointReaction, MaterialPoint,
-    PdGains, Primitive, Rows, StepInput, Surface, TimeStep,
+    ExplicitStep, FrameWrench, Integration, InternalConstraints, Interpolation, JointReaction,
+    MaterialPoint, PdGains, Primitive, Reactions, Rows, StepInput, Surface, SurfaceMotion,
+    TimeStep,
 };
 
 use super::checks::{check, link_of};
@@ -24,7 +25,7 @@ use crate::jacobian::column;
 use crate::kinematics::{AccelerationKinematics, PositionKinematics};
 use crate::model::{BodyIdx, DofIdx, LinkIdx, Model};
 use crate::reactions::joint_reactions;
-use crate::spatial::{Wrench, rotate};
+use crate::spatial::Wrench;
 
 pub(super) struct TreeStep {
     pub(super) model: Arc<Model>,
@@ -171,7 +172,7 @@ impl BodyStep for TreeStep {
         &self.start
     }
 
-    fn linearise(&mut self) -> Result<(), BodyError> {
+    fn linearise(&mut self, _: &[f64]) -> Result<(), BodyError> {
         Ok(())
     }
 
@@ -218,17 +219,30 @@ impl BodyStep for TreeStep {
         }
     }
 
-    fn internal_constraints(&self, out: &mut InternalConstraints<'_>) {
+    fn constraints(&self, out: &mut InternalConstraints<'_>) {
         self.add_constraints(out);
     }
 
     fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
-        let mut end_state = self.end_state();
-        self.state_after(v, end_state.as_deref_mut(), &mut next.q, &mut next.v);
+        self.state_after(v, &mut next.q, &mut next.v);
         self.write_dry_friction(v, &mut next.history);
         Ok(BodyReport::default())
     }
 
+    fn as_explicit(&self) -> Option<&dyn ExplicitStep> {
+        Some(self)
+    }
+
+    fn as_reactions(&self) -> Option<&dyn Reactions> {
+        Some(self)
+    }
+
+    fn as_surface(&self) -> Option<&dyn SurfaceMotion> {
+        Some(self)
+    }
+}
+
+impl ExplicitStep for TreeStep {
     /// A⁻¹b by the articulated body algorithm: dampers and springs stay implicit, limits and actuators are left out.
     fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
         let (model, w) = (&*self.model, self.evaluation_workspace());
@@ -240,28 +254,16 @@ impl BodyStep for TreeStep {
         self.held.gather(&x, out);
         Ok(())
     }
+}
 
-    /// Of the linearised balance, which is the whole of a tree's: A v − b.
-    fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
-        self.dynamics.apply(v, out);
-        for (m, b) in out.iter_mut().zip(self.dynamics.right_hand_side()) {
-            *m -= b;
-        }
-        Ok(())
-    }
-
-    fn tangent(&self, _v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
-        self.dynamics.apply(x, y);
-        Ok(())
-    }
-
-    fn start_surface(&self, out: &mut Surface) -> Option<()> {
-        write_surface(&self.model, &self.workspace.positions, out);
-        Some(())
-    }
-
+impl Reactions for TreeStep {
     /// By Newton-Euler with the accelerations (v − v0)/δt where the step takes inertia and bias.
-    fn joint_reactions(&self, v: &[f64], outside: &[FrameWrench], out: &mut Vec<JointReaction>) {
+    fn joint_reactions(
+        &self,
+        v: &[f64],
+        external_wrenches: &[FrameWrench],
+        out: &mut Vec<JointReaction>,
+    ) {
         let (model, w, start) = (
             &*self.model,
             self.evaluation_workspace(),
@@ -295,7 +297,7 @@ impl BodyStep for TreeStep {
                 add(link, &p_WQ, load.force_W, load.torque_W);
             }
         }
-        for wrench in outside {
+        for wrench in external_wrenches {
             let p_WQ = &wrench.p_WQ.coords;
             add(wrench.frame, p_WQ, wrench.force_W, wrench.torque_W);
         }
@@ -319,10 +321,16 @@ impl BodyStep for TreeStep {
                 }),
         );
     }
+}
 
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        let (rotation, origin) = self.link_pose_after(v, link_of(&self.model, p)?);
-        Ok((origin + rotate(&rotation, &p.offset)).into())
+impl SurfaceMotion for TreeStep {
+    fn start_surface(&self, out: &mut Surface) {
+        write_surface(&self.model, &self.workspace.positions, out);
+    }
+
+    /// A tree has frames, no vertices.
+    fn vertex_velocities(&self, _: &[f64], out: &mut Vec<Vector3<f64>>) {
+        out.clear();
     }
 }
 

@@ -1,9 +1,12 @@
 //! One step of a net: the linearised θ-method.
 
-use nalgebra::{Matrix3, Point3, Vector3};
+use nalgebra::{Matrix3, Point3};
 
 use super::{Compression, MassSpringNet, NetSettings, Spring, add, at};
-use crate::body::{BasisIdx, BodyReport, BodyState, BodyStep, MaterialPoint, Primitive, StepInput};
+use crate::body::{
+    BasisIdx, BodyReport, BodyState, BodyStep, ExplicitStep, MaterialPoint, MomentumBalance,
+    Primitive, StepInput,
+};
 use crate::conformance::vertex_dynamics::VertexDynamics;
 use crate::dynamics::Dynamics;
 use crate::error::BodyError;
@@ -150,21 +153,7 @@ impl NetStep {
 
     fn check(&self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
         let expected = 3 * self.net.n_nodes();
-        for (what, values) in [("q of a net", &state.q), ("v of a net", &state.v)] {
-            if values.len() != expected {
-                return Err(BodyError::StateLength {
-                    what,
-                    found: values.len(),
-                    expected,
-                });
-            }
-            if let Some(i) = values.iter().position(|x| !x.is_finite()) {
-                return Err(BodyError::NotFinite {
-                    place: format!("{what}, entry {i}"),
-                    value: values[i],
-                });
-            }
-        }
+        state.check(expected, expected, 0)?;
         let control = input.control;
         if [&control.position, &control.velocity, &control.effort]
             .iter()
@@ -244,7 +233,7 @@ impl BodyStep for NetStep {
         &self.start
     }
 
-    fn linearise(&mut self) -> Result<(), BodyError> {
+    fn linearise(&mut self, v: &[f64]) -> Result<(), BodyError> {
         if let Some(spring) = self
             .net
             .springs
@@ -253,43 +242,18 @@ impl BodyStep for NetStep {
         {
             let [a, b] = spring.nodes;
             return Err(BodyError::Model(format!(
-                "nodes {a} and {b} of a net are at one place"
+                "nodes {a} and {b} of a net have the same position"
             )));
         }
         let mut dynamics = std::mem::take(&mut self.dynamics);
-        // f(q^θ) about where the nodes come to by their start velocity alone: A x for the end velocities x.
-        let step = &self.time_step;
-        let coasted = self.q.iter().zip(&self.v);
-        let coasted: Vec<f64> = coasted
-            .map(|(q, v)| q + step.integration.theta() * (step.coasted(*q, *v) - q))
-            .collect();
-        let mut b = self.impulse(&coasted);
-        if step.integration.theta() < 1.0 {
-            let old: Vec<f64> = self
-                .v
-                .iter()
-                .map(|v| step.force_velocity(*v, 0.0))
-                .collect();
-            self.add_damping(&old, &mut b);
-        }
-        // A v = b with the velocities of held nodes known: their columns go to the right.
-        let right_hand_side = dynamics.clear();
-        for spring in &self.net.springs {
-            let s = self.impedance(spring, &coasted, Compression::Dropped);
-            for (me, other) in [(0, 1), (1, 0)] {
-                let [me, other] = [spring.nodes[me], spring.nodes[other]];
-                if self.dof[other].is_none() {
-                    add(&mut b, me, &(s * at(&self.v, other)));
-                }
-            }
-        }
-        self.gather(&b, right_hand_side);
+        dynamics.clear();
         let mass = Matrix3::identity() * self.net.settings.node_mass;
         for vertex in 0..self.start.len() / 3 {
             dynamics.add_block(vertex, vertex, &mass);
         }
+        let places = self.places_of_forces(&self.all_velocities(v));
         for spring in &self.net.springs {
-            let s = self.impedance(spring, &coasted, Compression::Dropped);
+            let s = self.impedance(spring, &places, Compression::Dropped);
             let vertices = spring.nodes.map(|node| self.dof[node].map(|dof| dof / 3));
             for vertex in vertices.into_iter().flatten() {
                 dynamics.add_block(vertex, vertex, &s);
@@ -299,6 +263,12 @@ impl BodyStep for NetStep {
                 dynamics.add_block(b, a, &-s);
             }
         }
+        // b = A v − m(v).
+        let (mut m, mut b) = (vec![0.0; v.len()], vec![0.0; v.len()]);
+        self.residual(v, &mut m)?;
+        dynamics.apply(v, &mut b);
+        b.iter_mut().zip(&m).for_each(|(b, m)| *b -= m);
+        dynamics.right_hand_side_mut().copy_from_slice(&b);
         self.dynamics = dynamics;
         Ok(())
     }
@@ -358,6 +328,16 @@ impl BodyStep for NetStep {
         Ok(BodyReport::default())
     }
 
+    fn as_balance(&self) -> Option<&dyn MomentumBalance> {
+        Some(self)
+    }
+
+    fn as_explicit(&self) -> Option<&dyn ExplicitStep> {
+        Some(self)
+    }
+}
+
+impl ExplicitStep for NetStep {
     fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
         let mut p = self.impulse(&self.q);
         self.add_damping(&self.v, &mut p);
@@ -366,7 +346,9 @@ impl BodyStep for NetStep {
         self.gather(&p, out);
         Ok(())
     }
+}
 
+impl MomentumBalance for NetStep {
     fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
         // m(v) = M(v − v0) + δt D v^θ − δt f(q^θ).
         let all = self.all_velocities(v);
@@ -394,20 +376,5 @@ impl BodyStep for NetStep {
         }
         self.gather(&self.product(&q, &full, Compression::Kept), y);
         Ok(())
-    }
-
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        self.net.check_point(p)?;
-        let mut place = p.offset;
-        self.for_each_node(p, |node, w| {
-            let velocity = match self.dof[node] {
-                Some(dof) => Vector3::from_column_slice(&v[dof..dof + 3]),
-                None => at(&self.v, node),
-            };
-            let step = &self.time_step;
-            let mean = at(&self.v, node).zip_map(&velocity, |v0, v| step.mean_velocity(v0, v));
-            place += (at(&self.q, node) + mean * step.length_s) * w;
-        });
-        Ok(place.into())
     }
 }

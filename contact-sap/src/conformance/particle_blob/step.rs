@@ -4,7 +4,10 @@ use nalgebra::{Matrix3, Point3, Vector3};
 
 use super::stencil::{Cell, Stencil, corner};
 use super::{HISTORY, ParticleBlob, history, vector};
-use crate::body::{BasisIdx, BodyReport, BodyState, BodyStep, MaterialPoint, Primitive, StepInput};
+use crate::body::{
+    BasisIdx, BodyReport, BodyState, BodyStep, ExplicitStep, MaterialPoint, MomentumBalance,
+    Primitive, StepInput,
+};
 use crate::conformance::vertex_dynamics::VertexDynamics;
 use crate::dynamics::Dynamics;
 use crate::error::BodyError;
@@ -73,25 +76,7 @@ impl BlobStep {
 
     fn check(&self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
         let n = self.blob.n_particles();
-        for (what, values, expected) in [
-            ("q of a blob", &state.q, 3 * n),
-            ("v of a blob", &state.v, 3 * n),
-            ("history of a blob", &state.history, HISTORY * n),
-        ] {
-            if values.len() != expected {
-                return Err(BodyError::StateLength {
-                    what,
-                    found: values.len(),
-                    expected,
-                });
-            }
-            if let Some(i) = values.iter().position(|x| !x.is_finite()) {
-                return Err(BodyError::NotFinite {
-                    place: format!("{what}, entry {i}"),
-                    value: values[i],
-                });
-            }
-        }
+        state.check(3 * n, 3 * n, HISTORY * n)?;
         let far = 0.5 * f64::from(i32::MAX) * self.blob.settings.cell;
         if let Some(i) = state.q.iter().position(|q| q.abs() > far) {
             return Err(BodyError::Model(format!(
@@ -193,7 +178,7 @@ impl BlobStep {
     }
 
     /// δt Σ V₀κ(J − 1)J₀ ∇w, what the pressure takes from the momentum of each node over a step, N·s; J is the ratio that
-    /// the nodes come to by their start velocity alone, J₀ but in a midpoint step.
+    /// the nodes come to by their start velocity alone, J₀ except in a midpoint step.
     fn pressure_impulse(&self) -> Vec<f64> {
         let mut impulse = vec![0.0; self.start.len()];
         let step = &self.time_step;
@@ -202,8 +187,8 @@ impl BlobStep {
             let (stencil, (_, start)) = (self.stencil(p), history(&self.state.history, p));
             let grown = match step.integration {
                 Integration::Midpoint => {
-                    let way = step.coasted(0.0, self.divergence(p, &self.start));
-                    step.integration.theta() * way
+                    let coasted = step.coasted(0.0, self.divergence(p, &self.start));
+                    step.integration.theta() * coasted
                 }
                 Integration::BackwardEuler | Integration::Symplectic => 0.0,
             };
@@ -270,10 +255,12 @@ impl BodyStep for BlobStep {
         &self.start
     }
 
-    fn linearise(&mut self) -> Result<(), BodyError> {
+    fn linearise(&mut self, _: &[f64]) -> Result<(), BodyError> {
         self.lay_out_matrix();
         let pressure = self.pressure_impulse();
-        for (i, b) in self.dynamics.clear().iter_mut().enumerate() {
+        self.dynamics.clear();
+        let b = self.dynamics.right_hand_side_mut();
+        for (i, b) in b.iter_mut().enumerate() {
             *b = self.mass[i / 3] * self.start[i] + self.external[i] - pressure[i];
         }
         for (node, mass) in self.mass.iter().enumerate() {
@@ -359,6 +346,16 @@ impl BodyStep for BlobStep {
         Ok(BodyReport::default())
     }
 
+    fn as_balance(&self) -> Option<&dyn MomentumBalance> {
+        Some(self)
+    }
+
+    fn as_explicit(&self) -> Option<&dyn ExplicitStep> {
+        Some(self)
+    }
+}
+
+impl ExplicitStep for BlobStep {
     fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
         let pressure = self.pressure_impulse();
         for (i, out) in out.iter_mut().enumerate() {
@@ -366,7 +363,9 @@ impl BodyStep for BlobStep {
         }
         Ok(())
     }
+}
 
+impl MomentumBalance for BlobStep {
     fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
         self.tangent(v, v, out)?;
         let pressure = self.pressure_impulse();
@@ -387,16 +386,5 @@ impl BodyStep for BlobStep {
             self.for_each_node(p, |node, k| add(y, node, &(stencil.gradient(k) * push)));
         }
         Ok(())
-    }
-
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        let particle = self.particle(p)?;
-        let stencil = self.stencil(particle);
-        let mut velocity = Vector3::zeros();
-        self.for_each_node(particle, |node, k| {
-            velocity += self.mean_velocity(v, node) * stencil.weight(k)
-        });
-        let moved = velocity * self.time_step.length_s;
-        Ok((vector(&self.state.q, particle) + moved + p.offset).into())
     }
 }

@@ -79,18 +79,22 @@ impl Alone {
             control: &self.control,
         };
         self.step.begin(state, &input)?;
-        self.step.linearise()?;
+        self.step.linearise_start(&mut Vec::new())?;
         self.factors.factor(&[self.step.dynamics()]).unwrap();
         self.set.clear();
         self.step
-            .internal_constraints(&mut self.set.internal(ParticipantIdx(0), &self.factors));
+            .constraints(&mut self.set.internal(ParticipantIdx(0), &self.factors));
         if self.set.n_rows() == 0 {
-            let _ = self.step.move_freely()?;
+            if let Some(lagged) = self.step.as_lagged() {
+                let _ = lagged.update_in_free_motion()?;
+            }
             self.solve();
         } else {
             self.solve();
-            if self.step.foresight_error(&self.solution.velocity) > 1.0 {
-                self.step.foresee();
+            if let Some(lagged) = self.step.as_lagged()
+                && lagged.residual(&self.solution.velocity) > 1.0
+            {
+                lagged.update();
                 self.solve();
             }
         }

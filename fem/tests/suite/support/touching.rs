@@ -136,7 +136,7 @@ pub(crate) fn wrench_from_outside(
     };
     let (start, v) = (&before.bodies[body.0], &after.bodies[body.0].v);
     step.begin(start, &input).unwrap();
-    step.linearise().unwrap();
+    step.linearise_start(&mut Vec::new()).unwrap();
     assert_eq!(step.start_velocity(), start.v);
     let dynamics = step.dynamics();
     let mut impulse = vec![0.0; v.len()];

@@ -39,8 +39,10 @@ impl Run {
             control: &control,
         };
         self.step.begin(&self.state, &input).unwrap();
-        self.step.linearise().unwrap();
-        let _ = self.step.move_freely().unwrap();
+        self.step.linearise_start(&mut Vec::new()).unwrap();
+        if let Some(lagged) = self.step.as_lagged() {
+            let _ = lagged.update_in_free_motion().unwrap();
+        }
         let problem = ContactProblem {
             dynamics: &[self.step.dynamics()],
             constraints: &ConstraintSet::default(),

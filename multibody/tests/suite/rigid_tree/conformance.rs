@@ -108,7 +108,7 @@ fn check_explicit(tree: &RigidTree, input: &StepInput<'_>) {
     let mut step = tree.new_step();
     step.begin(&tree.default_state(), input)
         .expect("a legal state");
-    step.linearise().expect("always");
+    step.linearise_start(&mut Vec::new()).expect("always");
     let n = step.start_velocity().len();
     let Some(Assembled::Dense(a)) = step.dynamics().assembled() else {
         panic!("a tree's A is dense")
@@ -117,7 +117,8 @@ fn check_explicit(tree: &RigidTree, input: &StepInput<'_>) {
     let b = DVector::from_column_slice(step.dynamics().right_hand_side());
     let expected = a.cholesky().expect("positive definite").solve(&b);
     let mut v = vec![f64::NAN; n];
-    step.explicit_velocity(&mut v).expect("offered");
+    let explicit = step.as_explicit().expect("offered");
+    explicit.explicit_velocity(&mut v).expect("never fails");
     let error = (DVector::from_vec(v) - &expected).norm();
     assert!(error < 1e-11 * expected.norm(), "{error}");
 }
@@ -128,7 +129,8 @@ fn check_start_surface(tree: &RigidTree, input: &StepInput<'_>) {
     step.begin(&tree.default_state(), input)
         .expect("a legal state");
     let (mut of_step, mut of_model) = (Surface::default(), Surface::default());
-    step.start_surface(&mut of_step).expect("at hand");
+    let motion = step.as_surface().expect("offered");
+    motion.start_surface(&mut of_step);
     tree.surface(&tree.default_state(), &mut of_model);
     assert_eq!(of_step, of_model);
 }

@@ -73,12 +73,12 @@ impl Bench {
             control: &self.control,
         };
         self.step.begin(&self.state, &input).expect("a legal state");
-        self.step.linearise().expect("always");
+        self.step.linearise_start(&mut Vec::new()).expect("always");
         let dynamics = [self.step.dynamics()];
         self.factors.factor(&dynamics).expect("positive definite");
         self.set.clear();
         let mut internal = self.set.internal(ParticipantIdx(0), &self.factors);
-        self.step.internal_constraints(&mut internal);
+        self.step.constraints(&mut internal);
         let problem = ContactProblem {
             dynamics: &dynamics,
             constraints: &self.set,
@@ -111,8 +111,11 @@ impl Bench {
     /// Joint reactions of the last step.
     pub(crate) fn reactions(&self) -> Vec<JointReaction> {
         let mut out = Vec::new();
-        self.step
-            .joint_reactions(&self.solution.velocity, &[], &mut out);
+        self.step.as_reactions().expect("offered").joint_reactions(
+            &self.solution.velocity,
+            &[],
+            &mut out,
+        );
         out
     }
 }

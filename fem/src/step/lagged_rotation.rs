@@ -1,12 +1,12 @@
-//! Elements that turn within a step, and the linear corotated law: rest strains where the elements will be.
+//! The lagged rotation of the linear corotated law: the rotation of each element at the end of the step.
 //!
-//! With ε = sym(R₀ᵀF) − I an element that turns by θ is at rest only when it has grown by 1 + θ²: the step sees its chord, not
-//! its arc. So two roles of the rotation are kept apart: forces point along R₀, and the strain is measured against
-//! T = sym(R₀ᵀR₁) with R₁ an estimate of the rotation at the end. A, its factor and its definiteness are those of T = I.
+//! With ε = sym(R₀ᵀF) − I an element that rotates by θ is free of stress only when it has grown by 1 + θ²: the linear step follows the
+//! chord of a rotation instead of its arc. So the rotation has two roles here. Forces act along R₀, and the strain is measured against
+//! T = sym(R₀ᵀR₁) with R₁ a prediction of the rotation at the end. A, its factor and its definiteness are those of T = I.
 //!
-//! R₁ is first that of last step's turn repeated, R₀R_prevᵀR₀. Where something turns it is then taken from the motion found, and b
-//! corrected: from the free motion if nothing touches the body, else from the solution with all that does, since what would spring
-//! open and is held shut does not turn. Without the correction, noise in the turning rates would become strain.
+//! R₁ is first predicted by the rotation of the last step, R₀R_prevᵀR₀. Where it is large it is corrected by fixed-point iteration, and b
+//! with it: from the free motion if nothing constrains the body, otherwise from the solution with all constraints, because a deformed
+//! body that is held does not rotate as it would in free motion. Without the correction, noise in the rates of rotation would become strain.
 
 use std::f64::consts::SQRT_2;
 
@@ -22,33 +22,33 @@ use crate::material::Linearity;
 use crate::matrix::{HookeBlocks, System};
 use crate::parallel;
 
-/// Turns up to this (rad) in a step change T by less than 1e-4 and need no correction.
-const TURN_CORRECTED: f64 = 0.014;
-/// Corrections of T up to this are not worth a solve
+/// Rotations up to this (rad) in a step change T by less than 1e-4 and need no correction.
+const ROTATION_CORRECTED: f64 = 0.014;
+/// Changes of T up to this need no further solve
 const TARGET_CHANGE_MIN: f64 = 1e-4;
-/// or, where it is one with contact, up to this
-const TARGET_CHANGE_TOUCHED: f64 = 1e-3;
-/// or, of turns up to [`TURN_WARNED`], this part of the largest T − I, which is what stays of the chord's error.
-const TARGET_PART_TOUCHED: f64 = 0.05;
-/// Turns up to this (rad) are taken from the rates alone: what the chord then misses is θ⁴/24.
-const TURN_SMALL: f64 = 1e-3;
+/// or, where the solve includes contact, up to this
+const TARGET_CHANGE_IN_CONTACT: f64 = 1e-3;
+/// or, of rotations up to [`ROTATION_WARNED`], this part of the largest T − I, which is the part of the chord's error that remains.
+const TARGET_PART_IN_CONTACT: f64 = 0.05;
+/// Rotations up to this (rad) are computed from the rates alone, with an error of θ⁴/24.
+const ROTATION_SMALL: f64 = 1e-3;
 /// Below this T is I to round-off.
-const TURN_NONE: f64 = 1e-8;
-/// Turns beyond this (rad) are outside of what following was tested for.
-pub(super) const TURN_WARNED: f64 = 0.6;
+const ROTATION_NONE: f64 = 1e-8;
+/// Rotations beyond this (rad) were not tested.
+pub(super) const ROTATION_WARNED: f64 = 0.6;
 
 impl ElementState {
-    /// T as if every element went on turning as it did in the last step.
-    pub(super) fn expect_last_turn(&mut self, step: &FemStep) {
+    /// Predicts T: every element repeats its rotation of the last step.
+    pub(super) fn predict_targets(&mut self, step: &FemStep) {
         let parts = &*step.parts;
-        self.turn = 0.0;
+        self.predicted_rotation = 0.0;
         self.corrected = false;
-        if !step.follows() {
+        if !step.has_lagged_rotations() {
             self.targets.clear();
             return;
         }
-        self.turn = self.largest_turn(step, &step.v);
-        if self.turn < TURN_NONE {
+        self.predicted_rotation = self.largest_rotation(step, &step.v);
+        if self.predicted_rotation < ROTATION_NONE {
             self.targets.clear();
             return;
         }
@@ -58,12 +58,12 @@ impl ElementState {
             let element = &parts.elements[e];
             let rotation = &self.rotations[e];
             let change = element.gradient(&step.v) * step.time_step.length_s;
-            let turn = axial_vector(&(rotation.transpose() * change));
-            if turn.norm_squared() < TURN_SMALL * TURN_SMALL {
+            let sine = axial_vector(&(rotation.transpose() * change));
+            if sine.norm_squared() < ROTATION_SMALL * ROTATION_SMALL {
                 // cos θ ≈ 1 − θ²/2.
-                let across = turn * turn.transpose();
+                let across = sine * sine.transpose();
                 return Matrix3::identity()
-                    + 0.5 * (across - Matrix3::from_diagonal_element(turn.norm_squared()));
+                    + 0.5 * (across - Matrix3::from_diagonal_element(sine.norm_squared()));
             }
             let before = polar_rotation(&(parts.deformation(element, &step.q) - change));
             rest_stretch(&(before.transpose() * rotation))
@@ -71,7 +71,7 @@ impl ElementState {
         self.targets = targets;
     }
 
-    /// Finds T where velocities `v` lead; by how much any of them differs from what is foreseen.
+    /// Finds T at the end of a step with velocities `v`, and returns the largest difference from the present T.
     fn find_targets(&mut self, step: &FemStep, v: &[Vector3<f64>]) -> f64 {
         let parts = &*step.parts;
         let mut targets = std::mem::take(&mut self.targets_found);
@@ -83,8 +83,8 @@ impl ElementState {
         let ends: Vec<Vector3<f64>> = moved.collect();
         parallel::fill(&mut targets, |e| {
             let [before, after] =
-                [&step.q, &ends].map(|places| parts.deformation(&parts.elements[e], places));
-            // Whatever rotation is nearest to what is inside out, or goes there, the element does not turn by it.
+                [&step.q, &ends].map(|q| parts.deformation(&parts.elements[e], q));
+            // The rotation nearest to an inverted F is not one that the element makes.
             if before.determinant() <= 0.0 || after.determinant() <= 0.0 {
                 return Matrix3::identity();
             }
@@ -99,25 +99,25 @@ impl ElementState {
         change
     }
 
-    /// How far T may be from where velocities found with contact lead.
+    /// How far T may be from that of velocities found with contact.
     pub(super) fn target_tolerance(&self) -> f64 {
         let targets = &self.targets_found;
         let identity = Matrix3::identity();
-        let turned = parallel::largest(targets.len(), |e| (targets[e] - identity).norm());
+        let rotated = parallel::largest(targets.len(), |e| (targets[e] - identity).norm());
         // ‖sym Q − I‖ = √2 (1 − cos θ).
-        match turned > SQRT_2 * (1.0 - TURN_WARNED.cos()) {
-            true => TARGET_CHANGE_TOUCHED,
-            false => TARGET_CHANGE_TOUCHED.max(TARGET_PART_TOUCHED * turned),
+        match rotated > SQRT_2 * (1.0 - ROTATION_WARNED.cos()) {
+            true => TARGET_CHANGE_IN_CONTACT,
+            false => TARGET_CHANGE_IN_CONTACT.max(TARGET_PART_IN_CONTACT * rotated),
         }
     }
 
-    /// Whether anything turns noticeably, as foreseen or with velocities `v`.
-    fn turns(&self, step: &FemStep, v: &[Vector3<f64>]) -> bool {
-        self.turn.max(self.largest_turn(step, v)) >= TURN_CORRECTED
+    /// Whether any element rotates enough for a correction, as predicted or with velocities `v`.
+    fn rotates(&self, step: &FemStep, v: &[Vector3<f64>]) -> bool {
+        self.predicted_rotation.max(self.largest_rotation(step, v)) >= ROTATION_CORRECTED
     }
 
-    /// Largest angle by which an element turns in a step with velocities `v` of all vertices, rad.
-    pub(super) fn largest_turn(&self, step: &FemStep, v: &[Vector3<f64>]) -> f64 {
+    /// Largest angle by which an element rotates in a step with velocities `v` of all vertices, rad.
+    pub(super) fn largest_rotation(&self, step: &FemStep, v: &[Vector3<f64>]) -> f64 {
         let elements = &step.parts.elements;
         let sine = parallel::largest(elements.len(), |e| {
             let change = elements[e].gradient(v) * step.time_step.length_s;
@@ -128,31 +128,32 @@ impl ElementState {
 }
 
 impl FemStep {
-    /// Whether rest strains go ahead of the elements: by backward Euler only, with which it was tested; the midpoint rule
-    /// has its force half a turn ahead already.
-    fn follows(&self) -> bool {
+    /// Whether T differs from I: by backward Euler only, with which it was tested; the midpoint rule evaluates forces half a step ahead
+    /// already.
+    pub(super) fn has_lagged_rotations(&self) -> bool {
         self.parts.linearity == Linearity::Corotated
             && self.parts.rotation == Rotation::Followed
             && self.time_step.integration == Integration::BackwardEuler
     }
 
-    /// Corrects b where elements turn noticeably, by the free motion with the same A, which is returned then.
-    pub(super) fn turn_freely(&mut self) -> Result<Option<&[f64]>, BodyError> {
-        if !self.follows() || self.elements.turn.max(self.swing()) < TURN_CORRECTED {
+    /// Corrects T and b by the free motion with the same A, if elements rotate enough; returns the free motion then.
+    pub(super) fn update_targets_in_free_motion(&mut self) -> Result<Option<&[f64]>, BodyError> {
+        if self.elements.predicted_rotation.max(self.swing()) < ROTATION_CORRECTED {
             return Ok(None);
         }
         self.provide_rest_factor()?;
-        let turn = self.mean_turn();
+        let rotation = self.find_mean_rotation();
         let mut v = std::mem::take(&mut self.free);
         v.clone_from(&self.start);
         let mut free_motion = std::mem::take(&mut self.free_motion);
-        let solved = free_motion.solve(&self.system, turn.as_ref(), Exactness::Estimate, &mut v);
+        let solved =
+            free_motion.solve(&self.system, rotation.as_ref(), Exactness::Estimate, &mut v);
         if solved.is_ok() && self.target_error(&v) > TARGET_CHANGE_MIN {
-            self.turn_as_found();
+            self.update_targets();
         }
         let exactness = Exactness::Solution;
-        let solved =
-            solved.and_then(|()| free_motion.solve(&self.system, turn.as_ref(), exactness, &mut v));
+        let solved = solved
+            .and_then(|()| free_motion.solve(&self.system, rotation.as_ref(), exactness, &mut v));
         self.free_motion = free_motion;
         self.free = v;
         match solved {
@@ -161,14 +162,11 @@ impl FemStep {
         }
     }
 
-    /// By how much rest strains differ from where velocities `v` of the solve turn the elements, which it keeps.
+    /// The largest difference of T from that of velocities `v` of the solve, which is kept for [`FemStep::update_targets`].
     pub(super) fn target_error(&mut self, v: &[f64]) -> f64 {
-        if !self.follows() {
-            return 0.0;
-        }
         let mut velocities = Vec::new();
         self.all_velocities(v, &mut velocities);
-        if !self.elements.turns(self, &velocities) {
+        if !self.elements.rotates(self, &velocities) {
             return 0.0;
         }
         let mut elements = std::mem::take(&mut self.elements);
@@ -177,8 +175,8 @@ impl FemStep {
         error
     }
 
-    /// Takes rest strains and b to where the velocities of the last [`FemStep::target_error`] turn the elements.
-    pub(super) fn turn_as_found(&mut self) {
+    /// Sets T to that of the last [`FemStep::target_error`], and computes b with it.
+    pub(super) fn update_targets(&mut self) {
         let elements = &mut self.elements;
         std::mem::swap(&mut elements.targets, &mut elements.targets_found);
         elements.corrected = true;
@@ -217,14 +215,14 @@ impl FemStep {
         provided.map_err(|_| indefinite())
     }
 
-    /// The turn that takes the rest shape closest to where the body is; none where velocities do not come in threes.
-    pub(super) fn mean_turn(&self) -> Option<Matrix3<f64>> {
+    /// The rotation that takes the rest shape closest to the present one; none where a vertex is held in one direction only.
+    pub(super) fn find_mean_rotation(&self) -> Option<Matrix3<f64>> {
         if !self.dofs.is_whole() {
             return None;
         }
         let parts = &*self.parts;
-        let mean = |places: &[Vector3<f64>]| {
-            let weighted = places.iter().zip(&parts.vertex_mass);
+        let mean = |positions: &[Vector3<f64>]| {
+            let weighted = positions.iter().zip(&parts.vertex_mass);
             weighted.map(|(p, m)| p * *m).sum::<Vector3<f64>>() / parts.mass()
         };
         let (here, rest) = (mean(&self.q), mean(&parts.rest));
@@ -235,7 +233,7 @@ impl FemStep {
         Some(polar_rotation(&moment))
     }
 
-    /// How far a body that is held somewhere is about to swing by what pulls at it, rad: δt² |net force|/(mass · size).
+    /// By how much the net force rotates a body that is held somewhere within the step, rad: δt² |net force|/(mass · size).
     fn swing(&self) -> f64 {
         if !self.dofs.holds_any() {
             return 0.0;
@@ -267,13 +265,13 @@ mod tests {
     use nalgebra::Rotation3;
 
     #[test]
-    fn a_turn_is_read_off_its_chord() {
+    fn the_sine_of_a_rotation_is_read_off_its_chord() {
         let w: Vector3<f64> = Vector3::new(0.2, -0.1, 0.3);
         let Q = Rotation3::from_scaled_axis(w);
-        // R₀ = Q seen from the step before: δF = R₀ − R_prev, R₀ᵀδF = I − Qᵀ.
+        // R₀ = Q R_prev: δF = R₀ − R_prev, and in the frame of R₀ that is I − Qᵀ.
         let change = Matrix3::identity() - Q.matrix().transpose();
-        let turn = axial_vector(&change);
-        assert!((turn.norm().asin() - w.norm()).abs() < 1e-14);
-        assert!(turn.cross(&w).norm() < 1e-15);
+        let sine = axial_vector(&change);
+        assert!((sine.norm().asin() - w.norm()).abs() < 1e-14);
+        assert!(sine.cross(&w).norm() < 1e-15);
     }
 }

@@ -1,6 +1,6 @@
-//! Particles as contact sees them: where they are touched, and what the nodes of their cells do to them.
+//! Contact points of particles: their positions, and their velocities by the nodes of their cells.
 
-use nalgebra::{Point3, Vector3};
+use nalgebra::Vector3;
 use pliant_contact_sap::{
     BasisIdx, BodyError, Interpolation, MaterialPoint, PointMass, Primitive, Rows,
 };
@@ -9,13 +9,13 @@ use super::MpmStep;
 use crate::sparse_grid::NONE;
 use crate::spline::{Stencil, corner};
 
-/// Weight of a node in the velocity at `offset` from a particle, as the particle's affine velocity goes on there:
+/// Weight of a node in the velocity at `offset` from a particle, extrapolated by the particle's affine velocity:
 ///
 /// ```text
 /// v + C o = Σ w_i (1 + (4/h²) (x_i − x)·o) v_i
 /// ```
 ///
-/// What touches the ball about a particle touches it there: a body that turns, rolls on its surface and not on its outermost particles.
+/// Contact acts on the surface of the ball about a particle: a body rolls on its surface, not on its outermost particles.
 fn weight_beside(
     stencil: &Stencil<f64>,
     corner: [usize; 3],
@@ -27,31 +27,31 @@ fn weight_beside(
 }
 
 impl MpmStep {
-    /// Place among the sorted ones of the particle that `p` names.
+    /// Index among the sorted particles of the particle at `p`.
     pub(super) fn particle(&self, p: &MaterialPoint) -> Result<usize, BodyError> {
-        let place = match p.primitive {
-            Primitive::Vertex(vertex) => self.sorted_place.get(vertex as usize),
+        let index = match p.primitive {
+            Primitive::Vertex(vertex) => self.sorted_index.get(vertex as usize),
             _ => None,
         };
-        match place {
-            Some(place) => Ok(*place as usize),
+        match index {
+            Some(index) => Ok(*index as usize),
             None => Err(BodyError::NoSuchPoint {
                 point: p.primitive,
-                places: format!("{} particles, each a vertex", self.sorted_place.len()),
+                places: format!("{} particles, each a vertex", self.sorted_index.len()),
             }),
         }
     }
 
-    /// How far from its middle a particle is touched: a liquid's affine velocity is held by nothing, and rows that extrapolate it
-    /// would let particles through walls while their surface stands still.
-    fn touched_at(&self, sorted: usize, offset: Vector3<f64>) -> Vector3<f64> {
+    /// Offset of the contact point from the particle's centre. None in a liquid: nothing resists its affine velocity, and rows that
+    /// extrapolate it would let particles through walls while their surface stands still.
+    fn contact_offset(&self, sorted: usize, offset: Vector3<f64>) -> Vector3<f64> {
         match self.system.material(sorted).bears_shear() {
             true => offset,
             false => Vector3::zeros(),
         }
     }
 
-    /// The cell that particle `p` is in, and what its nodes do to it.
+    /// The cell of particle `p`, and the weights of its nodes.
     pub(super) fn interpolation_of(
         &self,
         p: &MaterialPoint,
@@ -60,7 +60,7 @@ impl MpmStep {
         let sorted = self.particle(p)?;
         let stencil = &self.system.stencils[sorted];
         let h = self.system.spacing;
-        let offset = self.touched_at(sorted, p.offset);
+        let offset = self.contact_offset(sorted, p.offset);
         out.set_weights((0..27).map(|n| weight_beside(stencil, corner(n), &offset, h)));
         Ok(BasisIdx(self.system.cell_of[sorted]))
     }
@@ -91,7 +91,7 @@ impl MpmStep {
         }
     }
 
-    /// Of every node, with the object that has most of its mass.
+    /// Masses of all nodes, each with the object that contributes most of it.
     pub(super) fn masses_of_nodes(&self, out: &mut Vec<PointMass>) {
         let system = &self.system;
         out.clear();
@@ -119,26 +119,5 @@ impl MpmStep {
                 }
             }
         }
-    }
-
-    /// Where particle `p` is at the end of a step with velocities `v`.
-    pub(super) fn place_of(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        let sorted = self.particle(p)?;
-        let system = &self.system;
-        let mut velocity = Vector3::zeros();
-        let offset = self.touched_at(sorted, p.offset);
-        let nodes = &system.nodes.of_cell[system.cell_of[sorted] as usize];
-        for (n, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
-            let at = 3 * node as usize;
-            let mean = Vector3::from_fn(|k, _| {
-                let held = system.prescribed[at + k];
-                let end = if held.is_nan() { v[at + k] } else { held };
-                system.time_step.mean_velocity(system.start[at + k], end)
-            });
-            let stencil = &system.stencils[sorted];
-            velocity += mean * weight_beside(stencil, corner(n), &offset, system.spacing);
-        }
-        let place = system.particles[sorted].x + velocity * system.time_step.length_s;
-        Ok((place + p.offset).into())
     }
 }

@@ -1,8 +1,8 @@
-//! The rotation that the rest strain of a step follows: first that of the last step, then the one that the motion found turns out to be.
+//! The lagged rotation of a step: the rotation that the rest strain of each particle has at its end.
 //!
-//! R₁ of T = sym(R₀ᵀR₁) is where the last step's C leads. Where that is not what a step's own velocities do, T and with it b are
-//! corrected, and solved with again: by the free motion if nothing touches the points, else by the solution with all that does, since
-//! what would spring open and is held shut does not turn. Directions of forces, R₀, stay, and with them A.
+//! R₁ of T = sym(R₀ᵀR₁) is first predicted from the C of the last step. Where it is off, T is corrected by fixed-point iteration, and b
+//! with it: from the free motion if nothing constrains the points, otherwise from the solution with all constraints, because a deformed
+//! body that is held does not rotate as it would in free motion. The directions of forces, R₀, do not change, and A does not either.
 
 use nalgebra::Matrix3;
 use pliant_contact_sap::Dynamics;
@@ -11,58 +11,58 @@ use super::MpmStep;
 use crate::material::Lagged;
 use crate::model::RotationTarget;
 
-/// Targets that differ from the identity by less are not worth a search for the free motion: a turn of about 0.014 rad.
+/// Targets that differ from the identity by less need no free motion: a rotation of about 0.014 rad.
 const TARGET_NOTICED: f64 = 1e-4;
 
-/// A target is of second order in the turn of a step: what a free motion that is off by this part makes of it is below a millionth.
+/// Relative tolerance of the free motion. A target is of second order in the rotation of a step: its error is below a millionth.
 const FREE_MOTION_TOLERANCE: f64 = 1e-3;
 
-/// Changes of targets up to this are not worth a correction by the free motion,
+/// Changes of targets up to this need no correction by the free motion,
 const CHANGE_MIN: f64 = 1e-4;
 
 /// nor up to this one with contact, in the mean over the particles of an object,
-const CHANGE_TOUCHED: f64 = 1e-3;
+const CHANGE_IN_CONTACT: f64 = 1e-3;
 
-/// or up to this part of what they differ from the identity by, which is what stays of the chord's error.
-const PART_TOUCHED: f64 = 0.05;
+/// or up to this part of their difference from the identity, which is the part of the chord's error that remains.
+const PART_IN_CONTACT: f64 = 0.05;
 
-/// How far targets are from where velocities lead: root mean squares over the particles of the object that is off most.
+/// How far targets are from those of given velocities: root mean squares over the particles of the object with the largest change.
 #[derive(Clone, Copy, Debug, Default)]
 struct TargetChange {
     change: f64,
-    turned: f64,
+    rotated: f64,
 }
 
 impl MpmStep {
-    /// Whether rest strains follow the rotation of the step.
-    fn follows(&self) -> bool {
+    /// Whether rest strains have the rotation of the end of the step.
+    pub(super) fn has_lagged_rotations(&self) -> bool {
         self.parts.settings.rotation_target == RotationTarget::End && self.system.alpha() != 0.0
     }
 
-    /// T as if every particle went on turning as it did in the last step.
-    pub(super) fn expect_last_turn(&mut self) {
-        if !self.follows() {
+    /// Predicts T: every particle repeats its rotation of the last step.
+    pub(super) fn predict_targets(&mut self) {
+        if !self.has_lagged_rotations() {
             return;
         }
         let dt = self.system.time_step.forces_s();
-        // C was fitted to the last step's velocities at its start, so that I + δt C is what it turned by.
+        // C was fitted to the last step's velocities at its start, so that I + δt C is its rotation in that step.
         let mut lagged = std::mem::take(&mut self.system.lagged);
         self.system
             .lag(&mut lagged, |system, p| Some(system.particles[p].c * dt));
         self.system.lagged = lagged;
     }
 
-    /// Corrects b where something turns noticeably, by the free motion with the same A.
-    pub(super) fn turn_freely(&mut self) {
+    /// Corrects T and b by the free motion with the same A, if any particle rotates enough.
+    pub(super) fn update_targets_in_free_motion(&mut self) {
         let off = |l: &Lagged<f64>| (l.target - Matrix3::identity()).amax();
         let noticed = self.system.lagged.iter().any(|l| off(l) > TARGET_NOTICED);
-        if !(self.follows() && noticed) {
+        if !noticed {
             return;
         }
         let v = self.free_velocity();
         let found = self.find_targets(&v);
         if found.change > CHANGE_MIN {
-            self.turn_as_found();
+            self.update_targets();
         }
     }
 
@@ -82,22 +82,19 @@ impl MpmStep {
         v
     }
 
-    /// How far targets are from where velocities `v` of the solve lead, as a multiple of what is tolerated.
+    /// How far targets are from those of velocities `v` of the solve, as a multiple of the tolerance.
     pub(super) fn target_error(&mut self, v: &[f64]) -> f64 {
-        if !self.follows() {
-            return 0.0;
-        }
-        let TargetChange { change, turned } = self.find_targets(v);
-        change / f64::max(CHANGE_TOUCHED, PART_TOUCHED * turned)
+        let TargetChange { change, rotated } = self.find_targets(v);
+        change / f64::max(CHANGE_IN_CONTACT, PART_IN_CONTACT * rotated)
     }
 
-    /// Takes targets and b to where the velocities that were looked at last lead.
-    pub(super) fn turn_as_found(&mut self) {
+    /// Sets targets to those of the last `find_targets`, and computes b with them.
+    pub(super) fn update_targets(&mut self) {
         std::mem::swap(&mut self.system.lagged, &mut self.lagged_found);
         self.write_right_hand_side();
     }
 
-    /// Finds T where velocities `v` lead, and keeps it.
+    /// Finds T of velocities `v`, kept for [`MpmStep::update_targets`].
     fn find_targets(&mut self, v: &[f64]) -> TargetChange {
         let system = &self.system;
         let (mut admissible, mut gradients) = (Vec::new(), Vec::new());
@@ -106,18 +103,18 @@ impl MpmStep {
         system.lag(&mut self.lagged_found, |_, p| Some(gradients[p]));
         let mut sums = vec![(0.0, 0.0, 0.0); system.materials.len()];
         let each = system.lagged.iter().zip(&self.lagged_found);
-        for (particle, (foreseen, found)) in system.particles.iter().zip(each) {
-            let (n, change, turned) = &mut sums[particle.object as usize];
+        for (particle, (predicted, found)) in system.particles.iter().zip(each) {
+            let (n, change, rotated) = &mut sums[particle.object as usize];
             *n += 1.0;
-            *change += (found.target - foreseen.target).norm_squared();
-            *turned += (found.target - Matrix3::identity()).norm_squared();
+            *change += (found.target - predicted.target).norm_squared();
+            *rotated += (found.target - Matrix3::identity()).norm_squared();
         }
         let mut worst = TargetChange::default();
-        for (n, change, turned) in sums {
+        for (n, change, rotated) in sums {
             let change = (change / f64::max(n, 1.0)).sqrt();
             if change > worst.change {
                 worst.change = change;
-                worst.turned = (turned / n).sqrt();
+                worst.rotated = (rotated / n).sqrt();
             }
         }
         worst

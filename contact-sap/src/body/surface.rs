@@ -1,0 +1,68 @@
+//! The surface of a body.
+
+use nalgebra::{Isometry3, Point3, Vector3};
+
+/// Positions and velocities of the whole surface at once, for bodies that have them at hand.
+pub trait SurfaceMotion {
+    /// The surface at the start of the step, up to round-off that of [`DeformableModel::surface`](super::DeformableModel::surface). `out` is
+    /// overwritten and its memory reused.
+    fn start_surface(&self, out: &mut Surface);
+    /// Velocities of all vertices of the surface while the body has velocities `v`, m/s, world axes. `out` is overwritten and its
+    /// memory reused.
+    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>);
+}
+
+/// What takes part in contact, in the world frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Surface {
+    /// Poses X_WF of rigid frames, on which shapes are mounted.
+    pub frames: Vec<Isometry3<f64>>,
+    /// Vertices p_WV.
+    pub vertices: Vec<Point3<f64>>,
+    /// Radius about each vertex, m; empty: all zero.
+    pub radii: Vec<f64>,
+    /// Part of the body that each vertex belongs to, such as the objects on one grid; empty: all part 0.
+    pub parts: Vec<u32>,
+    /// Vertices of each edge.
+    pub edges: Vec<[u32; 2]>,
+    /// Section of each edge; empty: all round, with the radii of their vertices.
+    pub sections: Vec<FlatEdge>,
+    /// Vertices of each triangle, counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Vertices of each tetrahedron.
+    pub tetrahedra: Vec<[u32; 4]>,
+}
+
+/// The section of an edge with two different widths.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlatEdge {
+    /// Unit vector across the edge, world axes.
+    pub m_1: Vector3<f64>,
+    /// Half of the extent along `m_1` and along t × m_1 with t the edge's direction, m.
+    pub half_extents: [f64; 2],
+    /// The shape within those extents.
+    pub outline: FlatOutline,
+}
+
+/// The outline of a section with two different widths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlatOutline {
+    /// A rectangle.
+    Rectangle,
+    /// An ellipse.
+    Ellipse,
+}
+
+impl Surface {
+    /// Empties everything, keeping the memory.
+    pub fn clear(&mut self) {
+        self.frames.clear();
+        self.vertices.clear();
+        self.radii.clear();
+        self.parts.clear();
+        self.edges.clear();
+        self.sections.clear();
+        self.triangles.clear();
+        self.tetrahedra.clear();
+    }
+}

@@ -1,4 +1,4 @@
-//! Which geometries of a world touch in this step, and where.
+//! Collision detection: the contact points of a step.
 
 mod meshes;
 mod motion;
@@ -32,17 +32,17 @@ pub(crate) struct PairContact {
     pub(crate) point: ContactPoint,
 }
 
-/// Which pairs of geometries are looked at.
+/// Which pairs of geometries are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Search {
-    /// All that are near.
+    /// All candidates of the broad phase.
     All,
-    /// Those whose paths have changed against each other, as [`Collision::find_diverted`] says: of two rigid bodies only if they are
-    /// not yet in contact. A filament and the surface of a soft body may touch in more places than those found.
+    /// Candidates whose relative motion differs from the predicted one: see [`Collision::find_diverted`]. Rigid pairs already in contact
+    /// are skipped; filaments and deformable surfaces may have further contacts and are searched again.
     Missed,
 }
 
-/// The vertices that are joined by an edge and never touch, as long as the edges stay the same.
+/// Excludes contact between vertices joined by an edge; rebuilt when the edges change.
 #[derive(Debug, Default)]
 struct Neighbours {
     n_vertices: usize,
@@ -61,27 +61,27 @@ impl Neighbours {
     }
 }
 
-/// Memory for collision detection.
+/// Workspace of collision detection.
 #[derive(Default)]
 pub(crate) struct Collision {
     pub(crate) surfaces: Vec<Surface>,
     pub(crate) poses: Vec<Isometry3<f64>>,
     pub(crate) contacts: Vec<PairContact>,
-    /// By free motion.
+    /// Of the predicted free motion.
     twists: Vec<Twist>,
-    /// As they move at the start of the step: what touches already is kept from going its own way.
+    /// At the start of the step: the predicted motion of shapes in contact with deformable bodies.
     steady_twists: Vec<Twist>,
     speeds: Vec<f64>,
     vertex_velocities: Vec<Vec<Vector3<f64>>>,
-    /// Of one deforming geometry, on the path found.
+    /// Of one deforming geometry, along the solution.
     solved_velocities: Vec<Vector3<f64>>,
     radii: Vec<Vec<f64>>,
     exclusions: Vec<Neighbours>,
     filaments: Vec<Option<Filament>>,
     sections: Vec<FlatSection>,
-    /// Of each geometry on a surface its mesh, where the body is.
+    /// The mesh of each geometry on a surface, at the present positions.
     soft: Vec<Option<SoftMesh>>,
-    /// What this search asks of them.
+    /// Which parts of the meshes this search needs.
     fits: Vec<Fit>,
     proxies: Vec<Proxy>,
     broad_phase: BroadPhase,
@@ -89,16 +89,16 @@ pub(crate) struct Collision {
         pliant_hydroelastic::GeometryIdx,
         pliant_hydroelastic::GeometryIdx,
     )>,
-    /// Those of them that are looked at, and of surfaces with themselves.
+    /// Pairs to search, and surfaces with self-contact paired with themselves.
     candidates: Vec<(usize, usize)>,
     points: Vec<ContactPoint>,
     duplicates: DuplicateContacts,
-    /// Contacts found since the last search of all; in order while overlooked ones are sought.
+    /// Contacts found since the last full search; sorted in searches for missed contacts.
     known: Vec<(GeometryIdx, GeometryIdx, ContactKey)>,
-    /// From free motion, and from going on as at the start.
+    /// Deviations of the solution from the free motion, and from the motion at the start.
     diversions: Vec<Diversion>,
     unsteadiness: Vec<Diversion>,
-    /// Diversions up to this are let pass, m/s: within a step they use up the resting margin.
+    /// Deviations up to this speed are tolerated, m/s: within a step they are covered by the resting margin.
     diversion_allowed: f64,
     side: Side,
     rows: Rows,
@@ -106,14 +106,14 @@ pub(crate) struct Collision {
 }
 
 impl Collision {
-    /// Makes ready for a world not seen in the last step.
+    /// Sets up the workspace for another world.
     pub(crate) fn adopt(&mut self, world: &World) {
         self.filaments.clone_from(&world.parts.filaments);
         self.soft.clone_from(&world.parts.soft);
     }
 
-    /// Poses of every geometry, and the ways that it is expected to go: with the velocities that move `participants` in free motion,
-    /// or as it moves at the start; to look for what was missed_contact only the former.
+    /// Computes the pose of every geometry and its predicted motion: free motion and motion at the start for a full search, the motion of
+    /// `participants` alone for a search for missed contacts.
     pub(crate) fn place(
         &mut self,
         world: &World,
@@ -369,7 +369,7 @@ fn leave_out_others(part: u32, parts: &[u32], radii: &mut [f64]) {
     }
 }
 
-/// The same material point in the words of the bodies.
+/// The same material point in the types of the bodies' interface.
 pub(crate) fn material_point(point: &pliant_hydroelastic::MaterialPoint) -> MaterialPoint {
     use pliant_hydroelastic::Primitive as Touched;
     MaterialPoint {

@@ -1,14 +1,14 @@
-//! Contact as an energy of the distance, without any of the contact models' care: the rival that Li and Chou (2025) compare with.
+//! Contact as a potential energy of the distance: the baseline that Li and Chou (2025) compare with.
 //!
 //! ```text
 //! E = ½ k s(φ)²,   s(φ) = ln(1 + e^(−Kφ))/K,   K = 15/range       friction: μ n0 tanh(15 v_t/2ν)
 //! ```
 //!
-//! A pair repels from `range` apart on and, once deep, like a spring k. k is the material's as it stands, and paths are not followed: what
-//! is pressed through within a step or by a force that outgrows k·depth comes out on the other side.
+//! A pair repels from the distance `range` on and, at larger overlap, like a spring k. k is the material's stiffness, not capped, and
+//! paths are not swept: a body can pass through another within a step, or by a force larger than k times the depth.
 //!
-//! Source: Tong, Choi, Joo, Jawed (2023), "A fully implicit method for robust frictional contact handling in elastic rods". There friction
-//! goes with the load at the end of the step, which has no potential; here with that at its start, n0.
+//! Source: Tong, Choi, Joo, Jawed (2023), "A fully implicit method for robust frictional contact handling in elastic rods". Friction there
+//! follows the load at the end of the step, which has no potential; here it follows the load at its start, n0.
 
 use nalgebra::{Matrix3, Vector3};
 use pliant_contact_sap::{ContactParameters, Potential};

@@ -1,4 +1,4 @@
-//! From contact points to constraints: stiffness, inertia, friction limit and law of each.
+//! From contact points to constraints: stiffness, inverse inertia, friction bound and law of each.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::state::State;
 use crate::stiction::{self, ContactMemory};
 use crate::world::{GeometryIdx, Mount, World};
 
-/// What is remembered of each contact in the set, in the order of [`ContactIdx`].
+/// A contact of the problem; records are in the order of [`ContactIdx`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ContactRecord {
     pub(crate) a: GeometryIdx,
@@ -35,13 +35,13 @@ pub(crate) struct ContactRecord {
     slip_inertia: f64,
     /// n0, N·s.
     pub(crate) friction_limit: f64,
-    /// The limit before this one in the same step.
+    /// The bound before this one in the same step.
     pub(crate) previous: Option<PreviousBound>,
-    /// Whether the load was there in the last step, and what its bodies' constraints did then is known.
+    /// Whether the contact was closed in the last step and the velocity changes of its bodies in that step are known.
     carried_on: bool,
-    /// Whether both sides are rigid, so that w is what an impulse on them does.
+    /// Whether both sides are rigid, so that w is exact.
     rigid: bool,
-    /// Whether the velocities of a side are those of a grid that is laid anew in every step.
+    /// Whether a side's velocities are those of a grid that is rebuilt in every step.
     on_new_grid: bool,
 }
 
@@ -59,8 +59,8 @@ impl ContactRecord {
         self.parameters.friction
     }
 
-    /// From what part of the load on the limit of this contact alone is set anew: a fifth where it begins, a fiftieth where what its
-    /// bodies' constraints did in the last step is not known.
+    /// Relative difference of load and bound up to which this contact is not updated by itself: a fifth where it begins, a fiftieth
+    /// where the velocity changes of the last step are unknown.
     pub(crate) fn tolerated(&self) -> f64 {
         match (self.carried_on, self.parameters.signed_distance >= 0.0) {
             (true, _) => f64::INFINITY,
@@ -74,22 +74,22 @@ impl ContactRecord {
         self.rigid
     }
 
-    /// Whether a side lies on a grid that is laid anew in every step.
+    /// Whether a side's velocities are those of a grid that is rebuilt in every step.
     pub(crate) fn is_on_new_grid(&self) -> bool {
         self.on_new_grid
     }
 
-    /// w, 1/kg: by how much an impulse changes the velocity here; of soft bodies only that of the vertices next to it.
+    /// w, 1/kg: velocity change at the contact per impulse. For deformable bodies of the adjacent vertices alone.
     pub(crate) fn inverse_inertia(&self) -> f64 {
         self.parameters.inverse_inertia
     }
 }
 
-/// Memory for turning contact points into constraints.
+/// Workspace for turning contact points into constraints.
 #[derive(Debug, Default)]
 pub(crate) struct ContactAssembly {
     basis: PairBasis,
-    /// Of each contact being added; more than there are keep their memory.
+    /// Of each contact being added; excess entries keep their memory.
     sides: Vec<Sides>,
     order: Vec<usize>,
     directions: Vec<f64>,
@@ -285,7 +285,7 @@ impl ContactAssembly {
 }
 
 impl ContactRecord {
-    /// What is to be remembered of a contact with impulse `gamma`, N·s; nothing of one without friction.
+    /// The friction memory of a contact with impulse `gamma`, N·s; `None` without friction.
     pub(crate) fn memory(
         &self,
         model: ContactModel,
@@ -342,8 +342,7 @@ impl ContactRecord {
     }
 }
 
-/// The least inverse inertia of W against a push in the plane with unit normal `normal_W`, 1/kg: the smaller eigenvalue of its
-/// part in that plane.
+/// The smaller eigenvalue of W restricted to the plane with unit normal `normal_W`, 1/kg.
 fn least_in_plane(delassus: &Matrix3<f64>, normal_W: &Vector3<f64>) -> f64 {
     let t_1 = normal_W
         .cross(&Vector3::ith(normal_W.iamin(), 1.0))
@@ -356,8 +355,8 @@ fn least_in_plane(delassus: &Matrix3<f64>, normal_W: &Vector3<f64>) -> f64 {
     (a * b - c * c).max(0.0) / larger.max(f64::MIN_POSITIVE)
 }
 
-/// Where a contact acts: at one place while the sides touch; at either side's own material point while they are still
-/// apart, so that no interpolation comes from the way that a body has yet to go.
+/// Points of action: one point for closed contacts; the material point of each side for speculative ones, so that the remaining gap
+/// exerts no moment.
 fn positions_of(
     contact: &PairContact,
     status: ContactStatus,
@@ -384,7 +383,7 @@ fn positions_of(
 }
 
 impl Sides {
-    /// Becomes the sides of `contact`.
+    /// Sets the sides to those of `contact`.
     fn set_from(&mut self, contact: &PairContact, setting: &Setting<'_>) -> Result<(), StepError> {
         let geometries = &setting.world.parts.geometries;
         let steps = setting.bodies.steps;

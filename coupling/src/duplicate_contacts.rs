@@ -1,20 +1,20 @@
-//! A vertex inside of several shapes of one body: counted once.
+//! A vertex inside several shapes of one body, counted once.
 //!
-//! Shapes that make up a body overlap, and a vertex in the overlap would be pushed and rubbed by each of them. Of contacts with
-//! about the same normal the deepest stays. Those whose normals differ belong to the sides of a corner, and all stay.
+//! The shapes of a body may overlap, and each would exert its own force on a vertex in the overlap. Of contacts with nearly the same normal
+//! the deepest is kept. Contacts with different normals belong to the sides of a corner, and all are kept.
 
 use pliant_hydroelastic::Primitive;
 
 use crate::collision::PairContact;
 use crate::world::{BodyIdx, Mount, WorldParts};
 
-/// Normals at most this far apart (cosine) push the same way: 30 degrees.
+/// Cosine of the largest angle between normals that count as the same: 30 degrees.
 const SAME_NORMAL_COSINE: f64 = 0.866;
 
-/// A vertex and the frame that it touches; none: the world.
+/// A vertex and the frame it is in contact with; `None`: the world.
 type VertexAndFrame = (BodyIdx, u32, Option<(BodyIdx, u32)>);
 
-/// Memory for the search.
+/// Workspace of the search.
 #[derive(Debug, Default)]
 pub(crate) struct DuplicateContacts {
     touching: Vec<(VertexAndFrame, usize)>,
@@ -22,7 +22,7 @@ pub(crate) struct DuplicateContacts {
 }
 
 impl DuplicateContacts {
-    /// Takes the shallower ones of double contacts out of `contacts`, the order of the others kept.
+    /// Removes the shallower ones of duplicate contacts; the others keep their order.
     pub(crate) fn drop_from(&mut self, parts: &WorldParts, contacts: &mut Vec<PairContact>) {
         self.touching.clear();
         let found = contacts.iter().enumerate();
@@ -36,7 +36,7 @@ impl DuplicateContacts {
             for (k, &(_, i)) in group.iter().enumerate() {
                 for &(_, j) in &group[..k] {
                     let (x, y) = (&contacts[i].point, &contacts[j].point);
-                    // Told from the vertex: it may be A of one and B of the other.
+                    // Normals seen from the vertex, which may be A of one contact and B of the other.
                     let sign = if is_on_vertex(&x.a.primitive) == is_on_vertex(&y.a.primitive) {
                         1.0
                     } else {
@@ -66,7 +66,7 @@ fn is_on_vertex(primitive: &Primitive) -> bool {
     matches!(primitive, Primitive::Vertex(_))
 }
 
-/// Which vertex of which body meets which frame; `None` unless it is a vertex and a shape.
+/// The vertex and the frame of a contact; `None` unless it is between a vertex and a shape.
 fn vertex_and_frame(parts: &WorldParts, contact: &PairContact) -> Option<VertexAndFrame> {
     let mounts = [contact.a, contact.b].map(|g| parts.geometries[g.0].mount);
     let primitives = [contact.point.a.primitive, contact.point.b.primitive];

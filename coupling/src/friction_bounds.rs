@@ -1,17 +1,15 @@
-//! Whether the friction of a solve is what its normal forces allow, and better limits where it isn't.
+//! Friction bounds of the lagged model, and better ones where they disagree with the normal loads of a solution.
 //!
-//! The lagged model solves with limits μn0 that were foreseen. Between rigid bodies w, and with it n0, is what an impulse does, but
-//! not what other impulses of the step do beside it. A soft body's vertex knows nothing of the inertia
-//! behind stiff elements: there n0 may be wrong in every step. Friction above μγ_n, or below it while the contact slips at its limit,
-//! is friction that Coulomb does not know; what sticks by less than either limit is right whatever n0 is. So a pair of
-//! geometries is judged by the impulse that its contacts have too much or too little, as a share of what friction
-//! can do there; limits that are wrong are set to the load found, and the problem is solved again from where it is. Single contacts
-//! that begin, or whose load nothing told of, are set anew, too, whether they slip or not; those of points on a grid, which begin in every
-//! step, where their pair slips.
+//! The lagged model solves with friction bounds μn0 from predicted normal impulses n0. Prediction is inexact: between rigid bodies it
+//! neglects the other impulses of the step; at a vertex of a deformable body it neglects the inertia behind stiff elements. Friction
+//! above μγ_n violates Coulomb's law, and so does friction below it at a contact that slips at its bound. A contact that sticks below
+//! both bounds is right whatever n0 is. The error of a pair of geometries is the sum of these violations, relative to the largest
+//! friction of the pair. Bounds of pairs with a larger error than the tolerance are set to the loads found. Single contacts that
+//! begin, or whose load was not known, are updated too; those of points on a grid, which begin in every step, where their pair slips.
 //!
-//! Setting n0 to γ_n is a fixed-point iteration; where a contact's load goes up as its friction goes down it overshoots. The step
-//! is therefore shortened to a secant's, which turns a cycle of two into its middle. Where the loads of a whole pair follow its
-//! friction it is slow, and the step is lengthened by theirs.
+//! Setting n0 to γ_n is a fixed-point iteration. It overshoots where the load of a contact increases as its friction decreases, so the
+//! update is a secant step there. It converges slowly where the loads of a whole pair follow its friction, and the update is
+//! extrapolated there by the observed slope.
 
 mod friction;
 
@@ -27,38 +25,38 @@ use friction::{Friction, Slips};
 
 pub(crate) use friction::PreviousBound;
 
-/// A step that ends with friction that is wrong by more than this share of what a pair's friction can do is not trusted.
+/// A step with a larger friction error than this is untrusted; relative to the largest friction of the pair.
 pub const FRICTION_TOLERANCE: f64 = 0.2;
 
-/// Pairs with a soft body are solved for again from here on,
+/// Tolerance of pairs with a deformable body, and of rigid pairs once they are iterated.
 const TOLERANCE: f64 = 0.05;
 
-/// and rigid ones, whose limits are mostly right and cost a solve of many bodies, from here on, and then until they are as right.
+/// Tolerance up to which rigid pairs are not iterated: their prediction is mostly right, and another solve has many bodies.
 const RIGID_TOLERANCE: f64 = 0.15;
 
-/// After so many corrections a limit goes half of the way only: contacts that bear on each other go on swinging otherwise.
+/// Updates after which steps are halved: contacts that load each other would oscillate.
 const FULL_UPDATES: usize = 5;
 
-/// Errors below this part of ‖D b‖ are within ten times a solver's usual tolerance.
+/// Smallest error, relative to ‖D b‖: ten times a solver's usual tolerance.
 const ROUND_OFF: f64 = 1e-5;
 
-/// A pair's load is taken to follow its limits by at most this much: twice the way from limit to load.
+/// Largest slope of a pair's load with its bounds; at it, the update is twice the difference of load and bound.
 const SLOPE_MAX: f64 = 0.5;
 
-/// How far the friction of a step is from what its normal forces allow.
+/// The error of the friction bounds of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FrictionError {
-    /// Of the worst pair of geometries, as a share of what friction can do there: 0 is Coulomb's law, 1 friction without a load,
-    /// or none under one. Always 0 in the similar and the SAP model, which know no limit ahead of the solve, and for the limit
-    /// of the lagged model as it was published, which is one step old by intention.
+    /// Of the worst pair of geometries, relative to its largest friction: 0 is Coulomb's law; 1 is friction without load, or none
+    /// under load. 0 in the similar and the SAP model, whose friction is not lagged, and for the published bound of the lagged model,
+    /// which is one step old by definition.
     pub share: f64,
-    /// The worst pair, if one is wrong at all.
+    /// The worst pair; `None` without error.
     pub pair: Option<(GeometryIdx, GeometryIdx)>,
-    /// How often the step was solved again with better limits.
+    /// Updates of the bounds, each followed by another solve.
     pub updates: usize,
 }
 
-/// What pressed two geometries together in a step, in a pair with a soft body.
+/// The normal load of a pair with a deformable body in one step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairLoad {
     /// Geometry A.
@@ -69,13 +67,13 @@ pub struct PairLoad {
     pub force_N: f64,
 }
 
-/// A solve whose limits are judged.
+/// A solution and the bounds it was solved with.
 #[derive(Clone, Copy)]
 pub(crate) struct SolveInStep<'a> {
     pub(crate) records: &'a [ContactRecord],
     pub(crate) world: &'a World,
     pub(crate) impulses: &'a [f64],
-    /// ‖D b‖ of the problem, √J, by which solvers judge what is left.
+    /// ‖D b‖ of the problem, √J, the scale of the solvers' residuals.
     pub(crate) scale: f64,
 }
 
@@ -92,22 +90,22 @@ impl SolveInStep<'_> {
     }
 }
 
-/// Judges and corrects the limits of one problem.
+/// Evaluates and updates the friction bounds of one problem.
 #[derive(Debug, Default)]
 pub(crate) struct FrictionBounds {
     /// Contacts by pair.
     order: Vec<usize>,
-    /// Of each pair that is wrong, the contacts in `order`.
+    /// The contacts in `order` of each pair above its tolerance.
     unconverged: Vec<std::ops::Range<usize>>,
-    /// Pairs that have been wrong in this step.
+    /// Pairs updated in this step.
     updated: Vec<(GeometryIdx, GeometryIdx)>,
-    /// Contacts whose own limit is wrong, whatever the pair's friction is.
+    /// Contacts updated one by one.
     single: Vec<usize>,
     error: FrictionError,
 }
 
-/// Whether contacts without a limit of their own slip: those of soft bodies as their pair does, and those of rigid bodies unless two
-/// others stick, for about one it can turn.
+/// Whether undecided contacts slip: in a deformable pair as the pair does; in a rigid pair unless two other contacts stick, since the
+/// body can rotate about a single one.
 fn pair_slips(contacts: &[usize], solve: &SolveInStep<'_>) -> Slips {
     let (mut found, mut limit, mut rigid, mut sticking) = (0.0, 0.0, false, 0);
     for &i in contacts {
@@ -133,7 +131,7 @@ impl FrictionBounds {
         self.error = FrictionError::default();
     }
 
-    /// Whether limits are foreseen that the first solve hardly ever bears out: friction of soft bodies other than filaments.
+    /// Whether predicted bounds are rough: those of deformable bodies other than filaments.
     pub(crate) fn are_rough(world: &World, records: &[ContactRecord]) -> bool {
         let model = world.parts.contact.model;
         let guessed = |record: &ContactRecord| {
@@ -145,17 +143,15 @@ impl FrictionBounds {
         model == ContactModel::Lagged(FrictionLimit::LocalImplicit) && records.iter().any(guessed)
     }
 
-    /// What is said of the solve judged last.
+    /// The error at the last solution.
     pub(crate) fn error(&self) -> FrictionError {
         self.error
     }
 
-    /// Sets the limits of pairs of geometries with a soft body from what pressed them together in the last step, nothing if they
-    /// begin to touch: all of a pair by the same factor, so that they sum up to that load.
+    /// Scales the bounds of each pair with a deformable body so that they sum to the pair's load in the last step, zero for new pairs.
     ///
-    /// What was predicted contact by contact knows vertices only by the elements next to them, as if all others stood still. Behind
-    /// stiff elements it is far too large where bodies move as a whole, and friction without a load makes loads of its own: limits
-    /// are found from below in half of the solves.
+    /// The prediction contact by contact assumes that all vertices but those of adjacent elements are at rest. It is far too large where
+    /// bodies with stiff elements move as a whole. Iterating from below takes half as many solves.
     pub(crate) fn predict(
         &mut self,
         context: StepContext<'_>,
@@ -201,7 +197,7 @@ impl FrictionBounds {
         }
     }
 
-    /// Puts what presses pairs of geometries with a soft body together into `loads`, sorted.
+    /// Writes the normal loads of pairs with a deformable body into `loads`, sorted.
     pub(crate) fn remember(
         &mut self,
         context: StepContext<'_>,
@@ -226,7 +222,7 @@ impl FrictionBounds {
         }));
     }
 
-    /// Contacts that `counts`, by pair.
+    /// Sorts the contacts selected by `counts` by pair.
     fn sort_pairs(&mut self, records: &[ContactRecord], counts: impl Fn(&ContactRecord) -> bool) {
         self.order.clear();
         self.order
@@ -234,8 +230,7 @@ impl FrictionBounds {
         self.order.sort_unstable_by_key(|&i| (records[i].pair(), i));
     }
 
-    /// Those of them whose bodies have the same velocities in every step and no filament: nodes of a grid that is laid anew know
-    /// their inertia, and so do segments.
+    /// Those of deformable bodies with a fixed velocity layout, except filaments: grid nodes and segments have accurate inertias.
     fn sort_deformable_pairs(&mut self, world: &World, records: &[ContactRecord]) {
         let has_fixed_velocities = |g: GeometryIdx| has_fixed_velocities(world, g);
         self.sort_pairs(records, |record| {
@@ -279,7 +274,7 @@ impl FrictionBounds {
                 }
             }
             let (mut off, mut most) = (0.0, 0.0);
-            // What the error does to √(energy).
+            // The error in the norm of the solvers, √J.
             let mut energy_norm = 0.0;
             for &i in contacts {
                 let friction = solve.friction(i);
@@ -316,7 +311,7 @@ impl FrictionBounds {
         residual
     }
 
-    /// Gives the contacts of wrong pairs better limits.
+    /// Updates the bounds of the pairs and contacts above their tolerance.
     pub(crate) fn update(
         &mut self,
         model: ContactModel,
@@ -355,7 +350,7 @@ impl FrictionBounds {
     }
 }
 
-/// Scales limits to the sum of the loads: what a rigid pair bears in all hardly depends on how its contacts share it.
+/// Scales the bounds of a rigid pair to the sum of its loads, which hardly depends on their distribution over the contacts.
 fn share_load(contacts: &[usize], records: &mut [ContactRecord], impulses: &[f64]) {
     let (mut limits, mut loads) = (0.0, 0.0);
     for &i in contacts {
@@ -369,7 +364,7 @@ fn share_load(contacts: &[usize], records: &mut [ContactRecord], impulses: &[f64
     }
 }
 
-/// Whether a geometry's body has the same velocities in every step, and no filament.
+/// Whether a geometry's body has a fixed velocity layout and is no filament.
 fn has_fixed_velocities(world: &World, g: GeometryIdx) -> bool {
     let mount = &world.parts.geometries[g.0].mount;
     let is_fixed =
@@ -381,7 +376,7 @@ fn is_filament(world: &World, g: GeometryIdx) -> bool {
     matches!(world.parts.geometries[g.0].mount, Mount::Segments { .. })
 }
 
-/// By how much the load of a pair has followed the sum of its limits since the solve before; 0 if there was none.
+/// Change of a pair's load over the change of the sum of its bounds since the previous solution; 0 without one.
 fn slope_of_pair(contacts: &[usize], records: &[ContactRecord], impulses: &[f64]) -> f64 {
     let (mut limits, mut loads) = (0.0, 0.0);
     for &i in contacts {

@@ -1,4 +1,4 @@
-//! The explicit opponent of the strong-implicit stepper: impulses exchanged between grids and rigid things, substep by substep.
+//! An explicit baseline for the strong-implicit stepper: impulses exchanged between grids and rigid geometries in every substep.
 
 mod nodes;
 mod particles;
@@ -22,27 +22,26 @@ use crate::strong_implicit::StrongImplicit;
 use crate::world::{BodyIdx, GeometryIdx, World};
 use split_world::{ExplicitBody, Obstacle, SplitWorld};
 
-/// What gets the impulses of rigid things.
+/// Where impulses of rigid geometries act.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExchangeAt {
-    /// A grid node inside a shape takes the shape's velocity along the normal, and Coulomb friction along the surface. Shapes are
-    /// felt up to a cell away, as far as a node's mass reaches.
+    /// A grid node inside a shape takes the shape's velocity along the normal, and Coulomb friction along the surface. Shapes act
+    /// up to one cell away, the support of a node's mass.
     #[default]
     Nodes,
-    /// A particle whose ball is in a shape is pushed out by a spring of the pair's stiffness and dissipation, and rubbed by μ times
-    /// that against its slip, both as they are at the start of a substep. Springs too stiff for a substep are softened.
+    /// A particle whose ball overlaps a shape gets a spring force with the pair's stiffness and dissipation, and Coulomb friction, both
+    /// evaluated at the start of a substep. Springs too stiff for a substep are softened.
     Particles,
 }
 
-/// Steps the bodies of a [`World`] that meet on a grid explicitly, in `substeps` substeps, and everything else as
-/// [`StrongImplicit`] does, in one.
+/// Steps the bodies of a [`World`] that offer [`PointMasses`](pliant_contact_sap::PointMasses) explicitly, in `substeps` substeps, and all
+/// others by [`StrongImplicit`], in one step.
 ///
-/// Contact acts explicitly in every substep, see [`ExchangeAt`]; rigid things keep their velocities meanwhile and feel the sum of
-/// the impulses as a force in their own step. That is how ManiSkill2 (Gu et al. 2023) couples material points with robots, its
-/// tasks at nodes or at particles or at both. It is there to be compared with: nothing constraints friction to stiction over
-/// substeps, and what is grasped does not know of the grasp before the step is over.
+/// Contact acts explicitly in every substep, see [`ExchangeAt`]. Rigid velocities are frozen over the substeps; the sum of the impulses
+/// acts as a force in the rigid step. ManiSkill2 (Gu et al. 2023) couples material points with robots in this way. It is a baseline for
+/// comparison: friction has no stiction across substeps, and the impulses of a grasp reach the rigid bodies one step late.
 ///
-/// Constraints to such bodies and contact of theirs with other deforming bodies are refused.
+/// Constraints on such bodies and their contact with other deforming bodies are refused.
 pub struct ImpulseExchange<S> {
     rigid: StrongImplicit<S>,
     substeps: usize,
@@ -55,10 +54,10 @@ pub struct ImpulseExchange<S> {
     particles: particles::Workspace,
 }
 
-/// What every pair of a soft and a rigid geometry exchanges in a step.
+/// The exchange of each pair of a deformable and a rigid geometry in a step.
 type ExchangedImpulses = BTreeMap<(GeometryIdx, GeometryIdx), Exchange>;
 
-/// A substep that has begun.
+/// A substep in progress.
 struct Substep<'a> {
     world: &'a World,
     /// The geometry of each part of the body.
@@ -70,11 +69,11 @@ struct Substep<'a> {
     length_s: f64,
 }
 
-/// What one geometry did to another in a step, as an impulse at a point.
+/// The impulse of one geometry on another in a step, and its mean point of action.
 #[derive(Default)]
 struct Exchange {
     impulse: Vector3<f64>,
-    /// Σ |impulse| p and Σ |impulse|: where it acted on average.
+    /// Σ |impulse| p and Σ |impulse|.
     moment: Vector3<f64>,
     size: f64,
     normal: Vector3<f64>,
@@ -97,7 +96,7 @@ impl<S: ConvexContactSolver> ImpulseExchange<S> {
         }
     }
 
-    /// One explicit body through all substeps; what it gets from rigid geometries is added to `exchanged`.
+    /// Steps one explicit body through all substeps; impulses from rigid geometries are added to `exchanged`.
     fn substep(
         &mut self,
         world: &World,

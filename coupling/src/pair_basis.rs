@@ -1,4 +1,4 @@
-//! The basis that all contacts of one pair share, whatever the two sides are made of.
+//! The basis that all contacts of one pair share, for any two kinds of bodies.
 
 mod side;
 #[cfg(test)]
@@ -12,23 +12,23 @@ use pliant_contact_sap::{
 use side::SideRows;
 pub(crate) use side::{Bodies, Side, point_velocity};
 
-/// Up to so many contacts of a basis the sum over all is taken as it is: as many as two faces have points.
+/// Largest number of contacts of a basis for which row sums are computed one by one: as many as two faces have points.
 const FEW: usize = 8;
 
-/// Where a contact acts on either side, world frame: one place, unless the sides will only meet within the step.
+/// Points of action on either side, world frame: one point, except for speculative contacts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct ContactPositions {
     pub(crate) a: Point3<f64>,
     pub(crate) b: Point3<f64>,
 }
 
-/// When the two sides of a contact meet.
+/// Whether a contact is closed at the start of the step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ContactStatus {
-    /// They touch at the start of the step, up to the resting margin.
+    /// In contact at the start of the step, up to the resting margin.
     #[default]
     Closed,
-    /// Their predicted paths cross within the step.
+    /// Predicted paths intersect within the step.
     Speculative,
 }
 
@@ -43,7 +43,7 @@ enum Layout {
     Stacked,
 }
 
-/// Memory for one pair after another.
+/// Workspace, reused from pair to pair.
 #[derive(Debug, Default)]
 pub(crate) struct PairBasis {
     layout: Option<Layout>,
@@ -66,7 +66,7 @@ pub(crate) struct PairBasis {
 pub(crate) struct PointVelocity {
     pub(crate) start: Vector3<f64>,
     pub(crate) free: Vector3<f64>,
-    /// What the constraints of the last step did to it, if known.
+    /// Its change by contacts and constraints in the last step, if known.
     pub(crate) change: Option<Vector3<f64>>,
 }
 
@@ -229,7 +229,7 @@ impl PairBasis {
 
     /// Rate of a row Φ, of r values, at the start of the step.
     ///
-    /// Only for a pair of twists that touch at one place, as constraints do.
+    /// Only for a pair of twists with one point of action, as constraints have.
     pub(crate) fn start_rate(&self, phi: &[f64]) -> f64 {
         debug_assert_eq!(self.layout, Some(Layout::RelativeTwist));
         dot(phi, &self.a.start) - dot(phi, &self.b.start)
@@ -258,10 +258,10 @@ impl PairBasis {
         }
     }
 
-    /// Σ |xᵀMy| over the n directions y: what the impulses of all contacts of the basis can at most do to one of them.
+    /// Σ |xᵀMy| over the n directions y: an upper bound of the effect of all contacts of the basis on one of them.
     ///
-    /// For the many of a patch √(n Σ (xᵀMy)²), by Cauchy and Schwarz no less: the same where all points of a patch do alike,
-    /// and no work for each other point. [`sum_rows_of`](Self::sum_rows_of) the directions comes first.
+    /// For the many contacts of a patch √(n Σ (xᵀMy)²), an upper bound by Cauchy-Schwarz that is equal where all terms are equal and
+    /// costs no loop over the other points. [`sum_rows_of`](Self::sum_rows_of) the directions comes first.
     pub(crate) fn row_sum(&mut self, x: &[f64], directions: &[f64]) -> f64 {
         let mut product = std::mem::take(&mut self.product);
         product.clear();
@@ -353,7 +353,7 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
-/// The place of the side that is a twist, in a basis where at most one is.
+/// The point of action on the side that is a twist, in a basis where at most one is.
 fn twist_position((a, b): (&Side, &Side), positions: &ContactPositions) -> Option<Point3<f64>> {
     match (&a.interpolation, &b.interpolation) {
         (Interpolation::Twist, _) => Some(positions.a),

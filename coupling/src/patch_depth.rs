@@ -1,17 +1,17 @@
-//! Whether a pair is deeper in each other than a pressure field can tell.
+//! Warns of overlap too deep for a pressure field.
 //!
-//! A field's pressure rises from the surface to its medial axis and no further: of a plate that has sunk in by half of its thickness the
-//! force is largest. A solver converges there as anywhere else, so the report says it in words.
+//! A field's pressure increases from the surface to its medial axis and no further: the force of a plate is largest at an overlap of half
+//! its thickness. A solver converges there as anywhere else, so the report warns of it.
 
 use pliant_hydroelastic::{ContactChoice, PatchGeometry};
 
 use crate::report::ContactForce;
 use crate::world::{Geometry, World};
 
-/// From this part of a field's highest pressure on a patch is called deep.
+/// Fraction of a field's highest pressure from which on a patch counts as deep.
 const DEEP: f64 = 0.9;
 
-/// Appends a warning for every pair in contact that is as deep as a field goes, or so deep that no pressures balance.
+/// Appends a warning for every pair whose overlap reaches the medial axis of a field, or is so deep that no pressures balance.
 pub(crate) fn warn_of_depth(world: &World, contacts: &[ContactForce], warnings: &mut Vec<String>) {
     for pair in contacts.chunk_by(|x, y| (x.a, x.b) == (y.a, y.b)) {
         let (a, b) = (pair[0].a, pair[0].b);

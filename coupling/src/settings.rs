@@ -8,16 +8,16 @@ use crate::error::{WorldError, WorldPart};
 /// Which convex model of contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ContactModel {
-    /// Friction limit fixed at the start of the solve; see [`FrictionLimit`]. No gliding; the default.
+    /// Friction bound fixed at the start of the solve; see [`FrictionLimit`]. Sliding bodies have no gap; the default.
     Lagged(FrictionLimit),
-    /// Friction coupled to the normal impulse by a cone of similar shape; sliding bodies hover by μ‖v_t‖δt.
+    /// Friction coupled to the normal impulse by a cone of similar shape; sliding bodies have a gap of μ‖v_t‖δt.
     Similar,
-    /// Projection onto the friction cone with linear dissipation; sliding bodies hover by μ(δt + τ)‖v_t‖.
+    /// Projection onto the friction cone with linear dissipation; sliding bodies have a gap of μ(δt + τ)‖v_t‖.
     Sap,
-    /// An energy of the distance, to compare with (Tong, Choi, Joo, Jawed 2023): springs of the material's stiffness as it stands
-    /// that act from `range_m` (m) apart on. Nothing follows paths, nothing caps stiffness: steps must be short.
+    /// A baseline (Tong, Choi, Joo, Jawed 2023): an energy of the distance with the material's stiffness, acting from the distance
+    /// `range_m` (m) on. Paths are not swept and stiffness is not capped, so steps must be short.
     Energy {
-        /// From which distance on a pair repels, m.
+        /// Distance below which a pair repels, m.
         range_m: f64,
     },
 }
@@ -31,18 +31,18 @@ pub struct ContactSettings {
     pub dissipation: DissipationRule,
     /// v_s, m/s: slip below this counts as stiction. 1e-4: 0.1 mm of creep in a second.
     pub stiction_speed: f64,
-    /// What friction remembers of the step before.
+    /// Which contacts have friction memory.
     pub stiction: Stiction,
-    /// β: stiffness is capped where the lighter body would swing on a contact with the period β δt. `None`: the model's
+    /// β: stiffness is capped where the lighter body would oscillate on a contact with the period β δt. `None`: the model's
     /// default, [`NEAR_RIGID_CONTACT`] or [`NEAR_RIGID_SIMILAR`].
     pub near_rigid: Option<f64>,
-    /// What is done about bodies fast enough to pass through each other within a step.
+    /// Treatment of contacts that begin within the step.
     pub speculation: Speculation,
-    /// Points or patches, where a pair's own rule does not say.
+    /// Points or patches, for pairs without a rule of their own.
     pub choice: ContactChoice,
 }
 
-/// Which of a material's two dissipation parameters is used. The SAP model knows the second only.
+/// Which of a material's two dissipation parameters is used. The SAP model uses the second only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DissipationRule {
     /// Hunt-Crossley, s/m.
@@ -52,24 +52,24 @@ pub enum DissipationRule {
     RelaxationTime,
 }
 
-/// What friction remembers of the step before.
+/// Which contacts have friction memory, a bristle deflection kept from step to step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stiction {
-    /// Nothing. A contact under the share s of the load that friction can bear creeps, by the lagged and the similar model
-    /// at v_s s/√(1 − s²): 1.2e-7 m/s in a crooked stack, 2e-4 m/s on an incline of 0.9 times the critical slope. By SAP
-    /// at σ w γ_t, which is less at short steps.
+    /// None. A contact at the fraction s of its friction bound creeps, in the lagged and the similar model at v_s s/√(1 − s²): 1.2e-7 m/s
+    /// in a crooked stack, 2e-4 m/s on an incline of 0.9 times the critical slope. In the SAP model at σ w γ_t, which is less at short
+    /// steps.
     Creeping,
-    /// What [`Held`](Self::Held) says in patches, those of the surfaces of soft bodies among them, nothing in points: soft bodies
-    /// lean where their load is not in the middle, so a patch at rest nearly always bears friction.
+    /// Contacts in patches, including those of deformable surfaces; not point contacts. Deformable bodies tilt under eccentric loads, so a
+    /// patch at rest nearly always carries friction.
     #[default]
     HeldInPatches,
-    /// The slip that led to its load, in [`State`](crate::State): it bears the load at rest, up to 0.995 of what friction
-    /// can, for as long as the same features of two geometries touch.
+    /// All contacts. The deflection is part of the [`State`](crate::State). A contact carries up to 0.995 of its friction bound at rest,
+    /// as long as the same features of two geometries are in contact.
     Held,
 }
 
 impl Stiction {
-    /// Whether a contact remembers, one of a patch or of points.
+    /// Whether a contact has memory, in a patch or at a point.
     pub(crate) fn remembers(self, patch: Option<PatchShare>) -> bool {
         match self {
             Self::Creeping => false,
@@ -79,17 +79,17 @@ impl Stiction {
     }
 }
 
-/// What is done about contacts that would only begin within the step.
+/// Treatment of contacts that begin within the step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Speculation {
-    /// Swept paths are followed and contacts entered where they are hit; by the similar and the SAP model without friction in that step,
-    /// as their gliding gap would act from afar.
+    /// Speculative contacts where swept paths intersect. In the similar and the SAP model they are frictionless in that step, since the gap
+    /// of sliding contacts would act at a distance.
     #[default]
     Swept,
-    /// Only the resting margin is looked at; fast bodies may tunnel.
+    /// Contacts within the resting margin only; fast bodies may tunnel.
     RestingMargin,
-    /// To compare with: only what overlaps already touches. Hard contacts that a step has just opened are missed in the next, and
-    /// their force comes and goes (Li and Chou 2025, V-E, of points).
+    /// A baseline: contacts that overlap at the start only. Stiff contacts that one step opens are missed by the next, and their force
+    /// alternates (Li and Chou 2025, V-E, for point contact).
     Overlapping,
 }
 
@@ -108,7 +108,7 @@ impl Default for ContactSettings {
 }
 
 impl ContactSettings {
-    /// Whether contacts are entered where predicted paths meet: never by the energy, which acts as far as it reaches.
+    /// Whether speculative contacts are found along predicted paths; not with the energy, which acts within its range.
     pub(crate) fn follows_paths(&self) -> bool {
         self.speculation == Speculation::Swept && !matches!(self.model, ContactModel::Energy { .. })
     }

@@ -1,13 +1,13 @@
-//! Stiction that holds: how far a sticking contact has been stretched, kept from step to step.
+//! Friction memory: the bristle deflection of sticking contacts, kept from step to step.
 //!
-//! Softened friction bears a load only while it slips: γ_t = −μn u/√(u² + ε²) with u = v_t, so a contact under the share
-//! s of what friction can bear creeps at ε s/√(1 − s²). Here u = v_t + r/δt, with r the slip that led to the load of the
-//! last step. The contact then is a stiff, damped spring of δt ε per μn of friction: it bears the load at rest, v_t = 0,
-//! and r is all that has to be remembered. It enters as a velocity bias, so the problem stays as convex as it was.
+//! Regularised friction carries a load only while it slips: γ_t = −μn u/√(u² + ε²) with u = v_t, so a contact at the fraction s of its
+//! friction bound creeps at ε s/√(1 − s²). With memory u = v_t + r/δt, where r is the deflection that carried the load of the last step,
+//! as in bristle models (LuGre). The contact is then a stiff, damped spring with stiffness μn/(δt ε): it carries the load at rest,
+//! v_t = 0. r enters as a velocity bias, so the problem stays convex.
 //!
-//! r follows from the friction of the last step alone, by the law turned round. It is bounded by [`DEFLECTION_MAX`] ε δt: up to
-//! the share 0.995 a contact holds, and a sliding one that comes to rest springs back by no more than that, a micrometre
-//! for the default ε at 1 ms.
+//! r follows from the friction of the last step alone, by inverting the law. It is bounded by [`DEFLECTION_MAX`] ε δt: a contact holds up
+//! to the fraction 0.995 of its bound, and a sliding one that stops springs back by no more than that, a micrometre for the default ε at
+//! 1 ms.
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{ContactParameters, STICTION_REGULARISATION};
@@ -17,22 +17,22 @@ use serde::{Deserialize, Serialize};
 use crate::settings::{ContactModel, ContactSettings};
 use crate::world::GeometryIdx;
 
-/// Largest r in units of ε δt: the law bears the share 10/√101 = 0.995 of its limit there.
+/// Largest r in units of ε δt, where friction is 10/√101 = 0.995 of its bound.
 const DEFLECTION_MAX: f64 = 10.0;
 
-/// Speeds below this, in units of v_s, are what the solver's tolerance leaves of a body held at rest.
+/// Speeds of a body at rest within the solver's tolerance, in units of v_s.
 const AT_REST: f64 = 1e-5;
 
-/// A contact that bore friction in the last step.
+/// The friction memory of one contact.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ContactMemory {
     /// Geometry A.
     pub a: GeometryIdx,
     /// Geometry B.
     pub b: GeometryIdx,
-    /// Which of their contacts.
+    /// Identifies the contact within the pair.
     pub key: ContactKey,
-    /// r, m, world axes: slip of A against B that the friction answers to.
+    /// r, m, world axes: bristle deflection of A relative to B.
     pub bristle_deflection_W: Vector3<f64>,
 }
 
@@ -43,7 +43,7 @@ impl ContactMemory {
     }
 }
 
-/// What is remembered of this contact, in the plane with unit normal `normal_W`; zero for one that is not there.
+/// The bristle deflection of a contact, projected onto the plane with unit normal `normal_W`; zero for a new contact.
 /// `contacts` is sorted.
 pub(crate) fn remembered_deflection(
     contacts: &[ContactMemory],
@@ -59,7 +59,7 @@ pub(crate) fn remembered_deflection(
     }
 }
 
-/// r that makes the friction in `gamma` (N·s, world axes) at v_t = 0, by the law of `model`; zero without friction.
+/// The deflection r that gives the friction in `gamma` (N·s, world axes) at v_t = 0 by the law of `model`; zero without friction.
 ///
 /// ```text
 /// lagged, similar:  r = −δt ε s/√(1 − s²),  s = γ_t/(μn)          SAP:  r = −δt σ w γ_t
@@ -80,7 +80,7 @@ pub(crate) fn bristle_deflection(
             if left > 0.0 {
                 -gamma_t * (softening / left.sqrt())
             } else {
-                // Round-off at the limit: as far as it goes.
+                // Round-off at the bound: the largest deflection.
                 -gamma_t * f64::MAX.sqrt()
             }
         }
@@ -94,11 +94,10 @@ pub(crate) fn bristle_deflection(
     bounded * p.time_step.length_s
 }
 
-/// Makes a guess of the velocities (m/s, rad/s) of a body held in patches out of those at the start of the step: one that hardly
-/// moves stands still.
+/// Sets negligible velocities (m/s, rad/s) of a body held in patches to zero in the guess.
 ///
-/// A held contact bears its load at v_t = 0 by what it remembers. Zero then solves the step before the first iteration, and leaves
-/// the memory as it is; the last step's rest of a velocity would be added to the memory, and each step's problem be a new one.
+/// A held contact carries its load at v_t = 0 by its deflection. Zero velocity then solves the step without an iteration and leaves the
+/// deflection as it is; a residual velocity would change it in every step.
 pub(crate) fn zero_resting_velocities(settings: &ContactSettings, guess: &mut [f64]) {
     let rest = AT_REST * settings.stiction_speed;
     for v in guess.iter_mut().filter(|v| v.abs() < rest) {

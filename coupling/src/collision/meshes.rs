@@ -1,4 +1,4 @@
-//! Meshes of soft bodies brought to where the bodies are, mesh by mesh, on all threads where it pays.
+//! Meshes of deformable bodies moved to the present positions, on all threads where that pays.
 
 use pliant_hydroelastic::{GeometryError, SoftMesh};
 use rayon::prelude::*;
@@ -6,13 +6,13 @@ use rayon::prelude::*;
 use super::Collision;
 use crate::world::WorldParts;
 
-/// Fewer vertices than these in all meshes stay on one thread.
+/// Below this many vertices in all meshes they are moved on one thread.
 const PARALLEL_VERTICES_MIN: usize = 1000;
 
-/// What contact asks of a mesh, the latter more than the former.
+/// Which parts of a mesh a search needs, in increasing order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
-    /// Nothing: nobody is near.
+    /// None: it has no candidate pair.
     #[default]
     None,
     Skin,
@@ -20,7 +20,7 @@ pub(super) enum Fit {
 }
 
 impl Collision {
-    /// Takes every mesh to the vertices of its body, as far as the broad phase needs; the first geometry whose mesh fails.
+    /// Moves every mesh to the vertices of its body, as far as the broad phase needs. Errors name the first geometry that fails.
     pub(super) fn move_meshes(
         &mut self,
         parts: &WorldParts,
@@ -41,7 +41,7 @@ impl Collision {
         })
     }
 
-    /// Brings up to date what the pairs that are looked at need of their meshes; the first geometry whose mesh fails.
+    /// Updates what the candidate pairs need of their meshes. Errors name the first geometry that fails.
     pub(super) fn fit_meshes(&mut self, parts: &WorldParts) -> Result<(), (usize, GeometryError)> {
         self.fits.clear();
         self.fits.resize(self.soft.len(), Fit::None);
@@ -66,7 +66,7 @@ impl Collision {
     }
 }
 
-/// Does `work` to every mesh, of a geometry with as many vertices as `velocities`; the first of the geometries with which it fails.
+/// Applies `work` to every mesh. Errors name the first geometry that fails.
 fn each<V: Sync>(
     meshes: &mut [Option<SoftMesh>],
     velocities: &[Vec<V>],

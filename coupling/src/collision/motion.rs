@@ -1,9 +1,9 @@
-//! The ways that geometries are expected to go within a step, and how far the solution leads off them.
+//! Predicted motion of geometries within a step, and the deviation of the solution from it.
 //!
-//! What is apart is foreseen to go by its free motion. That says nothing of what touches a soft body already: a press of 10 kg under
-//! 70 kN would fly half a metre through what it presses, and every triangle on its way would be a contact that never bears. So a soft
-//! body's surface, and a shape that touches it, are foreseen to go on as they move at the start; where the solution leads elsewhere, it
-//! is looked at again.
+//! Geometries out of contact are predicted by their free motion. That prediction is useless for bodies in contact with deformable ones: a
+//! press of 10 kg under 70 kN would move half a metre through the pressed body, and each triangle on that path would become a contact
+//! without load. A deformable surface, and a shape in contact with it, are therefore predicted to keep their velocities of the start;
+//! where the solution deviates, the pair is searched again.
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{BodyError, BodyStep, Interpolation, MaterialPoint, ParticipantIdx, Rows};
@@ -15,32 +15,32 @@ use crate::pair_basis::{Bodies, point_velocity};
 use crate::state::State;
 use crate::world::{BodyIdx, Geometry, GeometryIdx, Mount, World};
 
-/// How rigid shapes are expected to go; soft surfaces always go on as they do.
+/// How the motion of a rigid shape is predicted; deformable surfaces always keep their velocities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Motion {
-    /// By their free motion.
+    /// Free motion.
     Free,
-    /// As at the start of the step.
+    /// The velocities at the start of the step.
     Steady,
 }
 
-/// How a geometry moves other than it was expected to.
+/// Deviation of a geometry's motion from its prediction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Diversion {
     /// Of its origin, m/s.
     linear: Vector3<f64>,
-    /// Most that turning adds at any of its points, m/s.
+    /// Upper bound of the speed that the deviation of the rotation adds at any point, m/s.
     turning: f64,
 }
 
 impl Diversion {
-    /// Of a shape that is expected to move with one twist and moves with another.
+    /// Of a shape whose predicted and actual twists differ.
     fn between(expected: &Twist, found: &Twist, shape: Option<&Shape>) -> Self {
         let turn = (found.angular - expected.angular).norm();
         let radius = shape.map_or(0.0, Shape::radius_about_origin);
         Self {
             linear: found.linear - expected.linear,
-            // A half space has no radius but infinity.
+            // The radius of a half space is infinite.
             turning: if turn > 0.0 { turn * radius } else { 0.0 },
         }
     }
@@ -67,7 +67,7 @@ impl Diversion {
 }
 
 impl Collision {
-    /// By which motion a pair is looked at first.
+    /// The motion by which a pair is predicted.
     pub(super) fn motion(&self, a: usize, b: usize) -> Motion {
         match self.soft[a].is_some() || self.soft[b].is_some() {
             true => Motion::Steady,
@@ -75,7 +75,7 @@ impl Collision {
         }
     }
 
-    /// Whether free motion leads two geometries elsewhere than on as they move.
+    /// Whether the free motion of a pair differs from its motion at the start.
     pub(super) fn is_driven(&self, world: &World, a: usize, b: usize) -> bool {
         let driven = |g: usize| {
             let shape = world.parts.geometries[g].shape.as_ref();
@@ -84,7 +84,7 @@ impl Collision {
         driven(a).largest_against(&driven(b)) > self.diversion_allowed
     }
 
-    /// The ways of the geometry placed last.
+    /// Predicts the motion of the geometry placed last.
     pub(super) fn predict_motion(
         &mut self,
         g: usize,
@@ -128,8 +128,8 @@ impl Collision {
         Ok(())
     }
 
-    /// Compares the ways of `solved` with those of `planned`, by which the geometries were placed: whether one goes so
-    /// much otherwise that more of two may meet within the step, by more than the resting margin.
+    /// Compares the motion of `solved` with that of `planned`, by which contacts were found: whether a deviation exceeds what the
+    /// resting margin covers.
     pub(crate) fn find_diverted(
         &mut self,
         world: &World,
@@ -154,7 +154,7 @@ impl Collision {
         Ok(all.any(|d| d.largest() > allowed))
     }
 
-    /// How far the solution leads a geometry off its free motion, and off going on as it did.
+    /// Deviations of the solution from the free motion of a geometry, and from its motion at the start.
     fn diverted(
         &mut self,
         g: usize,
@@ -190,7 +190,7 @@ impl Collision {
                 let expected = &self.vertex_velocities[g];
                 Ok([Diversion::of_vertices(expected, found); 2])
             }
-            // Balls of a deforming surface are always looked at again.
+            // Vertices of a deforming surface are always searched again.
             Mount::Vertices { .. } => {
                 let diversion = Diversion {
                     linear: Vector3::zeros(),
@@ -240,7 +240,7 @@ impl Collision {
         }
     }
 
-    /// Whether a pair has contacts since the last search of all.
+    /// Whether a pair has contacts since the last full search.
     pub(super) fn is_known(&self, a: usize, b: usize) -> bool {
         let pair = (GeometryIdx(a), GeometryIdx(b));
         let first = self.known.partition_point(|k| (k.0, k.1) < pair);

@@ -1,5 +1,5 @@
-//! The narrow phase: where the pairs that are looked at meet, pair by pair, on all threads where it pays. Every pair is computed by
-//! itself and they are put together in their order, so the number of threads leaves no trace.
+//! The narrow phase: contacts of the candidate pairs, on all threads where that pays. Pairs are independent and their contacts are
+//! concatenated in order, so results do not depend on the number of threads.
 
 use pliant_hydroelastic::{ContactGeometry, ContactPoint, Query};
 use rayon::prelude::*;
@@ -11,10 +11,10 @@ use crate::settings::Speculation;
 use crate::state::State;
 use crate::world::{GeometryIdx, World};
 
-/// Fewer vertices than these in all pairs stay on one thread: waking others costs what looking at some hundred does.
+/// Below this many vertices in all pairs the search runs on one thread: waking others costs as much as some hundred vertices.
 const PARALLEL_VERTICES_MIN: usize = 1000;
 
-/// What all pairs of a search have in common.
+/// The inputs that all pairs of a search share.
 #[derive(Clone, Copy)]
 pub(super) struct NarrowPhase<'a> {
     pub(super) world: &'a World,
@@ -26,7 +26,7 @@ pub(super) struct NarrowPhase<'a> {
 }
 
 impl Collision {
-    /// Contacts of the pairs that are looked at, into `contacts`.
+    /// Finds the contacts of all candidates.
     pub(super) fn find_all(
         &mut self,
         phase: NarrowPhase<'_>,
@@ -111,7 +111,7 @@ impl Collision {
         out.extend(points.iter().filter(is_new).map(|point| PairContact {
             a: pair.0,
             b: pair.1,
-            // Sides that touch now do so at one place.
+            // Closed contacts have one position.
             p_WA: match point.entry > 0.0 {
                 true => self.world_point(world, a, &point.a),
                 false => point.p_WC,

@@ -1,13 +1,13 @@
-//! Friction of one contact beside what its load allows, and a limit nearer to that load.
+//! The friction of one contact, its bound and its load, and the update of the bound.
 
 use nalgebra::Vector3;
 
 use crate::contacts::ContactRecord;
 
-/// A contact with more than this share of its limit in use slips, or is about to.
+/// Fraction of its bound from which on a contact counts as slipping.
 const SLIPPING: f64 = 0.9;
 
-/// A contact of a rigid pair whose limit is below this share of what its load allows says nothing of slip.
+/// Bounds below this fraction of μγ_n do not tell whether a rigid contact slips.
 const UNDECIDED: f64 = 0.1;
 
 /// Friction of one contact, N·s.
@@ -15,7 +15,7 @@ const UNDECIDED: f64 = 0.1;
 pub(super) struct Friction {
     /// γ_n.
     pub(super) load: f64,
-    /// What there is.
+    /// ‖γ_t‖.
     pub(super) found: f64,
     /// μn0.
     pub(super) limit: f64,
@@ -38,17 +38,17 @@ impl Friction {
         }
     }
 
-    /// Whether it uses up its limit.
+    /// Whether friction is at its bound.
     pub(super) fn slips(&self) -> Slips {
         Slips::at(self.found, self.limit)
     }
 
-    /// Whether it has too small a limit to tell slip from stick.
+    /// Whether the bound is too small to tell slip from stick.
     pub(super) fn is_undecided(&self) -> bool {
         self.limit < UNDECIDED * self.allowed
     }
 
-    /// Too much or too little, where it is known whether it `slips`.
+    /// Violation of Coulomb's law, N·s, of a contact that slips or sticks as given.
     pub(super) fn off(&self, slips: Slips) -> f64 {
         let excess = self.found - self.allowed;
         if slips == Slips::Yes && self.found >= SLIPPING * self.limit {
@@ -59,7 +59,7 @@ impl Friction {
     }
 }
 
-/// Whether friction is used up.
+/// Whether a contact slips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slips {
     Yes,
@@ -76,7 +76,7 @@ impl Slips {
 }
 
 impl ContactRecord {
-    /// Gives a contact with impulse `gamma`, N·s, a limit nearer to its load, `way` of what the secant says.
+    /// Updates the bound of a contact with impulse `gamma`, N·s, by this `fraction` of the secant step.
     pub(super) fn update_limit(&mut self, gamma: &[f64], slope_of_pair: f64, fraction: f64) {
         let load = Friction::of(self, gamma).load;
         if load == self.friction_limit || self.friction() == 0.0 {
@@ -92,7 +92,7 @@ impl ContactRecord {
     }
 }
 
-/// A limit of an earlier solve of this step, and the load that came of it, N·s.
+/// The bound of the previous solution in this step, and the load found with it, N·s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PreviousBound {
     pub(super) limit: f64,
@@ -100,9 +100,8 @@ pub(crate) struct PreviousBound {
 }
 
 impl PreviousBound {
-    /// Where limit and load meet by the secant through this and the last solve. A load that falls as its limit rises is met between
-    /// the middle of the two and the load; one that rises with it as far beyond as the loads of its pair do, `slope_of_pair`:
-    /// what a single contact takes over from its neighbours is no slope of its own.
+    /// The intersection of bound and load on the secant through the last two solutions. A negative slope is bounded by −1. A positive
+    /// slope of a single contact is replaced by the slope of its pair, since the contact takes over load from its neighbours.
     fn secant(&self, limit: f64, load: f64, slope_of_pair: f64) -> f64 {
         let own = (load - self.load) / (limit - self.limit);
         let slope = if own.is_finite() && own < 0.0 {
@@ -119,21 +118,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_load_that_answers_its_limit_is_met_by_the_secant() {
+    fn the_secant_finds_the_intersection_of_bound_and_load() {
         // γ_n = 3 − n0: limits and loads alone would cycle between 1 and 2.
         let first = PreviousBound {
             limit: 1.0,
             load: 2.0,
         };
         assert_eq!(first.secant(2.0, 1.0, 0.5), 1.5);
-        // One that does not answer is taken as it is, and so is one that runs along, unless its pair does.
+        // A load that is constant, or increases without its pair, is taken as it is.
         assert_eq!(first.secant(2.0, 2.0, 0.0), 2.0);
         assert_eq!(first.secant(2.0, 4.0, 0.0), 4.0);
-        // γ_n = 2 + (n0 − 1)/2 of all meets n0 at 3.
+        // γ_n = 2 + (n0 − 1)/2 of the pair intersects n0 at 3.
         assert_eq!(first.secant(2.0, 2.5, 0.5), 3.0);
-        // Nothing was changed: no secant.
+        // Equal bounds define no secant.
         assert_eq!(first.secant(1.0, 5.0, 0.0), 5.0);
-        // No limit is negative: 4 + (1 − 4)/(1 − ½) would be −2.
+        // Bounds are not negative: 4 + (1 − 4)/(1 − ½) would be −2.
         let last = PreviousBound {
             limit: 8.0,
             load: 3.0,

@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 use super::split_world::Obstacle;
 use super::{ExchangedImpulses, Substep};
 
-/// Changes the `velocity` of all nodes inside an obstacle and enters the impulses.
+/// Applies contact to the `velocity` of all nodes inside an obstacle and records the impulses.
 pub(super) fn exchange(
     substep: &Substep<'_>,
     obstacles: &[Obstacle],
@@ -49,8 +49,8 @@ pub(super) fn exchange(
     }
 }
 
-/// What Coulomb's law makes of a node that slips at `slip` against what it is in: no approach along the outward `normal`, and
-/// along the surface as much less slip as μ times that allows.
+/// Coulomb's law for a node with relative velocity `slip` inside a shape: no approach along the outward `normal`, and a reduction of the
+/// tangential slip by at most μ times the change along the normal.
 fn change_of_velocity(slip: &Vector3<f64>, normal: &Vector3<f64>, friction: f64) -> Vector3<f64> {
     let approach = -slip.dot(normal);
     if approach <= 0.0 {
@@ -87,7 +87,7 @@ mod tests {
                 assert!(end.dot(&normal).abs() < 1e-14);
                 let along = change - normal * change.dot(&normal);
                 assert!(along.norm() <= mu * approach + 1e-14);
-                // Friction opposes slip and never turns it round.
+                // Friction opposes slip and never reverses it.
                 assert!(along.dot(&slip) <= 1e-14 && end.dot(&slip) >= -1e-14);
                 assert!(end.norm() < 1e-14 || (along.norm() - mu * approach).abs() < 1e-14);
             }

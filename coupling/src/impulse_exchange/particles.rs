@@ -1,4 +1,4 @@
-//! Exchange at particles: each is pushed out of the shapes that it is in by a spring, and rubbed against its slip.
+//! Exchange at particles: spring and friction forces on particles inside shapes.
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{BodyError, Interpolation, MaterialPoint, Rows, Surface};

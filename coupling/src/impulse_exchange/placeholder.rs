@@ -1,4 +1,4 @@
-//! A body that is not there: the place of one that is stepped elsewhere.
+//! A body without velocities, in place of one that is stepped explicitly.
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{

@@ -1,4 +1,4 @@
-//! The world as the rigid part of a step sees it: without its explicit bodies, which are stepped among its rigid geometries.
+//! The world of the rigid step: explicit bodies replaced by placeholders, and the rigid geometries that they are in contact with.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::error::StepError;
 use crate::state::State;
 use crate::world::{BodyIdx, GeometryIdx, Mount, World};
 
-/// The world without its explicit bodies, and what is around these.
+/// The world without its explicit bodies, these bodies, and the rigid geometries around them.
 pub(super) struct SplitWorld {
     pub(super) of: World,
     pub(super) world: World,
@@ -29,7 +29,7 @@ pub(super) struct ExplicitBody {
     pub(super) parts: Vec<Option<GeometryIdx>>,
 }
 
-/// A rigid geometry on its way through a step.
+/// A rigid geometry moving through the substeps.
 pub(super) struct Obstacle {
     pub(super) geometry: GeometryIdx,
     /// Body, frame, and where the geometry's origin is in it.
@@ -41,7 +41,7 @@ pub(super) struct Obstacle {
 }
 
 impl Obstacle {
-    /// The geometry of a part of a soft body, if it touches this one.
+    /// The geometry of a part of a deformable body, if contact with this one is allowed.
     pub(super) fn meets(
         &self,
         world: &World,

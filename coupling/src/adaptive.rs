@@ -7,30 +7,28 @@ use crate::state::State;
 use crate::stepper::{Reactions, Stepper};
 use crate::world::{BodyIdx, World};
 
-/// What the accuracy bounds.
+/// Which error an accuracy bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ErrorMeasure {
     /// The error of a step divided by its length, in m/s and rad/s: errors of smooth motion then add up to about the accuracy
-    /// in each second. Positions are what is measured: a vibration takes long steps where its acceleration vanishes, and the
-    /// error of velocity there adds a share that grows with the logarithm of 1/accuracy (a vibrating cube: 0.8 of the accuracy
-    /// in all at 5e-3 m/s, 1.5 at 5e-6 m/s; more of a single frequency). Steps become as short as allowed at impacts, whose
-    /// error falls no faster than Δt.
+    /// in each second. The error is measured in positions: a vibration takes long steps where its acceleration vanishes, and the error
+    /// of velocity there grows with the logarithm of 1/accuracy (a vibrating cube has a total error of 0.8 times the accuracy at
+    /// 5e-3 m/s and of 1.5 times at 5e-6 m/s). At impacts, whose error is of first order in Δt, steps have the shortest length.
     #[default]
     PerSecond,
-    /// The error of a step, in m and rad. Fewer steps where much happens at once; errors of smooth motion add up to
-    /// the square root of the accuracy, by backward Euler.
+    /// The error of a step, in m and rad: fewer steps at impacts. With backward Euler errors of smooth motion add up to the square root
+    /// of the accuracy.
     PerStep,
 }
 
-/// How far adaptive steps may be wrong.
+/// The accuracy of adaptive steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Accuracy {
-    /// The largest estimated error of any generalised position (m for places, rad for angles, 1 for quaternions) that lets a
-    /// step count.
+    /// The largest estimated error of any generalised position of an accepted step: m for positions, rad for angles, 1 for quaternions.
     pub tolerance: f64,
     /// For each step or for each second.
     pub measure: ErrorMeasure,
-    /// A step this short counts whatever its error, and says so: [`AdaptiveReport::forced`]. s.
+    /// A step of this length, s, is accepted whatever its error and counted in [`AdaptiveReport::forced`].
     pub shortest_s: f64,
 }
 
@@ -85,19 +83,19 @@ impl Accuracy {
     }
 }
 
-/// How a stretch of time was covered.
+/// The steps that a longer step was divided into.
 #[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AdaptiveReport {
-    /// Steps that counted, each of two halves.
+    /// Accepted steps, each of two halves.
     pub accepted: u32,
-    /// Steps that did not.
+    /// Rejected steps.
     pub rejected: u32,
-    /// Steps that counted for being the shortest allowed, whatever their error.
+    /// Steps accepted at the shortest length whatever their error.
     pub forced: u32,
-    /// The shortest step that counted, s.
+    /// The shortest accepted step, s.
     pub shortest_s: f64,
-    /// The largest error estimated of a step that counted, in the unit of the [`ErrorMeasure`].
+    /// The largest estimated error of an accepted step, in the unit of the [`ErrorMeasure`].
     pub error_max: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Constraints: bilateral constraints between material points.
+//! Bilateral constraints between frames or material points.
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_contact_sap::MaterialPoint;
@@ -10,7 +10,7 @@ use crate::world::BodyIdx;
 pub struct Constraint {
     /// Its name, unique in the world.
     pub name: String,
-    /// What it holds.
+    /// What it prescribes.
     pub kind: ConstraintKind,
     /// One end.
     pub a: Anchor,
@@ -20,7 +20,7 @@ pub struct Constraint {
     pub compliance: ConstraintCompliance,
 }
 
-/// What a constraint holds.
+/// What a constraint prescribes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ConstraintKind {
     /// The anchors' origins coincide.
@@ -31,7 +31,7 @@ pub enum ConstraintKind {
     Weld,
 }
 
-/// How hard a constraint holds.
+/// Compliance of a constraint.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ConstraintCompliance {
     /// As stiff as the step can resolve.
@@ -70,7 +70,7 @@ pub enum Anchor {
 }
 
 impl Anchor {
-    /// The body that it is on; none for one in the world.
+    /// Its body; `None` in the world.
     #[must_use]
     pub fn body(&self) -> Option<BodyIdx> {
         match *self {

@@ -15,7 +15,7 @@ use crate::report::RowOwner;
 use crate::state::{ConstraintState, State};
 use crate::world::{ConstraintIdx, World};
 
-/// Memory for turning constraints into rows.
+/// Workspace for turning constraints into rows.
 #[derive(Debug, Default)]
 pub(crate) struct ConstraintAssembly {
     basis: PairBasis,
@@ -27,7 +27,7 @@ pub(crate) struct ConstraintAssembly {
     pub(crate) records: Vec<ConstraintRecord>,
 }
 
-/// What is remembered of a constraint's row in the set.
+/// A row of a constraint in the set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConstraintRecord {
     pub(crate) row_idx: RowIdx,
@@ -77,7 +77,7 @@ impl ConstraintAssembly {
             self.find_sides(world, state, constraint, bodies)?;
             let point_A = matches!(constraint.a, Anchor::Point { .. });
             let point_B = matches!(constraint.b, Anchor::Point { .. });
-            // Both sides feel a point's impulse where the point is, so that action and reaction are exact.
+            // The impulse of a point acts at the point on both sides, so that action and reaction are exact.
             let p_WO = match (point_A, point_B) {
                 (true, _) => Point3::from(X_WA.translation.vector),
                 (false, true) => Point3::from(X_WB.translation.vector),
@@ -126,7 +126,7 @@ impl ConstraintAssembly {
         Ok(())
     }
 
-    /// The two sides of a constraint; the world's last, as it takes after the other.
+    /// The two sides of a constraint; a side in the world is set last, to match the other.
     fn find_sides(
         &mut self,
         world: &World,
@@ -168,7 +168,7 @@ fn anchor_pose(anchor: &Anchor, surfaces: &[Surface]) -> Isometry3<f64> {
     }
 }
 
-/// Where a material point is; the origin, if the surface has no such point, which its body then refuses.
+/// Position of a material point; the origin if the surface has no such point, which its body then refuses.
 fn positions(surface: &Surface, point: &MaterialPoint) -> Vector3<f64> {
     let vertex;
     let vertices = match point.primitive {

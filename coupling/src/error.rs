@@ -1,4 +1,4 @@
-//! What can go wrong when a world is built or stepped.
+//! Errors of building and stepping a world.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub enum WorldPart {
     Constraint(String),
     /// The group of this name.
     Group(String),
-    /// What is said about the pair of these two geometries.
+    /// The rule of the pair of these two geometries.
     Pair(String, String),
     /// The exclusion added as this one, counted from 0.
     Exclusion(usize),
@@ -70,10 +70,10 @@ pub enum WorldError {
         /// The second of them.
         part: WorldPart,
     },
-    /// Something refers to a body, frame, geometry or group that is not there.
+    /// A reference to a body, frame, geometry or group that does not exist.
     #[error("{part} refers to {kind} {index}, but there are only {count}")]
     UnknownIndex {
-        /// Who refers.
+        /// The part with the reference.
         part: WorldPart,
         /// What kind of thing is referred to.
         kind: &'static str,
@@ -91,7 +91,7 @@ pub enum WorldError {
         parameter: String,
         /// Its value.
         value: f64,
-        /// What would be right.
+        /// The range allowed.
         allowed: &'static str,
     },
     /// A constraint between two things that both cannot move.
@@ -110,7 +110,7 @@ pub enum WorldError {
     },
     /// A constraint of a point that is fixed for good.
     #[error(
-        "constraint \"{name}\" holds {point} of body \"{body}\", which is fixed already and cannot be tied, too; take it out of the constraint or out of what is fixed"
+        "constraint \"{name}\" holds {point} of body \"{body}\", which is fixed already; remove it from the constraint or from the fixed points"
     )]
     ConstraintOfFixedPoint {
         /// Name of the constraint.
@@ -211,7 +211,7 @@ pub enum StepError {
         /// What is wrong.
         source: BodyError,
     },
-    /// A contact geometry or a constraint speaks of a point that its body does not have.
+    /// A contact geometry or a constraint refers to a point that its body does not have.
     #[error("step {step} (t = {time_s} s), {what}: body \"{body}\": {source}")]
     Point {
         /// Number of the step.
@@ -239,9 +239,9 @@ pub enum StepError {
         /// What is wrong.
         source: Box<GeometryError>,
     },
-    /// No contact geometry knows this pair.
+    /// No contact geometry handles this pair.
     #[error(
-        "no contact geometry knows how \"{a}\" and \"{b}\" touch; exclude the pair, change a shape, or add a contact geometry of your own"
+        "no contact geometry handles the pair \"{a}\", \"{b}\"; exclude the pair, change a shape, or add a contact geometry of your own"
     )]
     NoContactGeometry {
         /// First geometry.

@@ -1,4 +1,4 @@
-//! The world: bodies, what can be touched of them, and the rules of contact. Built once, checked once, then immutable.
+//! The world: bodies, their contact geometries, constraints, and the rules of contact. Built once, checked once, then immutable.
 
 mod builder;
 mod checks;
@@ -68,7 +68,7 @@ pub enum Mount {
         /// How they end where they are open.
         tips: Tips,
     },
-    /// The triangles and tetrahedra of a body's surface; where a pair is to touch in points, its vertices.
+    /// The triangles and tetrahedra of a body's surface; in pairs with point contact its vertices.
     Surface {
         /// The body.
         body: BodyIdx,
@@ -88,7 +88,7 @@ impl Mount {
         }
     }
 
-    /// The body whose surface, in parts or as a whole, is the geometry: it has no shape of its own.
+    /// The body whose surface, or a part of it, is the geometry.
     pub(crate) fn deforming(&self) -> Option<BodyIdx> {
         match *self {
             Mount::Vertices { body } | Mount::Segments { body, .. } | Mount::Surface { body } => {
@@ -99,7 +99,7 @@ impl Mount {
     }
 }
 
-/// Something that can be touched.
+/// A contact geometry.
 #[derive(Clone, Debug)]
 pub struct Geometry {
     /// Its name, unique in the world.
@@ -110,9 +110,9 @@ pub struct Geometry {
     pub shape: Option<Shape>,
     /// Only the vertices of this part of the body's surface; none: all of them. For [`Mount::Vertices`].
     pub part: Option<u32>,
-    /// What it brings to patch contact, in the frame of the shape; none: it touches in points only.
+    /// Its side of patch contact, in the frame of the shape; `None`: point contact only.
     pub patch: Option<Arc<PatchGeometry>>,
-    /// How the field of its segments yields; none: they touch in points only. For [`Mount::Segments`].
+    /// Compliance of the pressure field of its segments; `None`: point contact only. For [`Mount::Segments`].
     pub compliance: Option<Compliance>,
     /// Its surface.
     pub material: ContactMaterial,
@@ -141,7 +141,7 @@ impl Geometry {
         }
     }
 
-    /// The same, touching in patches where its partner can, too.
+    /// The same with patch contact, where the other geometry of a pair allows it.
     ///
     /// ```
     /// use nalgebra::{Isometry3, Vector3};
@@ -161,8 +161,8 @@ impl Geometry {
         }
     }
 
-    /// The same segments with a pressure field that is highest on the centreline, so that they touch in patches where their partner
-    /// can, too: each other and themselves, what is compliant, and rigid surfaces.
+    /// The same segments with a pressure field that is highest on the centreline: patch contact with each other, with compliant
+    /// geometries and with rigid surfaces.
     #[must_use]
     pub fn with_compliance(self, compliance: Compliance) -> Self {
         Self {
@@ -231,7 +231,7 @@ impl Geometry {
     }
 }
 
-/// Two sets of geometries that do not touch each other.
+/// Two sets of geometries without contact between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exclusion {
     /// Two geometries.
@@ -273,9 +273,9 @@ pub(crate) struct WorldParts {
     pub(crate) pair_rules: Vec<((GeometryIdx, GeometryIdx), PairRule)>,
     pub(crate) groups: Vec<Group>,
     pub(crate) exclusions: Vec<Exclusion>,
-    /// Which pairs may touch.
+    /// The pairs with contact.
     pub(crate) filter: CollisionFilter,
-    /// Deforming geometries that touch themselves.
+    /// Deforming geometries with self-contact.
     pub(crate) self_contact: Vec<usize>,
     /// Of each geometry on segments, at rest.
     pub(crate) filaments: Vec<Option<Filament>>,
@@ -301,7 +301,7 @@ impl WorldParts {
 }
 
 impl World {
-    /// The same with other models in place of some bodies', for steppers that take those bodies elsewhere. Whatever is mounted on
+    /// The same with some bodies' models replaced, for steppers that step these bodies separately. Geometries mounted on
     /// the bodies must find its frames on the new ones.
     pub(crate) fn with_models(
         &self,
@@ -409,7 +409,7 @@ impl World {
         sum
     }
 
-    /// What is said about a pair, if anything is.
+    /// The rule of a pair; `None` without one.
     fn rule(&self, a: GeometryIdx, b: GeometryIdx) -> Option<&PairRule> {
         let key = (a.min(b), a.max(b));
         let rules = &self.parts.pair_rules;
@@ -417,7 +417,7 @@ impl World {
         found.ok().map(|found| &rules[found].1)
     }
 
-    /// Whether a pair touches in points or in a patch.
+    /// Whether a pair has point or patch contact.
     pub(crate) fn choice(&self, a: GeometryIdx, b: GeometryIdx) -> ContactChoice {
         self.rule(a, b)
             .and_then(|rule| rule.choice)
@@ -434,7 +434,7 @@ impl World {
         }
     }
 
-    /// Contact parameters of a pair at one of its points: where it is of a patch, who yields more loses more.
+    /// Contact parameters of a pair at one of its points. In patches dissipation is weighted by compliance.
     pub(crate) fn pair_at(
         &self,
         a: GeometryIdx,

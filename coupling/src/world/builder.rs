@@ -63,7 +63,7 @@ impl WorldBuilder {
         BodyIdx(self.parts.bodies.len() - 1)
     }
 
-    /// Adds something that can be touched.
+    /// Adds a contact geometry.
     pub fn add_geometry(&mut self, geometry: Geometry) -> GeometryIdx {
         self.parts.geometries.push(geometry);
         GeometryIdx(self.parts.geometries.len() - 1)
@@ -75,7 +75,7 @@ impl WorldBuilder {
         ConstraintIdx(self.parts.constraints.len() - 1)
     }
 
-    /// The group of this name, made when it is first asked for; at most 64 of them.
+    /// The group of this name, created at the first call; at most 64 groups.
     pub fn group(&mut self, name: &str) -> GroupIdx {
         let groups = &mut self.parts.groups;
         let known = groups.iter().position(|g| g.name == name);
@@ -103,7 +103,7 @@ impl WorldBuilder {
         self
     }
 
-    /// What is to hold for the contact of one pair; given again, the last rule holds, and all of it.
+    /// Sets the rule of one pair; a later rule replaces an earlier one as a whole.
     pub fn pair_rule(&mut self, a: GeometryIdx, b: GeometryIdx, rule: PairRule) -> &mut Self {
         let pair = (a.min(b), a.max(b));
         self.parts.pair_rules.retain(|(known, _)| *known != pair);

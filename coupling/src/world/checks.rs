@@ -50,8 +50,8 @@ impl WorldParts {
         Ok(())
     }
 
-    /// Refuses constraints of what a body holds already: of points that it fixes for good, and of points and frames that its own control holds,
-    /// such as a clamped end of a rod. Points that are not there are refused in the step.
+    /// Refuses constraints on points that a body fixes, and on points and frames whose motion its control prescribes, such as a clamped
+    /// end of a rod. Points that do not exist are refused in the step.
     pub(super) fn check_tied_points(&self) -> Result<(), WorldError> {
         for (b, body) in self.bodies.iter().enumerate() {
             let on_it = |anchor: &Anchor| anchor.body() == Some(BodyIdx(b));
@@ -85,7 +85,7 @@ impl WorldParts {
                         Anchor::Point { point, .. } => {
                             is_fixed(&*step, point).then(|| named(point))
                         }
-                        // Of bodies that hold nothing only frames that cannot move at all are fixed: those stand for the world.
+                        // Frames that cannot move, on bodies without prescribed motion, represent the world.
                         Anchor::Frame { frame, X_FA, .. } if holds => {
                             held_frame(&*step, &surface, *frame, X_FA)
                         }
@@ -136,9 +136,9 @@ impl WorldParts {
         WorldPart::Pair(name(a), name(b))
     }
 
-    /// Refuses pairs that are to touch in a patch and can have none; the filter is there already.
+    /// Refuses pairs whose rule requires patch contact and whose geometries have none. The filter is built before.
     pub(super) fn check_patches(&self) -> Result<(), WorldError> {
-        // The surface of a soft body has a patch with everything.
+        // The surface of a deformable body has a patch with every geometry.
         let is_soft = |g: &GeometryIdx| matches!(self.geometries[g.0].mount, Mount::Surface { .. });
         let is_points =
             |g: &GeometryIdx| matches!(self.geometries[g.0].mount, Mount::Vertices { .. });
@@ -167,7 +167,7 @@ impl WorldParts {
             let is_field = |g: GeometryIdx| self.geometries[g.0].compliance.is_some();
             let checked = match (is_field(a), is_field(b)) {
                 (true, true) => Ok(()),
-                // A field has a patch with whatever brings anything.
+                // A pressure field has a patch with every geometry that has a patch side.
                 (true, false) if side(b).1.is_some() => Ok(()),
                 (false, true) if side(a).1.is_some() => Ok(()),
                 _ => PatchGeometry::check_pair(side(a), side(b)),

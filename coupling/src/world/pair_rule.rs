@@ -1,8 +1,8 @@
-//! What is said about the contact of one pair.
+//! The contact parameters of one pair.
 
 use pliant_hydroelastic::{ContactChoice, PairMaterial};
 
-/// What is said about the contact of one pair of geometries; what is left open follows from both and from the world.
+/// Contact parameters of one pair of geometries. Those that are `None` follow from both materials and the world's settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PairRule {
     /// k, N/m per contact point; a patch has its own.

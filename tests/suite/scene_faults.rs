@@ -329,7 +329,7 @@ fn errors_in_soft_bodies_give_line_and_reason() {
             format!(
                 "{CUBE}fixed = [{{ region = \"foot\" }}]\n[[constraints]]\nname = \"t\"\nbetween = [\"world\", \"cube/foot\"]\n"
             ),
-            "is fixed already and cannot be tied, too",
+            "is fixed already; remove it from the constraint",
         ),
         (
             format!(

@@ -177,7 +177,7 @@ fn a_vertex_both_fixed_and_constrained_is_refused_by_name() {
     let words = [
         "leash",
         "bear",
-        "is fixed already and cannot be tied, too",
+        "is fixed already; remove it from the constraint",
         "scene.toml:",
     ];
     check_refused("pinned", &mesh, &body, &words);

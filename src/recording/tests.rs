@@ -151,7 +151,7 @@ fn shapes_that_can_not_be_drawn_are_refused_by_name() {
         vertices: vec![Point3::origin(); 3],
         triangles: vec![[0, 1, 2], [0, 1, 3]],
     };
-    check_refused(with(mesh), &["triangle 1", "3 there are"]);
+    check_refused(with(mesh), &["triangle 1", "beyond the last of 3"]);
     let homeless = Recording::new(
         "",
         vec![],

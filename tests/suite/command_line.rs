@@ -99,7 +99,6 @@ fn json_is_one_object_with_the_promised_fields() {
         "contacts_mean",
         "dofs",
         "dofs_mean",
-        "unconverged_friction_steps",
         "expectations",
         "iterations_max",
         "iterations_mean",
@@ -110,8 +109,9 @@ fn json_is_one_object_with_the_promised_fields() {
         "simulated_s",
         "stages",
         "steps",
-        "unconverged_steps",
+        "unconverged_friction_steps",
         "unconverged_rotation_steps",
+        "unconverged_steps",
         "wall_s",
     ];
     assert_eq!(fields, promised);

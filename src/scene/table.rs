@@ -257,6 +257,17 @@ impl<'a> TableReader<'a> {
         self.label = format!("{} {name:?}", self.schema.name);
     }
 
+    /// The error of a value that a factory refuses, at its key if that is given.
+    pub(super) fn refused(&self, key: &'static str, reason: String) -> SceneError {
+        match self.find(key) {
+            Some(item) => item.error(SceneFault::Conflict {
+                table: item.table.clone(),
+                reason,
+            }),
+            None => self.conflict(reason),
+        }
+    }
+
     /// The value of a key that may be left out.
     pub(super) fn optional(&self, key: &'static str) -> Option<Item<'a>> {
         debug_assert!(

@@ -167,8 +167,7 @@ fn keys_that_exclude_sources_and_sinks_are_refused_at_their_line() {
     let pulled =
         format!("{tap}[[loads]]\non = \"water\"\nknots = [{{ at_s = 0, force = [1, 0, 0] }}]\n");
     check_refused(&water(&pulled), &["sources or sinks"]);
-    let unknown =
-        water(stays).replace("spacing = 0.02", "spacing = 0.02\ndrains = [{ pose = {} }]");
+    let unknown = water(stays).replace("spacing = 0.02", "spacing = 0.02\nsinks = [{ pose = {} }]");
     check_refused(&unknown, &["test.toml:7", "`shape`"]);
 }
 
@@ -426,7 +425,7 @@ fn an_open_surface_is_refused_with_file_edges_and_remedy() {
         "open.obj",
         "not closed: 3 open edges",
         "2-3, 2-4, 3-4",
-        "close it",
+        "close the holes",
         "`use = \"convex-hull\"`",
     ] {
         assert!(refused.contains(part), "{part:?} is not in:\n{refused}");

@@ -169,7 +169,7 @@ fn adaptive_steps_meet_the_accuracy_of_the_scene() {
         outcome
             .notes
             .iter()
-            .any(|note| note.contains("steps of adaptive length")),
+            .any(|note| note.contains("adaptive steps accepted")),
         "{:?}",
         outcome.notes
     );

@@ -163,8 +163,5 @@ fn refused(item: &Item<'_>, error: &impl std::fmt::Display) -> SceneError {
 
 /// The error of an elastic constant, at the key that gives it.
 pub(super) fn refused_parameter(table: &TableReader<'_>, error: &ParameterError) -> SceneError {
-    match table.optional(error.parameter) {
-        Some(item) => refused(&item, error),
-        None => table.conflict(error.to_string()),
-    }
+    table.refused(error.parameter, error.to_string())
 }

@@ -324,7 +324,6 @@ fn a_net_catches_a_blob() {
     assert!(world.contacts((0, 1)) > 0, "no contact between the two");
     let bottom = world.lowest(1);
     let sag = world.lowest(0);
-    eprintln!("blob at {bottom}, net at {sag}");
     assert!(bottom > sag, "blob at {bottom}, net at {sag}");
 }
 

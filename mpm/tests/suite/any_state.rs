@@ -257,8 +257,9 @@ fn vessel(h: f64, side: f64, depth: f64) -> (World, MaterialPoints) {
 /// a part of its volume in one step and the next blew it up, until A was lost in round-off: hundreds of times the pressure of its depth.
 #[test]
 fn water_that_stands_in_a_vessel_stands() {
-    let depth = 0.05;
-    let (world, points) = vessel(0.01, 0.04, depth);
+    let (depth, h) = (0.05, 0.01);
+    let fall = (2.0_f64 * 9.81 * 0.25 * h).sqrt();
+    let (world, points) = vessel(h, 0.04, depth);
     let mut state = world.default_state();
     let mut next = State::default();
     let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
@@ -270,7 +271,8 @@ fn water_that_stands_in_a_vessel_stands() {
         let pressure = water.iter().map(|p| p.pressure).fold(0.0, f64::max);
         assert!(pressure < 5.0 * 1000.0 * 9.81 * depth, "{pressure} Pa");
         let most = water.iter().map(|p| p.v_WP.norm()).fold(0.0, f64::max);
-        eprintln!("{most} m/s, {pressure} Pa");
+        // Particles start a quarter of a cell off the plates at most: no faster than a fall over that.
+        assert!(most < fall, "{most} m/s");
         let middle = water.iter().map(|p| p.p_WP.z).sum::<f64>() / water.len() as f64;
         assert!((middle - 0.5 * depth).abs() < 0.1 * depth, "{middle}");
     }

@@ -338,10 +338,11 @@ impl StepProblem {
                 RowOwner::Body(body) => self.participating[body.0] = true,
                 RowOwner::Constraint(constraint) => {
                     let constraint = &parts.constraints[constraint.0];
-                    for body in [constraint.a.body(), constraint.b.body()] {
-                        if let Some(body) = body {
-                            self.participating[body.0] = true;
-                        }
+                    for body in [constraint.a.body(), constraint.b.body()]
+                        .into_iter()
+                        .flatten()
+                    {
+                        self.participating[body.0] = true;
                     }
                 }
             }

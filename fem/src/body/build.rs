@@ -40,7 +40,7 @@ const STANDARD_GRAVITY: f64 = 9.81;
 /// let wall = Region::HalfSpace { point: Vector3::new(-0.5, 0.0, 0.0), normal: Vector3::x() };
 /// let (beam, report) = FemBuilder::new(mesh, Arc::new(rubber), 1000.0).fix(wall, &Axis::ALL).build()?;
 /// assert!((beam.mass() - 10.0).abs() < 1e-9 && report.entries.is_empty());
-/// # Ok::<(), pliant_fem::FemError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct FemBuilder {

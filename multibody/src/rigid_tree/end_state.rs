@@ -30,7 +30,7 @@ impl TreeStep {
             let mut end_state = end_state.lock().unwrap_or_else(PoisonError::into_inner);
             end_state.update(model, q_next, v_next);
             for flight in self.flights.iter().filter(|flight| flight.is_free) {
-                flight.finish(time_step, &self.q, &mut end_state, q_next, v_next);
+                flight.finish(time_step, &self.q, &end_state, q_next, v_next);
             }
         }
     }

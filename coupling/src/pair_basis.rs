@@ -153,7 +153,7 @@ impl PairBasis {
                 - at(&b.interpolation, &p_b, &self.b.start),
             free: at(&a.interpolation, &p_a, &self.a.free)
                 - at(&b.interpolation, &p_b, &self.b.free),
-            change: match (&self.a.change, &self.b.change) {
+            change: match (self.a.change(), self.b.change()) {
                 (Some(u_a), Some(u_b)) => {
                     Some(at(&a.interpolation, &p_a, u_a) - at(&b.interpolation, &p_b, u_b))
                 }

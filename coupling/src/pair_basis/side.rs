@@ -57,7 +57,8 @@ pub(super) struct SideRows {
     pub(super) start: Vec<f64>,
     pub(super) free: Vec<f64>,
     /// Change of u by the constraints of the last step, if known.
-    pub(super) change: Option<Vec<f64>>,
+    change: Vec<f64>,
+    is_change_known: bool,
 }
 
 impl SideRows {
@@ -84,12 +85,16 @@ impl SideRows {
             None => Some(&[][..]),
             Some((participant, _)) => bodies.velocity_change_of(participant),
         };
-        let mut change = self.change.take().unwrap_or_default();
-        self.change = known.map(|dv| {
-            change.resize(n, 0.0);
-            self.rows.apply_without_bias(dv, &mut change);
-            change
-        });
+        self.is_change_known = known.is_some();
+        if let Some(dv) = known {
+            self.change.resize(n, 0.0);
+            self.rows.apply_without_bias(dv, &mut self.change);
+        }
+    }
+
+    /// Change of u by contacts and constraints in the last step, if known.
+    pub(super) fn change(&self) -> Option<&[f64]> {
+        self.is_change_known.then_some(self.change.as_slice())
     }
 }
 

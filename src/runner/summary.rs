@@ -38,7 +38,7 @@ pub struct RunSummary {
     /// Steps whose solver missed its tolerance.
     pub unconverged_steps: u64,
     /// Steps whose solver converged, but where two bodies may have passed through each other: see
-    /// [`StepReport::missed_contact`](pliant_coupling::StepReport::missed_contact).
+    /// [`Convergence::missed_contact`](pliant_coupling::Convergence::missed_contact).
     pub missed_contact_steps: u64,
     /// Steps whose solver converged, but not the lagged rotations of a soft body in contact.
     pub unconverged_rotation_steps: u64,

@@ -329,7 +329,7 @@ fn errors_in_soft_bodies_give_line_and_reason() {
             format!(
                 "{CUBE}fixed = [{{ region = \"foot\" }}]\n[[constraints]]\nname = \"t\"\nbetween = [\"world\", \"cube/foot\"]\n"
             ),
-            "is fixed already; remove it from the constraint",
+            "is fixed already; remove it from one of the regions",
         ),
         (
             format!(

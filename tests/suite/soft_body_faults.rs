@@ -177,7 +177,7 @@ fn a_vertex_both_fixed_and_constrained_is_refused_by_name() {
     let words = [
         "leash",
         "bear",
-        "is fixed already; remove it from the constraint",
+        "is fixed already; remove it from one of the regions",
         "scene.toml:",
     ];
     check_refused("pinned", &mesh, &body, &words);

@@ -152,7 +152,7 @@ impl Draft<'_> {
         };
         if let Some(fixed) = points.iter().find(|v| soft.held.binary_search(v).is_ok()) {
             return Err(complain(format!(
-                "vertex {fixed} of {:?}, at {:.4}, is fixed already and cannot be tied, too; take it out of one of the regions",
+                "vertex {fixed} of {:?}, at {:.4}, is fixed already; remove it from one of the regions",
                 entry.between[region].name, soft.start[*fixed as usize]
             )));
         }

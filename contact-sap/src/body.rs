@@ -12,6 +12,8 @@ mod reactions;
 mod state;
 mod surface;
 
+use std::any::Any;
+
 use nalgebra::{Point3, Vector3};
 
 use crate::constraint_set::InternalConstraints;
@@ -29,7 +31,9 @@ pub use state::{BodyReport, BodyState, Energy};
 pub use surface::{FlatEdge, FlatOutline, Surface, SurfaceMotion};
 
 /// A body with its own degrees of freedom: a kinematic tree, a finite-element mesh, material points, a rod, a user's own.
-pub trait DeformableModel: Send + Sync {
+///
+/// A stepper that has an implementation of its own for some kind of body finds it by [`Any`].
+pub trait DeformableModel: Any + Send + Sync {
     /// The initial state.
     fn default_state(&self) -> BodyState;
     /// A control without targets, loads or prescribed velocities.

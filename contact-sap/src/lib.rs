@@ -16,6 +16,7 @@ mod body;
 pub mod conformance;
 mod conjugate_gradients;
 mod constraint_set;
+mod dense_hessian;
 mod dynamics;
 mod error;
 mod evaluation;

@@ -19,6 +19,8 @@ pub struct Convergence {
     pub lagged: LaggedReport,
     /// The relinearisation of nonlinear momentum balances.
     pub implicit: ImplicitReport,
+    /// Substeps of an [`Asynchronous`](crate::Asynchronous) stepper whose contact problem missed its tolerance.
+    pub unsolved_substeps: u32,
 }
 
 impl Convergence {
@@ -29,6 +31,8 @@ impl Convergence {
     pub fn untrusted(&self) -> Option<Untrusted> {
         if !self.solve.is_trusted() {
             Some(Untrusted::Unsolved)
+        } else if self.unsolved_substeps > 0 {
+            Some(Untrusted::Substeps(self.unsolved_substeps))
         } else if let Some(pair) = self.missed_contact {
             Some(Untrusted::MissedContact(pair))
         } else if self.implicit.missed {
@@ -48,6 +52,8 @@ impl Convergence {
 pub enum Untrusted {
     /// The solver missed its tolerance: [`Convergence::solve`].
     Unsolved,
+    /// So many substeps missed the tolerance of their contact problem: [`Convergence::unsolved_substeps`].
+    Substeps(u32),
     /// A pair may have passed through each other: [`Convergence::missed_contact`].
     MissedContact((GeometryIdx, GeometryIdx)),
     /// The implicit equations of deformable bodies were not met: [`Convergence::implicit`].
@@ -68,6 +74,9 @@ impl Untrusted {
         };
         match *self {
             Self::Unsolved => "the solver missed its tolerance; allow more iterations".into(),
+            Self::Substeps(count) => format!(
+                "{count} substeps missed the tolerance of their contact problem; allow more iterations, or shorten the time step"
+            ),
             Self::MissedContact(pair) => format!(
                 "{} may have passed through each other: each search for missed contacts found new ones; shorten the time step",
                 names(pair)

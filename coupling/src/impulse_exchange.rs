@@ -2,8 +2,6 @@
 
 mod nodes;
 mod particles;
-mod placeholder;
-mod split_world;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,11 +14,11 @@ use pliant_contact_sap::{
 
 use crate::error::StepError;
 use crate::report::{ContactForce, StepReport};
+use crate::split_world::{ExplicitBody, Obstacle, SplitWorld};
 use crate::state::State;
 use crate::stepper::{Reactions, Stepper};
 use crate::strong_implicit::StrongImplicit;
 use crate::world::{BodyIdx, GeometryIdx, World};
-use split_world::{ExplicitBody, Obstacle, SplitWorld};
 
 /// Where impulses of rigid geometries act.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -171,7 +169,9 @@ impl<S: ConvexContactSolver> Stepper for ImpulseExchange<S> {
         let known = |split: &SplitWorld| Arc::ptr_eq(&split.of.parts, &world.parts);
         let mut split = match self.split.take().filter(known) {
             Some(split) => split,
-            None => SplitWorld::of(world, state)?,
+            None => SplitWorld::of(world, state, |model| {
+                model.new_step().as_point_masses().is_some()
+            })?,
         };
         split.without_explicit(state, &mut self.state);
         split.place_obstacles(

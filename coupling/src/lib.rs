@@ -5,6 +5,7 @@
 )]
 
 mod adaptive;
+mod asynchronous;
 mod collision;
 mod constraint;
 mod constraint_assembly;
@@ -20,6 +21,7 @@ mod patch_depth;
 mod patches;
 mod report;
 mod settings;
+mod split_world;
 mod state;
 mod stepper;
 mod stiction;
@@ -27,6 +29,10 @@ mod strong_implicit;
 mod world;
 
 pub use adaptive::{Accuracy, Adaptive, AdaptiveReport, ErrorMeasure};
+pub use asynchronous::{
+    Asynchronous, AsynchronousReport, AsynchronousSettings, FrameForce, ParticleForce, Precision,
+    RigidCoupling, Substeps,
+};
 pub use constraint::{Anchor, Constraint, ConstraintCompliance, ConstraintKind};
 pub use convergence::{Convergence, ImplicitReport, LaggedReport, Untrusted};
 pub use error::{StepError, WorldError, WorldPart};

@@ -5,6 +5,7 @@ use pliant_contact_sap::{ConstraintLabel, RowKind};
 use pliant_hydroelastic::PatchShare;
 
 use crate::adaptive::AdaptiveReport;
+use crate::asynchronous::AsynchronousReport;
 use crate::convergence::{Convergence, Untrusted};
 use crate::world::{BodyIdx, ConstraintIdx, GeometryIdx};
 
@@ -16,6 +17,8 @@ pub struct StepReport {
     pub convergence: Convergence,
     /// How an [`Adaptive`](crate::Adaptive) stepper divided the step; `None` for other steppers.
     pub adaptive: Option<AdaptiveReport>,
+    /// The substeps of an [`Asynchronous`](crate::Asynchronous) stepper; `None` for other steppers.
+    pub asynchronous: Option<AsynchronousReport>,
     /// Velocities solved for.
     pub n_dofs: usize,
     /// Every contact in the problem, those without force included; sorted by pair. [`StepReport::pairs`] sums them up.

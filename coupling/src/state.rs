@@ -3,6 +3,7 @@
 use pliant_contact_sap::{BodyState, Control};
 use serde::{Deserialize, Serialize};
 
+use crate::asynchronous::{FrameForce, ParticleForce};
 use crate::friction_bounds::PairLoad;
 use crate::stiction::ContactMemory;
 
@@ -39,6 +40,12 @@ pub struct StepperMemory {
     /// v − v* of each body's velocities in the last step, the change by contacts and constraints; empty for bodies where it is
     /// unknown. Normal loads are predicted from it.
     pub velocity_change: Vec<Vec<f64>>,
+    /// Forces of material points on frames in the last step of an [`Asynchronous`](crate::Asynchronous) stepper.
+    #[serde(default)]
+    pub frame_forces: Vec<FrameForce>,
+    /// Forces of rigid geometries on material points in its last substep: where the contact solver starts.
+    #[serde(default)]
+    pub particle_forces: Vec<ParticleForce>,
     /// Length that an [`Adaptive`](crate::Adaptive) stepper tries first in the next step, s; `None` before its first.
     pub proposed_step_s: Option<f64>,
 }

@@ -8,6 +8,7 @@ mod problem;
 mod reactions;
 mod relinearisation;
 mod report;
+mod response;
 mod rotations;
 mod settings;
 
@@ -19,6 +20,7 @@ use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
 use outer_loop::{Attempt, OuterLoop};
 pub(crate) use problem::StepContext;
 use problem::StepProblem;
+pub(crate) use response::FrameResponse;
 pub use settings::{Linearisation, StrongImplicitSettings};
 
 use crate::error::{StepError, WorldError};

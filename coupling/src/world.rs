@@ -24,7 +24,9 @@ pub(crate) use filaments::flat;
 pub use pair_rule::PairRule;
 
 /// Names a body of a world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub struct BodyIdx(pub usize);
 
 /// Names a geometry of a world.

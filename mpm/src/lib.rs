@@ -27,6 +27,7 @@ mod random;
 mod sparse_grid;
 mod spline;
 mod step;
+mod substeps;
 mod system;
 mod transfer;
 
@@ -45,4 +46,9 @@ pub use model::{
 pub use particle::Particle;
 pub use sparse_grid::{BLOCK_NODES, SparseGrid};
 pub use spline::{GradientForm, Stencil, base_node};
+pub use substeps::{
+    CpuSubsteps, LinkIdx, LinkImpulse, LinkMotion, Obstacle, ObstaclePair, PairImpulse,
+    ParticleImpulse, Precision, RigidLinks, StageTimes, SubstepBackend, SubstepContact,
+    SubstepInput, SubstepLimit, SubstepReport,
+};
 pub use transfer::{NodeField, Transfer, momenta, sort_particles};

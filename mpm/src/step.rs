@@ -26,6 +26,7 @@ use crate::sparse_grid::NONE;
 use crate::spline::corner;
 use crate::system::{BlockMatrix, GridSystem};
 
+pub(crate) use advance::{Crushed, finish};
 pub(crate) use flow::emit;
 
 /// Workspace of a step.
@@ -186,7 +187,7 @@ impl BodyStep for MpmStep {
         self.warnings.clear();
         self.report = FreeMotionReport::default();
         self.records.read_again(&self.parts, state)?;
-        self.check_bounds(&self.records.particles)?;
+        self.parts.check_bounds(&self.records.particles)?;
         self.system.open(&self.records.particles, input.time_step)?;
         self.sorted_index.resize(self.records.particles.len(), 0);
         for (sorted, p) in self.system.particles.iter().enumerate() {

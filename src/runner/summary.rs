@@ -112,7 +112,9 @@ impl Tally {
         self.iterations_max = self.iterations_max.max(report.convergence.solve.iterations);
         self.systems = self.systems + report.convergence.solve.systems;
         match report.untrusted() {
-            Some(Untrusted::Unsolved | Untrusted::ImplicitEquations) => self.unconverged += 1,
+            Some(Untrusted::Unsolved | Untrusted::Substeps(_) | Untrusted::ImplicitEquations) => {
+                self.unconverged += 1
+            }
             Some(Untrusted::MissedContact(_)) => self.missed_contact += 1,
             Some(Untrusted::LaggedTerms(_)) => self.unconverged_rotation += 1,
             Some(Untrusted::Friction(_)) => self.unconverged_friction += 1,

@@ -2,8 +2,9 @@
 
 use pliant_contact_sap::{ConvexContactSolver, Integration};
 use pliant_coupling::{
-    Accuracy, Adaptive, ErrorMeasure, ExchangeAt, ImpulseExchange, Linearisation, Stepper,
-    StrongImplicit, StrongImplicitSettings, WorldError,
+    Accuracy, Adaptive, Asynchronous, AsynchronousSettings, ErrorMeasure, ExchangeAt,
+    ImpulseExchange, Linearisation, Precision, RigidCoupling, Stepper, StrongImplicit,
+    StrongImplicitSettings, Substeps, WorldError,
 };
 
 use super::error::SceneError;
@@ -12,7 +13,7 @@ use super::table::TableReader;
 use super::text::SourceLocation;
 use crate::registry::{MakeStepper, Registry};
 
-pub(super) static TABLES: [&TableSchema; 2] = [&STRONG_IMPLICIT, &IMPULSE_EXCHANGE];
+pub(super) static TABLES: [&TableSchema; 3] = [&STRONG_IMPLICIT, &ASYNCHRONOUS, &IMPULSE_EXCHANGE];
 
 const INTEGRATION: Key = Key {
     name: "integration",
@@ -52,6 +53,49 @@ static STRONG_IMPLICIT: TableSchema = TableSchema {
             unit: "",
             default: "`second`",
             about: "what `accuracy` bounds; the error of a `step` lets impacts pass with longer steps, but adds up",
+        },
+        INTEGRATION,
+        LINEARISATION,
+        LAGGED_ITERATIONS_MAX,
+    ],
+};
+static ASYNCHRONOUS: TableSchema = TableSchema {
+    name: "[simulation] stepper = \"asynchronous\"",
+    keys: &[
+        Key {
+            name: "substeps",
+            value: ValueKind::Integer(0, 1_000_000),
+            unit: "",
+            default: "0",
+            about: "explicit substeps of the material points in each Δt. 0: as few as the elastic waves of the materials allow",
+        },
+        Key {
+            name: "rigid_coupling",
+            value: ValueKind::Choice(&["in-substep", "weak"]),
+            unit: "",
+            default: "`in-substep`",
+            about: "velocities of rigid links are unknowns of every substep; or, as published, are held fixed over all substeps of a step, which is unstable for light rigid bodies",
+        },
+        Key {
+            name: "precision",
+            value: ValueKind::Choice(&["single", "double"]),
+            unit: "",
+            default: "`single`",
+            about: "numbers of particles and grid",
+        },
+        Key {
+            name: "substep_tolerance",
+            value: ValueKind::Positive,
+            unit: "",
+            default: "1e-3",
+            about: "ε_r of the contact problem of a substep, relative to the momentum or the impulse",
+        },
+        Key {
+            name: "substep_iterations_max",
+            value: ValueKind::Integer(1, 1_000_000),
+            unit: "",
+            default: "200",
+            about: "bound of the iterations of the contact problem of a substep; a step with a substep that needs more is reported as not converged",
         },
         INTEGRATION,
         LINEARISATION,
@@ -133,6 +177,32 @@ pub(crate) fn register(registry: &mut Registry) {
                 Some(accuracy) => Box::new(Adaptive::new(implicit, accuracy)?),
             })
         }))
+    });
+    registry.stepper("asynchronous", ASYNCHRONOUS.keys, |table| {
+        let settings = settings(table)?;
+        let asynchronous = AsynchronousSettings {
+            substeps: match table.integer("substeps")? as u32 {
+                0 => Substeps::Automatic,
+                n => Substeps::Fixed(n),
+            },
+            coupling: table.choice_or_first(
+                "rigid_coupling",
+                &[
+                    ("in-substep", RigidCoupling::InSubstep),
+                    ("weak", RigidCoupling::Weak),
+                ],
+            )?,
+            precision: table.choice_or_first(
+                "precision",
+                &[("single", Precision::Single), ("double", Precision::Double)],
+            )?,
+            tolerance: table.number("substep_tolerance")?,
+            iterations_max: table.integer("substep_iterations_max")? as u32,
+        };
+        Ok(move |solver: Box<dyn ConvexContactSolver>| {
+            let implicit = StrongImplicit::new(solver).with_settings(settings)?;
+            Asynchronous::new(implicit, asynchronous)
+        })
     });
     registry.stepper("impulse-exchange", IMPULSE_EXCHANGE.keys, |table| {
         let settings = settings(table)?;

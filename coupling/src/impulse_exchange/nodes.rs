@@ -2,8 +2,8 @@
 
 use nalgebra::Vector3;
 
-use super::split_world::Obstacle;
 use super::{ExchangedImpulses, Substep};
+use crate::split_world::Obstacle;
 
 /// Applies contact to the `velocity` of all nodes inside an obstacle and records the impulses.
 pub(super) fn exchange(

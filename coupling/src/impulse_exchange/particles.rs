@@ -4,8 +4,8 @@ use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{BodyError, Interpolation, MaterialPoint, Rows, Surface};
 use pliant_hydroelastic::PairMaterial;
 
-use super::split_world::Obstacle;
 use super::{ExchangedImpulses, Substep};
+use crate::split_world::Obstacle;
 
 /// What springs and dampers may be at most, as a part of where they would swing within a substep alone: about eight particles share a
 /// node.

@@ -169,6 +169,7 @@ impl OuterLoop {
             missed_contact: self.contacts.missed,
             lagged: self.rotations.report,
             implicit: self.relinearisation.report,
+            unsolved_substeps: 0,
         }
     }
 

@@ -6,12 +6,12 @@ use pliant_contact_sap::{BodyError, BodyReport, BodyState};
 
 use super::{MpmStep, emit, flow};
 use crate::material::Law;
-use crate::model::Records;
+use crate::model::{Parts, Records};
 use crate::nodes::{affine, gradient, interpolate};
 
 /// Particles of the state that a step crushes: how many, and the first; the same whatever the order in which they are noted.
 #[derive(Debug)]
-struct Crushed {
+pub(crate) struct Crushed {
     count: AtomicU32,
     first: AtomicU32,
 }
@@ -26,7 +26,7 @@ impl Default for Crushed {
 }
 
 impl Crushed {
-    fn note(&self, particle: u32) {
+    pub(crate) fn note(&self, particle: u32) {
         self.count.fetch_add(1, Ordering::Relaxed);
         self.first.fetch_min(particle, Ordering::Relaxed);
     }
@@ -35,6 +35,34 @@ impl Crushed {
         let others = self.count.into_inner().checked_sub(1)?;
         Some((self.first.into_inner() as usize, others))
     }
+
+    /// The warning about them, if there are any.
+    pub(crate) fn describe(self, parts: &Parts, records: &Records) -> Option<String> {
+        let (place, others) = self.first_and_others()?;
+        let object = records.particles[place].object;
+        Some(format!(
+            "{} is crushed or turned inside out, and {others} more; take a shorter step, or a material that resists it",
+            parts.name_of(place, object),
+        ))
+    }
+}
+
+/// Checks the particles at the end of a step of `length_s`, lets sinks and sources act, and writes the state.
+pub(crate) fn finish(
+    parts: &Parts,
+    records: &mut Records,
+    length_s: f64,
+    next: &mut BodyState,
+) -> Result<(), BodyError> {
+    for (place, p) in records.particles.iter().enumerate() {
+        crate::model::check_finite(parts, place, p)?;
+    }
+    parts.check_bounds(&records.particles)?;
+    records.header[0] += length_s;
+    flow::sink(parts, records);
+    emit(parts, records);
+    records.write(next);
+    Ok(())
 }
 
 impl MpmStep {
@@ -84,24 +112,12 @@ impl MpmStep {
         for p in &moved {
             records.particles[p.index as usize] = *p;
         }
-        for (place, p) in records.particles.iter().enumerate() {
-            crate::model::check_finite(&self.parts, place, p)?;
-        }
-        self.check_bounds(&records.particles)?;
         let mut report = BodyReport {
             warnings: self.warnings.clone(),
         };
-        if let Some((place, others)) = crushed.first_and_others() {
-            let object = records.particles[place].object;
-            report.warnings.push(format!(
-                "{} is crushed or turned inside out, and {others} more; take a shorter step, or a material that resists it",
-                self.parts.name_of(place, object),
-            ));
-        }
-        records.header[0] += dt;
-        flow::sink(&self.parts, &mut records);
-        emit(&self.parts, &mut records);
-        records.write(next);
+        let crushed = crushed.describe(&self.parts, &records);
+        report.warnings.extend(crushed);
+        finish(&self.parts, &mut records, dt, next)?;
         Ok(report)
     }
 }

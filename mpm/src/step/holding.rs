@@ -3,14 +3,15 @@
 use pliant_contact_sap::BodyError;
 
 use super::MpmStep;
+use crate::model::Parts;
 use crate::particle::Particle;
 use crate::sparse_grid::NONE;
 use crate::spline::corner;
 
-impl MpmStep {
+impl Parts {
     /// The first particle beyond the bounds is an error.
-    pub(super) fn check_bounds(&self, particles: &[Particle<f64>]) -> Result<(), BodyError> {
-        let Some([low, high]) = self.parts.settings.bounds else {
+    pub(crate) fn check_bounds(&self, particles: &[Particle<f64>]) -> Result<(), BodyError> {
+        let Some([low, high]) = self.settings.bounds else {
             return Ok(());
         };
         let outside = |p: &Particle<f64>| (0..3).any(|k| p.x[k] < low[k] || p.x[k] > high[k]);
@@ -20,7 +21,7 @@ impl MpmStep {
                 let p = &particles[place];
                 Err(BodyError::Model(format!(
                     "{} left the bounds: it is at ({}, {}, {}) m, they reach from ({}, {}, {}) to ({}, {}, {})",
-                    self.parts.name_of(place, p.object),
+                    self.name_of(place, p.object),
                     p.x.x,
                     p.x.y,
                     p.x.z,
@@ -34,7 +35,9 @@ impl MpmStep {
             }
         }
     }
+}
 
+impl MpmStep {
     /// Gives nodes that have more than half of their mass from a held set the velocity of the set.
     pub(super) fn hold_grips(&mut self, held: &[Option<f64>]) -> Result<(), BodyError> {
         let grips = &self.parts.grips;

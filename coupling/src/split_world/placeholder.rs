@@ -7,7 +7,7 @@ use pliant_contact_sap::{
 };
 
 /// No velocities, no surface, no mass.
-pub(super) struct Placeholder;
+pub(crate) struct Placeholder;
 
 impl DeformableModel for Placeholder {
     fn default_state(&self) -> BodyState {

@@ -1,48 +1,50 @@
 //! The world of the rigid step: explicit bodies replaced by placeholders, and the rigid geometries that they are in contact with.
 
+mod placeholder;
+
 use std::sync::Arc;
 
-use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3, Vector6};
 use pliant_contact_sap::{
-    BodyError, BodyState, BodyStep, Integration, Interpolation, MaterialPoint, Rows, StepInput,
-    Surface, TimeStep,
+    BodyError, BodyState, BodyStep, DeformableModel, Integration, Interpolation, MaterialPoint,
+    Rows, StepInput, Surface, TimeStep,
 };
 
-use super::placeholder::Placeholder;
 use crate::constraint::Anchor;
 use crate::error::StepError;
 use crate::state::State;
 use crate::world::{BodyIdx, GeometryIdx, Mount, World};
+use placeholder::Placeholder;
 
 /// The world without its explicit bodies, these bodies, and the rigid geometries around them.
-pub(super) struct SplitWorld {
-    pub(super) of: World,
-    pub(super) world: World,
-    pub(super) bodies: Vec<ExplicitBody>,
-    pub(super) obstacles: Vec<Obstacle>,
+pub(crate) struct SplitWorld {
+    pub(crate) of: World,
+    pub(crate) world: World,
+    pub(crate) bodies: Vec<ExplicitBody>,
+    pub(crate) obstacles: Vec<Obstacle>,
 }
 
-pub(super) struct ExplicitBody {
-    pub(super) body: BodyIdx,
-    pub(super) step: Box<dyn BodyStep>,
+pub(crate) struct ExplicitBody {
+    pub(crate) body: BodyIdx,
+    pub(crate) step: Box<dyn BodyStep>,
     /// The geometry of each part.
-    pub(super) parts: Vec<Option<GeometryIdx>>,
+    pub(crate) parts: Vec<Option<GeometryIdx>>,
 }
 
 /// A rigid geometry moving through the substeps.
-pub(super) struct Obstacle {
-    pub(super) geometry: GeometryIdx,
+pub(crate) struct Obstacle {
+    pub(crate) geometry: GeometryIdx,
     /// Body, frame, and where the geometry's origin is in it.
-    pub(super) mount: Option<(BodyIdx, u32, Vector3<f64>)>,
-    pub(super) pose: Isometry3<f64>,
+    pub(crate) mount: Option<(BodyIdx, u32, Vector3<f64>)>,
+    pub(crate) pose: Isometry3<f64>,
     /// Of the point at the geometry's origin, m/s, and rad/s; world axes.
-    pub(super) velocity: Vector3<f64>,
-    pub(super) spin: Vector3<f64>,
+    pub(crate) velocity: Vector3<f64>,
+    pub(crate) spin: Vector3<f64>,
 }
 
 impl Obstacle {
     /// The geometry of a part of a deformable body, if contact with this one is allowed.
-    pub(super) fn meets(
+    pub(crate) fn meets(
         &self,
         world: &World,
         parts: &[Option<GeometryIdx>],
@@ -55,13 +57,13 @@ impl Obstacle {
         allowed.then_some(soft)
     }
 
-    pub(super) fn pose_after(&self, passed_s: f64) -> Isometry3<f64> {
+    pub(crate) fn pose_after(&self, passed_s: f64) -> Isometry3<f64> {
         let place = self.pose.translation.vector + self.velocity * passed_s;
         let turn = UnitQuaternion::from_scaled_axis(self.spin * passed_s);
         Isometry3::from_parts(Translation3::from(place), turn * self.pose.rotation)
     }
 
-    pub(super) fn velocity_at(
+    pub(crate) fn velocity_at(
         &self,
         world: &World,
         pose: &Isometry3<f64>,
@@ -74,12 +76,18 @@ impl Obstacle {
 }
 
 impl SplitWorld {
-    pub(super) fn of(world: &World, state: &State) -> Result<Self, StepError> {
+    /// The explicit bodies are those that `is_explicit` accepts.
+    ///
+    /// # Errors
+    /// An explicit body with constraints, or in contact with another deforming body.
+    pub(crate) fn of(
+        world: &World,
+        state: &State,
+        is_explicit: impl Fn(&dyn DeformableModel) -> bool,
+    ) -> Result<Self, StepError> {
         let parts = &world.parts;
-        let models = parts.bodies.iter().map(|body| &body.model);
-        let is_explicit: Vec<bool> = models
-            .map(|model| model.new_step().as_point_masses().is_some())
-            .collect();
+        let models = parts.bodies.iter().map(|body| &*body.model);
+        let is_explicit: Vec<bool> = models.map(is_explicit).collect();
         let explicit = |b: BodyIdx| is_explicit[b.0];
         let refuse = |body: BodyIdx, what: &'static str| {
             StepError::of_body(world, state, body, BodyError::Unsupported { what })
@@ -89,7 +97,10 @@ impl SplitWorld {
                 if let Anchor::Point { body, .. } | Anchor::Frame { body, .. } = *anchor
                     && explicit(body)
                 {
-                    return Err(refuse(body, "constraints while impulses are exchanged"));
+                    return Err(refuse(
+                        body,
+                        "constraints in explicit steps; the strong-implicit stepper has them",
+                    ));
                 }
             }
         }
@@ -115,7 +126,10 @@ impl SplitWorld {
                         && parts.filter.allows(index(g), index(*other))
                 };
                 if (0..parts.geometries.len()).any(|other| soft(&other)) {
-                    return Err(refuse(b, "exchange of impulses with deforming surfaces"));
+                    return Err(refuse(
+                        b,
+                        "contact with deforming surfaces in explicit steps; the strong-implicit stepper has it",
+                    ));
                 }
             }
             bodies.push(ExplicitBody {
@@ -151,7 +165,7 @@ impl SplitWorld {
     }
 
     /// `state` for the world without its explicit bodies.
-    pub(super) fn without_explicit(&self, state: &State, out: &mut State) {
+    pub(crate) fn without_explicit(&self, state: &State, out: &mut State) {
         let is_explicit = |b: usize| self.bodies.iter().any(|e| e.body.0 == b);
         out.time_s = state.time_s;
         out.step = state.step;
@@ -170,23 +184,20 @@ impl SplitWorld {
         out.memory.clone_from(&state.memory);
     }
 
-    /// Poses and velocities of all rigid geometries at the start of the step.
-    pub(super) fn place_obstacles(
-        &mut self,
+    /// Poses and velocities (ω, v at the origin, world axes) of frames at the start of a step.
+    pub(crate) fn frame_motions(
+        &self,
         world: &World,
         state: &State,
+        frames: &[(BodyIdx, u32)],
         integration: Integration,
         time_step_s: f64,
-    ) -> Result<(), StepError> {
+    ) -> Result<Vec<(Isometry3<f64>, Vector6<f64>)>, StepError> {
         let (mut surface, mut rows, mut interpolation) =
             (Surface::default(), Rows::default(), Interpolation::Twist);
         let mut opened: Option<(BodyIdx, Box<dyn BodyStep>)> = None;
-        for obstacle in &mut self.obstacles {
-            let Mount::Frame { body, frame, X_FG } =
-                world.parts.geometries[obstacle.geometry.0].mount
-            else {
-                continue;
-            };
+        let mut motions = Vec::with_capacity(frames.len());
+        for &(body, frame) in frames {
             let failed = |source| StepError::of_body(world, state, body, source);
             let step = match opened.take() {
                 Some((of, step)) if of == body => step,
@@ -206,18 +217,40 @@ impl SplitWorld {
                     step
                 }
             };
-            obstacle.pose = surface.frames[frame as usize] * X_FG;
+            let X_WF = surface.frames[frame as usize];
             let point = MaterialPoint::on_frame(frame, Vector3::zeros());
             let basis = step
                 .interpolation(&point, &mut interpolation)
                 .map_err(failed)?;
-            let p_WO = Point3::from(obstacle.pose.translation.vector);
-            step.basis(basis, &p_WO, &mut rows);
-            let mut twist = vec![0.0; rows.n_rows()];
+            step.basis(basis, &Point3::from(X_WF.translation.vector), &mut rows);
+            let mut twist = [0.0; 6];
             rows.apply(step.start_velocity(), &mut twist);
-            obstacle.spin = Vector3::from_column_slice(&twist[..3]);
-            obstacle.velocity = Vector3::from_column_slice(&twist[3..6]);
+            motions.push((X_WF, Vector6::from(twist)));
             opened = Some((body, step));
+        }
+        Ok(motions)
+    }
+
+    /// Poses and velocities of all rigid geometries at the start of the step.
+    pub(crate) fn place_obstacles(
+        &mut self,
+        world: &World,
+        state: &State,
+        integration: Integration,
+        time_step_s: f64,
+    ) -> Result<(), StepError> {
+        let mount = |obstacle: &Obstacle| obstacle.mount.map(|(body, frame, _)| (body, frame));
+        let frames: Vec<_> = self.obstacles.iter().filter_map(mount).collect();
+        let motions = self.frame_motions(world, state, &frames, integration, time_step_s)?;
+        let on_frames = self.obstacles.iter_mut().filter(|o| o.mount.is_some());
+        for (obstacle, (X_WF, twist)) in on_frames.zip(motions) {
+            let geometry = &world.parts.geometries[obstacle.geometry.0];
+            if let Mount::Frame { X_FG, .. } = geometry.mount {
+                obstacle.pose = X_WF * X_FG;
+                let arm = obstacle.pose.translation.vector - X_WF.translation.vector;
+                obstacle.spin = twist.fixed_rows::<3>(0).into_owned();
+                obstacle.velocity = twist.fixed_rows::<3>(3) + obstacle.spin.cross(&arm);
+            }
         }
         Ok(())
     }

@@ -1,0 +1,229 @@
+//! The asynchronous stepper: explicit substeps of material points within each step of the rigid bodies.
+//!
+//! ```text
+//! 1  predict   v̂ = argmin of the rigid problem with the particles' impulse Γ of the last step;  A_eff = its Hessian at v̂
+//! 2  substeps  N times: particles, and the links in contact with them with the inertia A_eff
+//! 3  correct   v = argmin of the rigid problem with the impulse Γ of these substeps
+//! ```
+//!
+//! The links' velocities are unknowns of every substep. Their response is Λ = J_r A_eff⁻¹J_rᵀ, so other bodies that push on a link, joints and
+//! implicit actuators all resist the particles as they resist impulses on the rigid problem. Summed over the substeps the links' velocities
+//! change by one Newton step of problem 3 from v̂; where no rigid contact opens, closes or slips differently, step 3 changes nothing. Both sides
+//! take the same Γ, so momentum is exact.
+//!
+//! With [`RigidCoupling::Weak`] the links keep their velocities of the step's start through all substeps, as published. It is stable only up
+//! to a mass ratio.
+//!
+//! Source: Yu, Du, Zong, Castro, Jiang, Han (2025), "A convex formulation of material points and rigid bodies with GPU-accelerated
+//! async-coupling for interactive simulation", for the weak coupling. The other is derived in `docs/theory/yu-2025.md`.
+
+mod links;
+mod report;
+mod settings;
+mod split;
+
+use nalgebra::DVector;
+use pliant_contact_sap::{BodyError, ConvexContactSolver};
+use pliant_mpm::{
+    CpuSubsteps, MaterialPoints, SubstepBackend, SubstepContact, SubstepInput, SubstepReport,
+};
+
+pub use links::FrameForce;
+pub use report::AsynchronousReport;
+pub use settings::{AsynchronousSettings, Precision, RigidCoupling, Substeps};
+pub use split::ParticleForce;
+
+use crate::error::{StepError, WorldError};
+use crate::report::StepReport;
+use crate::state::State;
+use crate::stepper::{Reactions, Stepper};
+use crate::strong_implicit::StrongImplicit;
+use crate::world::{BodyIdx, World};
+use links::Frames;
+use split::ParticleSplit;
+
+/// Makes what takes the substeps of a model.
+type MakeBackend = Box<dyn Fn(&MaterialPoints) -> Box<dyn SubstepBackend> + Send>;
+
+/// Steps the material points of a [`World`] in explicit substeps and everything else by [`StrongImplicit`].
+///
+/// Rigid bodies and robots take part in every substep through the links that carry a geometry. Deformable bodies other than material points
+/// take part in the rigid problem; contact of particles with them is refused.
+pub struct Asynchronous<S> {
+    rigid: StrongImplicit<S>,
+    settings: AsynchronousSettings,
+    make_backend: MakeBackend,
+    split: Option<ParticleSplit>,
+    /// The rigid part of the state, and where the rigid steps lead.
+    state: State,
+    next: State,
+    substeps: SubstepReport,
+}
+
+impl<S: ConvexContactSolver> Asynchronous<S> {
+    /// `rigid` steps everything but the material points.
+    ///
+    /// # Errors
+    /// [`WorldError::Parameter`] for settings out of range.
+    pub fn new(
+        rigid: StrongImplicit<S>,
+        settings: AsynchronousSettings,
+    ) -> Result<Self, WorldError> {
+        settings.validate()?;
+        let make_backend: MakeBackend = match settings.precision {
+            Precision::Single => Box::new(|model| Box::new(CpuSubsteps::<f32>::new(model))),
+            Precision::Double => Box::new(|model| Box::new(CpuSubsteps::<f64>::new(model))),
+        };
+        Ok(Self {
+            rigid,
+            settings,
+            make_backend,
+            split: None,
+            state: State::default(),
+            next: State::default(),
+            substeps: SubstepReport::default(),
+        })
+    }
+
+    /// With substeps taken elsewhere, such as on a device.
+    #[must_use]
+    pub fn with_backend(
+        self,
+        make: impl Fn(&MaterialPoints) -> Box<dyn SubstepBackend> + Send + 'static,
+    ) -> Self {
+        Self {
+            make_backend: Box::new(make),
+            split: None,
+            ..self
+        }
+    }
+
+    /// The substeps of a step of `split`, with the links moving as `frames` says.
+    fn take_substeps(
+        &mut self,
+        world: &World,
+        state: &State,
+        split: &mut ParticleSplit,
+        frames: &mut Frames,
+        time_step_s: f64,
+        next: &mut State,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), StepError> {
+        let Some(particles) = &mut split.particles else {
+            return Ok(());
+        };
+        let body = particles.body;
+        let failed = |source: BodyError| StepError::of_body(world, state, body, source);
+        let contact = &world.parts.contact;
+        let input = SubstepInput {
+            time_step_s,
+            substeps: self.settings.count(time_step_s, particles.limit.as_ref()),
+            gravity: world.parts.gravity,
+            control: &state.controls[body.0],
+            obstacles: &particles.obstacles,
+            contact: SubstepContact {
+                stiction_speed: contact.stiction_speed,
+                near_rigid: contact.near_rigid_period(),
+                tolerance: self.settings.tolerance,
+                iterations_max: self.settings.iterations_max,
+            },
+        };
+        let mut memory = particles.read_memory(&state.memory.particle_forces);
+        let backend = &mut particles.backend;
+        backend.begin(&state.bodies[body.0]).map_err(failed)?;
+        let run = backend.run(&input, &mut frames.links, &mut memory, &mut self.substeps);
+        run.map_err(failed)?;
+        let ended = backend.end(&mut next.bodies[body.0]).map_err(failed)?;
+        let name = &world.parts.bodies[body.0].name;
+        warnings.extend(
+            ended
+                .warnings
+                .into_iter()
+                .map(|w| format!("body \"{name}\": {w}")),
+        );
+        particles.write_memory(&memory, &mut next.memory.particle_forces);
+        Ok(())
+    }
+}
+
+impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
+    /// In the report each object of material points has one contact with each rigid geometry that it touched: the mean force over the step
+    /// at its mean point of action.
+    fn step_into(
+        &mut self,
+        world: &World,
+        state: &State,
+        time_step_s: f64,
+        next: &mut State,
+        report: &mut StepReport,
+    ) -> Result<(), StepError> {
+        StepError::check_time_step(time_step_s)?;
+        let mut split = match self.split.take().filter(|split| split.is_of(world)) {
+            Some(split) => split,
+            None => ParticleSplit::of(world, state, &self.make_backend)?,
+        };
+        split.rigid.without_explicit(state, &mut self.state);
+        let mut frames = match self.settings.coupling {
+            RigidCoupling::Weak => Frames::prescribed(
+                &split,
+                &self.state,
+                self.rigid.settings().integration,
+                time_step_s,
+            )?,
+            RigidCoupling::InSubstep => {
+                let forces = &state.memory.frame_forces;
+                links::add_loads(forces, &mut self.state);
+                self.rigid.step_into(
+                    &split.rigid.world,
+                    &self.state,
+                    time_step_s,
+                    &mut self.next,
+                    report,
+                )?;
+                let response = self.rigid.frame_response(&self.state, &split.frames)?;
+                split.rigid.without_explicit(state, &mut self.state);
+                Frames::responding(response, &split.frames, forces, time_step_s)
+            }
+        };
+        let mut warnings = Vec::new();
+        next.bodies
+            .resize_with(state.bodies.len(), Default::default);
+        self.take_substeps(
+            world,
+            state,
+            &mut split,
+            &mut frames,
+            time_step_s,
+            next,
+            &mut warnings,
+        )?;
+        let forces = frames.forces(&split.frames, time_step_s);
+        links::add_loads(&forces, &mut self.state);
+        self.rigid.step_into(
+            &split.rigid.world,
+            &self.state,
+            time_step_s,
+            &mut self.next,
+            report,
+        )?;
+        if let Some(mean) = frames.mean_velocity(self.rigid.velocities(), self.substeps.substeps) {
+            let in_contact = |body: BodyIdx| forces.iter().any(|f| f.body == body);
+            self.rigid
+                .move_along(&self.state, time_step_s, &mean, in_contact, &mut self.next)?;
+        }
+        split.adopt_rigid(state, &mut self.next, next);
+        next.memory.frame_forces = forces;
+        split.describe(&self.substeps, time_step_s, report);
+        report.warnings.extend(warnings);
+        self.split = Some(split);
+        Ok(())
+    }
+
+    /// Of bodies other than material points.
+    fn reactions(&self, body: BodyIdx) -> Reactions {
+        self.rigid.reactions(body)
+    }
+}
+
+/// A vector of all rigid velocities.
+type RigidVelocity = DVector<f64>;

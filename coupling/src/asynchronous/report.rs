@@ -1,0 +1,57 @@
+//! What the report of a step tells about its substeps.
+
+use pliant_mpm::{PairImpulse, SubstepReport};
+
+use super::split::ParticleSplit;
+use crate::report::{ContactForce, StepReport};
+
+/// The substeps of a step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AsynchronousReport {
+    /// Counts and times.
+    pub substeps: SubstepReport,
+    /// Why there are so many substeps: the limit of the fastest material; `None` if they are fixed or if there are no particles.
+    pub limit: Option<pliant_mpm::SubstepLimit>,
+}
+
+impl ParticleSplit {
+    /// Adds the contacts of the particles to `report`.
+    pub(super) fn describe(
+        &self,
+        substeps: &SubstepReport,
+        time_step_s: f64,
+        report: &mut StepReport,
+    ) {
+        let Some(particles) = &self.particles else {
+            return;
+        };
+        let contact = |pair: &PairImpulse| {
+            let soft = particles.objects[pair.object as usize]?;
+            let rigid = particles.geometries[pair.obstacle as usize];
+            let (a, b, sign) = if soft < rigid {
+                (soft, rigid, 1.0)
+            } else {
+                (rigid, soft, -1.0)
+            };
+            Some(ContactForce {
+                a,
+                b,
+                p_WCa: pair.p_WC.into(),
+                p_WCb: pair.p_WC.into(),
+                normal_W: pair.normal_W * sign,
+                force_W: pair.impulse_W * (sign / time_step_s),
+                signed_distance: pair.signed_distance,
+                patch: None,
+            })
+        };
+        report
+            .contacts
+            .extend(substeps.pairs.iter().filter_map(contact));
+        report.contacts.sort_by_key(|c| (c.a, c.b));
+        report.asynchronous = Some(AsynchronousReport {
+            substeps: substeps.clone(),
+            limit: particles.limit.clone(),
+        });
+        report.convergence.unsolved_substeps = substeps.unsolved;
+    }
+}

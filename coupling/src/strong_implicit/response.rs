@@ -1,0 +1,142 @@
+//! The response of rigid frames to impulses, about the solution of the last step.
+
+use nalgebra::{DMatrix, DVector, Isometry3, Point3, Vector3, Vector6};
+use pliant_contact_sap::{
+    BodyError, ConvexContactSolver, Interpolation, MaterialPoint, Rows, Surface,
+};
+
+use super::StrongImplicit;
+use super::problem::StepContext;
+use crate::error::StepError;
+use crate::state::State;
+use crate::world::BodyIdx;
+
+/// Frames of bodies in the last step of a [`StrongImplicit`].
+///
+/// H is the Hessian of the contact problem at its solution, J_r the 6 rows (ω, v at the origin, world axes) of every frame.
+pub(crate) struct FrameResponse {
+    /// X_WF of each frame at the start of the step.
+    pub(crate) poses: Vec<Isometry3<f64>>,
+    /// Velocities of each frame at the start of the step.
+    pub(crate) start: Vec<Vector6<f64>>,
+    /// At the solution.
+    pub(crate) end: Vec<Vector6<f64>>,
+    /// The solution: all velocities.
+    pub(crate) solution: DVector<f64>,
+    /// H⁻¹J_rᵀ: the change of all velocities by impulses on the frames.
+    pub(crate) columns: DMatrix<f64>,
+    /// J_r H⁻¹J_rᵀ.
+    pub(crate) response: DMatrix<f64>,
+}
+
+impl<S: ConvexContactSolver> StrongImplicit<S> {
+    /// The response of `frames` in the last step, which began at `state`.
+    pub(crate) fn frame_response(
+        &mut self,
+        state: &State,
+        frames: &[(BodyIdx, u32)],
+    ) -> Result<FrameResponse, StepError> {
+        let world = self.world.clone().expect("a step was taken");
+        let problem = &mut self.problem;
+        let n = problem.solution.velocity.len();
+        let mut rows_of_all = DMatrix::zeros(6 * frames.len(), n);
+        let mut response = FrameResponse {
+            poses: Vec::new(),
+            start: Vec::new(),
+            end: Vec::new(),
+            solution: DVector::from_column_slice(&problem.solution.velocity),
+            columns: DMatrix::zeros(0, 0),
+            response: DMatrix::zeros(0, 0),
+        };
+        let (mut rows, mut interpolation) = (Rows::default(), Interpolation::Twist);
+        let mut surface = Surface::default();
+        let mut surface_of = None;
+        for (k, &(body, frame)) in frames.iter().enumerate() {
+            if surface_of != Some(body) {
+                let model = &world.parts.bodies[body.0].model;
+                model.surface(&state.bodies[body.0], &mut surface);
+                surface_of = Some(body);
+            }
+            let X_WF = surface.frames[frame as usize];
+            let step = &problem.steps[body.0];
+            let point = MaterialPoint::on_frame(frame, Vector3::zeros());
+            let basis = step
+                .interpolation(&point, &mut interpolation)
+                .map_err(|source| StepError::of_body(&world, state, body, source))?;
+            step.basis(basis, &Point3::from(X_WF.translation.vector), &mut rows);
+            let range = problem.velocities.range(body.0);
+            let mut twist = [0.0; 6];
+            rows.apply(&problem.velocities.start[range.clone()], &mut twist);
+            response.start.push(Vector6::from(twist));
+            rows.apply(&problem.solution.velocity[range.clone()], &mut twist);
+            response.end.push(Vector6::from(twist));
+            for r in 0..6 {
+                let mut unit = [0.0; 6];
+                unit[r] = 1.0;
+                let mut row = vec![0.0; range.len()];
+                rows.add_transposed(&unit, &mut row);
+                for (j, x) in row.into_iter().enumerate() {
+                    rows_of_all[(6 * k + r, range.start + j)] = x;
+                }
+            }
+            response.poses.push(X_WF);
+        }
+        let velocity = problem.solution.velocity.clone();
+        let (convex, _, _) = problem.convex();
+        let hessian = convex.dense_hessian(&velocity);
+        let factor = hessian.cholesky().ok_or_else(|| {
+            let body = frames.first().map_or(BodyIdx(0), |f| f.0);
+            let source = BodyError::Model("the Hessian of the rigid step is not definite".into());
+            StepError::of_body(&world, state, body, source)
+        })?;
+        response.columns = factor.solve(&rows_of_all.transpose());
+        response.response = &rows_of_all * &response.columns;
+        Ok(response)
+    }
+
+    /// Moves positions of the last step's `next` along the velocity `mean`, of all bodies, in place of that of the solution. Velocities
+    /// stay those of the solution. Only bodies that `moves` accepts.
+    pub(crate) fn move_along(
+        &self,
+        state: &State,
+        time_step_s: f64,
+        mean: &DVector<f64>,
+        moves: impl Fn(BodyIdx) -> bool,
+        next: &mut State,
+    ) -> Result<(), StepError> {
+        let world = self.world.clone().expect("a step was taken");
+        let context = StepContext {
+            world: &world,
+            state,
+            time_step: pliant_contact_sap::TimeStep {
+                length_s: time_step_s,
+                integration: self.settings.integration,
+            },
+            geometry: &*self.geometry,
+        };
+        let theta = self.settings.integration.theta_vq();
+        let mut moved = pliant_contact_sap::BodyState::default();
+        for (b, step) in self.problem.steps.iter().enumerate() {
+            let range = self.problem.velocities.range(b);
+            if range.is_empty() || !moves(BodyIdx(b)) {
+                continue;
+            }
+            let start = &self.problem.velocities.start[range.clone()];
+            let v: Vec<f64> = (mean.as_slice()[range].iter().zip(start))
+                .map(|(mean, start)| (mean - (1.0 - theta) * start) / theta)
+                .collect();
+            let advanced = step.advance(&v, &mut moved);
+            let _ = advanced.map_err(|source| context.of_body(b, source))?;
+            next.bodies[b].q.clone_from(&moved.q);
+        }
+        Ok(())
+    }
+
+    /// v0 and the solution of the last step.
+    pub(crate) fn velocities(&self) -> (&[f64], &[f64]) {
+        (
+            &self.problem.velocities.start,
+            &self.problem.solution.velocity,
+        )
+    }
+}

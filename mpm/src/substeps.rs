@@ -1,0 +1,184 @@
+//! Explicit substeps of material points in contact with rigid bodies, inside one time step.
+//!
+//! The interface between the asynchronous stepper and whatever computes the substeps is [`SubstepBackend`]: a backend holds the
+//! particles, takes all N substeps of a time step, and returns the impulses of the rigid bodies. [`CpuSubsteps`] is the one of this crate.
+//!
+//! A substep of length h = Δt/N:
+//!
+//! ```text
+//! p, m ← particles, with the impulses −h V τ of their stress       scatter
+//! v*   = p/m + h g                                                explicit, prescribed nodes apart
+//! v, V = argmin ½|v − v*|²_M + ½|V − V*|²_Λ⁻¹ + Σ ℓ(J v − J_r V)    contact, with the velocities V of the rigid links
+//! x, F ← x + h v, (I + h ∇v) F, return mapping                     gather
+//! ```
+//!
+//! Links have velocities of their own in every substep. Λ = J_r A_eff⁻¹ J_rᵀ is the response of their velocities to impulses on them, from
+//! the rigid problem of the step. With Λ = 0 their motion is prescribed: the coupling that Yu et al. (2025) publish.
+//!
+//! Source: Yu, Du, Zong, Castro, Jiang, Han (2025), "A convex formulation of material points and rigid bodies with GPU-accelerated
+//! async-coupling for interactive simulation", sections III to V.
+
+mod contact_problem;
+mod cpu;
+mod detection;
+mod gauss_seidel;
+mod links;
+mod prescribed;
+mod time_step;
+
+use nalgebra::{Isometry3, Vector3};
+use pliant_contact_sap::{BodyError, BodyReport, BodyState, Control, Dissipation};
+use pliant_hydroelastic::Shape;
+
+pub use cpu::{CpuSubsteps, Precision};
+pub use links::{LinkIdx, LinkImpulse, LinkMotion, RigidLinks};
+pub use time_step::SubstepLimit;
+
+/// Takes the substeps of one model of material points, on the processor or on a device.
+///
+/// [`begin`](Self::begin), [`run`](Self::run) and [`end`](Self::end) follow one another in every time step. What they write is a
+/// function of their arguments alone.
+pub trait SubstepBackend: Send {
+    /// Reads the particles of a state.
+    ///
+    /// # Errors
+    /// A state that does not belong to the model, or is not finite.
+    fn begin(&mut self, state: &BodyState) -> Result<(), BodyError>;
+
+    /// Takes all substeps of a time step. `links` moves on; `memory` holds the contact impulses of the last substep, in and out.
+    ///
+    /// # Errors
+    /// A particle that leaves the grid or is not finite, named.
+    fn run(
+        &mut self,
+        input: &SubstepInput<'_>,
+        links: &mut RigidLinks,
+        memory: &mut Vec<ParticleImpulse>,
+        report: &mut SubstepReport,
+    ) -> Result<(), BodyError>;
+
+    /// Writes the particles to the state after the time step.
+    ///
+    /// # Errors
+    /// A particle that left the model's bounds or is not finite, named.
+    fn end(&mut self, next: &mut BodyState) -> Result<BodyReport, BodyError>;
+}
+
+/// The input of all substeps of a time step.
+#[derive(Clone, Copy, Debug)]
+pub struct SubstepInput<'a> {
+    /// Δt, s.
+    pub time_step_s: f64,
+    /// N, at least 1.
+    pub substeps: u32,
+    /// m/s², world axes.
+    pub gravity: Vector3<f64>,
+    /// Loads on particles, prescribed velocities of held sets.
+    pub control: &'a Control,
+    /// The rigid surfaces.
+    pub obstacles: &'a [Obstacle],
+    /// Regularisation of contact.
+    pub contact: SubstepContact,
+}
+
+/// Numbers of contact within a substep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SubstepContact {
+    /// v_s, m/s: slip below this counts as stiction.
+    pub stiction_speed: f64,
+    /// β: stiffness is capped where a contact oscillates with the period β h.
+    pub near_rigid: f64,
+    /// ε_r: a substep is solved when its gradient is below this part of the momentum or the impulse.
+    pub tolerance: f64,
+    /// Iterations of the solver in a substep.
+    pub iterations_max: u32,
+}
+
+/// A rigid surface that particles may touch.
+#[derive(Clone, Debug)]
+pub struct Obstacle {
+    /// Its shape.
+    pub shape: Shape,
+    /// The link that it is mounted on; `None` in the world.
+    pub link: Option<LinkIdx>,
+    /// Pose in the frame of the link, in the world without one.
+    pub X_LG: Isometry3<f64>,
+    /// Velocity of the surface over its link, m/s, in the frame of the shape: a conveyor belt.
+    pub surface_velocity: Vector3<f64>,
+    /// Contact parameters with each object of the model; `None` for objects that it has no contact with.
+    pub pairs: Vec<Option<ObstaclePair>>,
+}
+
+/// Contact parameters of an obstacle and an object.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ObstaclePair {
+    /// k of each particle, N/m.
+    pub stiffness: f64,
+    /// Dissipation.
+    pub dissipation: Dissipation,
+    /// μ.
+    pub friction: f64,
+}
+
+/// The contact impulse of a particle in the last substep: a warm start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ParticleImpulse {
+    /// Identity of the particle.
+    pub particle: u32,
+    /// The obstacle.
+    pub obstacle: u32,
+    /// Impulse on the particle over the length of the substep, N, world axes.
+    pub force_W: Vector3<f64>,
+}
+
+/// What the substeps of a time step did.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[must_use]
+pub struct SubstepReport {
+    /// N.
+    pub substeps: u32,
+    /// Contacts, summed over the substeps.
+    pub contacts: u64,
+    /// The most contacts of a substep.
+    pub contacts_max: u32,
+    /// Iterations of the contact solver, summed over the substeps.
+    pub iterations: u64,
+    /// Substeps whose contact problem missed its tolerance.
+    pub unsolved: u32,
+    /// Impulses between each pair of object and obstacle, ascending.
+    pub pairs: Vec<PairImpulse>,
+    /// Time of each stage, s.
+    pub times: StageTimes,
+}
+
+/// Where the time of the substeps goes, s of wall time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StageTimes {
+    /// Laying the grid and sorting particles.
+    pub sort_s: f64,
+    /// Stress and scatter.
+    pub scatter_s: f64,
+    /// Finding contacts.
+    pub detect_s: f64,
+    /// Solving contacts.
+    pub solve_s: f64,
+    /// Gather, deformation, return mapping.
+    pub gather_s: f64,
+}
+
+/// The impulse of an obstacle on an object in a time step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairImpulse {
+    /// Index of the object in the model.
+    pub object: u32,
+    /// Index of the obstacle.
+    pub obstacle: u32,
+    /// On the object, N·s, world axes.
+    pub impulse_W: Vector3<f64>,
+    /// Mean point of action, m.
+    pub p_WC: Vector3<f64>,
+    /// Mean normal, from the obstacle into the object, weighted by the normal impulse.
+    pub normal_W: Vector3<f64>,
+    /// The deepest signed distance, m, negative in penetration.
+    pub signed_distance: f64,
+}

@@ -1,0 +1,223 @@
+//! The contact problem of one substep: grid nodes and rigid links in contact, and nothing else.
+//!
+//! ```text
+//! min ½ |v − v*|²_M + ½ |V − V*|²_Λ⁻¹ + Σ_c ℓ_c(v_c)        v_c = Σ w_i v_i − J_r V − v_s
+//! ```
+//!
+//! over the velocities v of the nodes that a particle in contact reaches and V of the links. At the minimum v = v* + M⁻¹Jᵀγ and
+//! V = V* − Λ J_rᵀγ with γ = −∇ℓ(v_c). Every solver of this module keeps these two relations for the impulses γ that it has, so that momentum is
+//! exact to round-off after any number of iterations.
+//!
+//! All numbers are f64, whatever precision the grid has: contacts are few.
+//!
+//! Source: Yu et al. (2025), eq. (12); the links' part is that of `docs/theory/yu-2025.md`.
+
+use nalgebra::{Matrix3, Vector3};
+use pliant_contact_sap::{
+    ContactParameters, FrictionLimit, Lagged, NormalForce, NormalPrediction, Potential,
+};
+
+use super::links::{LinkIdx, RigidLinks};
+
+/// A node in contact.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ContactNode {
+    /// Its place in the field.
+    pub(super) node: u32,
+    /// v, m/s.
+    pub(super) velocity: Vector3<f64>,
+    /// 1/m of each component, 1/kg; zero where the velocity is prescribed.
+    pub(super) inverse_mass: Vector3<f64>,
+}
+
+/// A particle in contact with an obstacle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Contact {
+    /// Index of the particle in the state.
+    pub(super) particle: u32,
+    pub(super) object: u32,
+    pub(super) obstacle: u32,
+    /// The link, and the contact point from its origin, m.
+    pub(super) link: Option<(LinkIdx, Vector3<f64>)>,
+    /// The contact point, m, world frame.
+    pub(super) p_WC: Vector3<f64>,
+    /// Velocity of the obstacle's surface beside that of its link, m/s.
+    pub(super) surface_velocity: Vector3<f64>,
+    /// From the obstacle into the particle.
+    pub(super) normal: Vector3<f64>,
+    /// Nodes of the contact problem and weights, 27 of them; entries without a node have weight zero.
+    pub(super) nodes: [u32; 27],
+    pub(super) weights: [f64; 27],
+    pub(super) signed_distance: f64,
+    /// Velocity of the particle before the substep, relative to the surface, along the normal, m/s.
+    pub(super) start_velocity: f64,
+}
+
+/// The law of a contact, and its impulse.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ContactState {
+    pub(super) law: Lagged,
+    pub(super) normal_force: NormalForce,
+    /// μ n0, N·s.
+    pub(super) friction_limit: f64,
+    /// ε, m/s.
+    pub(super) slip_softening: f64,
+    /// An upper bound of the eigenvalues of W = Σ w_i² m_i⁻¹ + J_r Λ J_rᵀ, 1/kg.
+    pub(super) response: f64,
+    /// γ, N·s, world axes.
+    pub(super) impulse: Vector3<f64>,
+}
+
+/// Workspace.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ContactProblem {
+    pub(super) nodes: Vec<ContactNode>,
+    pub(super) contacts: Vec<Contact>,
+    pub(super) states: Vec<ContactState>,
+    /// Σ_c w of each node.
+    weights: Vec<f64>,
+    /// Momentum error of each node.
+    residual: Vec<Vector3<f64>>,
+}
+
+/// How far a problem is solved: norms in √J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Residual {
+    /// |M^−½ ∇|.
+    pub(super) gradient: f64,
+    /// max(|M^½ v|, |M^−½ Jᵀγ|).
+    pub(super) scale: f64,
+}
+
+/// Parameters of a contact that do not depend on the problem's inertia.
+pub(super) type Parameters<'a> = &'a dyn Fn(&Contact, f64) -> ContactParameters;
+
+impl ContactProblem {
+    pub(super) fn clear(&mut self) {
+        self.nodes.clear();
+        self.contacts.clear();
+        self.states.clear();
+    }
+
+    /// The relative velocity of a contact.
+    pub(super) fn relative_velocity(&self, contact: &Contact, links: &RigidLinks) -> Vector3<f64> {
+        let mut v = -contact.surface_velocity;
+        for (node, w) in contact.nodes.iter().zip(contact.weights) {
+            v += self.nodes[*node as usize].velocity * w;
+        }
+        if let Some((link, arm)) = &contact.link {
+            v -= links.point_velocity(*link, arm);
+        }
+        v
+    }
+
+    /// Adds `impulse` to nodes and link of a contact.
+    pub(super) fn add_impulse(&mut self, c: usize, impulse: &Vector3<f64>, links: &mut RigidLinks) {
+        let contact = &self.contacts[c];
+        for (node, w) in contact.nodes.iter().zip(contact.weights) {
+            let node = &mut self.nodes[*node as usize];
+            node.velocity += node.inverse_mass.component_mul(impulse) * w;
+        }
+        if let Some((link, arm)) = &contact.link {
+            links.add_impulse(*link, arm, &-impulse);
+        }
+    }
+
+    /// Makes the laws of all contacts and starts from the impulses `warm` gives.
+    ///
+    /// The friction bound μ n0 is predicted from the free motion, with the row sum Σ_j |W_ij| for the effective inertia of contacts that
+    /// share nodes.
+    pub(super) fn open(
+        &mut self,
+        parameters: Parameters<'_>,
+        warm: impl Fn(&Contact) -> Vector3<f64>,
+        links: &mut RigidLinks,
+    ) {
+        self.weights.clear();
+        self.weights.resize(self.nodes.len(), 0.0);
+        for contact in &self.contacts {
+            for (node, w) in contact.nodes.iter().zip(contact.weights) {
+                self.weights[*node as usize] += w;
+            }
+        }
+        for c in 0..self.contacts.len() {
+            let contact = &self.contacts[c];
+            let mut w = Matrix3::zeros();
+            let mut row_sum = 0.0;
+            for (node, weight) in contact.nodes.iter().zip(contact.weights) {
+                let inverse_mass = &self.nodes[*node as usize].inverse_mass;
+                for k in 0..3 {
+                    w[(k, k)] += weight * weight * inverse_mass[k];
+                }
+                let along = inverse_mass.dot(&contact.normal.component_mul(&contact.normal));
+                row_sum += weight * self.weights[*node as usize] * along;
+            }
+            if let Some((link, arm)) = &contact.link {
+                let of_link = links.point_response(*link, arm);
+                row_sum += contact.normal.dot(&(of_link * contact.normal));
+                w += of_link;
+            }
+            let parameters = parameters(contact, w.norm() / 3.0);
+            let free = contact.normal.dot(&self.relative_velocity(contact, links));
+            let prediction = NormalPrediction {
+                free,
+                constrained: None,
+                row_sum,
+            };
+            let n0 = parameters.friction_limit(FrictionLimit::LocalImplicit, &prediction);
+            self.states.push(ContactState {
+                law: Lagged::new(&parameters, contact.normal, n0),
+                normal_force: parameters.normal_force(),
+                friction_limit: parameters.friction * n0,
+                slip_softening: parameters.slip_softening(n0),
+                response: largest_eigenvalue_bound(&w),
+                impulse: warm(contact),
+            });
+        }
+        for c in 0..self.contacts.len() {
+            let impulse = self.states[c].impulse;
+            if impulse != Vector3::zeros() {
+                self.add_impulse(c, &impulse, links);
+            }
+        }
+    }
+
+    /// The error of the momentum balance: Σ w (γ(v_c) − γ) on each node, in units of the root of energy.
+    pub(super) fn residual(&mut self, links: &RigidLinks) -> Residual {
+        let mut error = std::mem::take(&mut self.residual);
+        error.clear();
+        error.resize(2 * self.nodes.len(), Vector3::zeros());
+        let (gradient, impulses) = error.split_at_mut(self.nodes.len());
+        for (contact, state) in self.contacts.iter().zip(&self.states) {
+            let v_c = self.relative_velocity(contact, links);
+            let missing = state.law.impulse(&v_c) - state.impulse;
+            for (node, w) in contact.nodes.iter().zip(contact.weights) {
+                gradient[*node as usize] += missing * w;
+                impulses[*node as usize] += state.impulse * w;
+            }
+        }
+        let (mut g, mut p, mut j) = (0.0, 0.0, 0.0);
+        for ((node, gradient), impulse) in self.nodes.iter().zip(gradient).zip(impulses) {
+            for k in 0..3 {
+                let inverse = node.inverse_mass[k];
+                if inverse > 0.0 {
+                    g += gradient[k] * gradient[k] * inverse;
+                    j += impulse[k] * impulse[k] * inverse;
+                    p += node.velocity[k] * node.velocity[k] / inverse;
+                }
+            }
+        }
+        self.residual = error;
+        Residual {
+            gradient: g.sqrt(),
+            scale: p.max(j).sqrt(),
+        }
+    }
+}
+
+/// An upper bound of the largest eigenvalue of a symmetric positive semi-definite matrix: the least of the largest row sum and the
+/// Frobenius norm.
+fn largest_eigenvalue_bound(w: &Matrix3<f64>) -> f64 {
+    let row = |k: usize| w.row(k).iter().map(|x| x.abs()).sum::<f64>();
+    row(0).max(row(1)).max(row(2)).min(w.norm())
+}

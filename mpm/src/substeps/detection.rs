@@ -1,0 +1,197 @@
+//! Which particles are in contact with which obstacles in a substep.
+//!
+//! A particle is a ball of its object's radius. It is in contact with an obstacle if the gap between them is smaller than the distance by
+//! which they can approach within the substep; contacts with a positive gap act only if it closes. A particle therefore passes through no
+//! obstacle, however fast, that contact is stiff enough to stop it in.
+
+use std::ops::Range;
+
+use nalgebra::{Isometry3, Point3, Vector3};
+use pliant_constitutive::Real;
+use pliant_hydroelastic::Aabb;
+use rayon::prelude::*;
+
+use super::Obstacle;
+use super::contact_problem::Contact;
+use super::links::RigidLinks;
+use super::prescribed::node_index;
+use crate::colours::worth_threads;
+use crate::model::Parts;
+use crate::particle::Particle;
+use crate::sparse_grid::{Cell, NONE, SparseGrid};
+use crate::spline::{GradientForm, Stencil, corner};
+
+/// An obstacle in the present substep.
+struct Placed<'a> {
+    number: u32,
+    obstacle: &'a Obstacle,
+    X_WG: Isometry3<f64>,
+    bounds: Aabb,
+}
+
+/// What detection reads.
+pub(super) struct Scene<'a, T> {
+    pub(super) parts: &'a Parts,
+    pub(super) grid: &'a SparseGrid,
+    /// In the order of `grid`.
+    pub(super) particles: &'a [Particle<T>],
+    pub(super) obstacles: &'a [Obstacle],
+    pub(super) links: &'a RigidLinks,
+    /// h, s.
+    pub(super) length_s: f64,
+    /// An upper bound of the speed of particles, m/s.
+    pub(super) speed_max: f64,
+}
+
+/// Finds all contacts, in the order of sorted particles and of obstacles. Their nodes are storage indices of the field.
+pub(super) fn find<T: Real>(scene: &Scene<'_, T>, out: &mut Vec<Contact>) {
+    out.clear();
+    let largest = scene.parts.objects.iter().map(|o| o.radius);
+    let reach = largest.fold(0.0, f64::max) + scene.length_s * scene.speed_max;
+    let placed = scene
+        .obstacles
+        .iter()
+        .enumerate()
+        .map(|(number, obstacle)| {
+            let X_WG = obstacle.pose(scene.links);
+            let around = reach + scene.length_s * obstacle.speed_bound(scene.links);
+            let bounds = obstacle.shape.aabb(&X_WG).inflated(around);
+            Placed {
+                number: number as u32,
+                obstacle,
+                X_WG,
+                bounds,
+            }
+        });
+    let placed: Vec<Placed<'_>> = placed.collect();
+    let blocks = 0..scene.grid.n_blocks();
+    let of_block = |block: usize| {
+        let mut found = Vec::new();
+        in_block(scene, &placed, block, &mut found);
+        found
+    };
+    if worth_threads(scene.grid) {
+        let found: Vec<Vec<Contact>> = blocks.into_par_iter().map(of_block).collect();
+        out.extend(found.into_iter().flatten());
+    } else {
+        blocks.for_each(|block| in_block(scene, &placed, block, out));
+    }
+}
+
+fn in_block<T: Real>(
+    scene: &Scene<'_, T>,
+    placed: &[Placed<'_>],
+    block: usize,
+    out: &mut Vec<Contact>,
+) {
+    let cells = scene.grid.cells_of(block);
+    if cells.is_empty() {
+        return;
+    }
+    let h = scene.parts.settings.spacing;
+    // Particles of a cell lie half a cell to one and a half from its least node.
+    let corner_of = |k: f64| {
+        let first = scene.grid.node_coordinates(block, 0);
+        Point3::from(first.map(|i| (f64::from(i) + k) * h))
+    };
+    let bounds = Aabb::from_points(&[corner_of(0.5), corner_of(4.5)]);
+    let mut near = placed
+        .iter()
+        .filter(|p| p.bounds.intersects(&bounds))
+        .peekable();
+    if near.peek().is_none() {
+        return;
+    }
+    let near: Vec<&Placed<'_>> = near.collect();
+    for cell in cells {
+        let range: Range<usize> = cell.particles.start as usize..cell.particles.end as usize;
+        for p in &scene.particles[range] {
+            for placed in &near {
+                out.extend(contact(scene, placed, block, cell, p));
+            }
+        }
+    }
+}
+
+fn contact<T: Real>(
+    scene: &Scene<'_, T>,
+    placed: &Placed<'_>,
+    block: usize,
+    cell: &Cell,
+    p: &Particle<T>,
+) -> Option<Contact> {
+    let obstacle = placed.obstacle;
+    let x = Point3::from(p.x.map(T::wide));
+    if !placed.bounds.contains(&x) {
+        return None;
+    }
+    obstacle.pairs[p.object as usize]?;
+    let distance = obstacle.shape.signed_distance_in_world(&placed.X_WG, &x);
+    let radius = scene.parts.objects[p.object as usize].radius;
+    let gap = distance.value - radius;
+    let normal = distance.gradient;
+    let v = p.v.map(T::wide);
+    let p_WC = x.coords - normal * distance.value;
+    let surface_velocity = placed.X_WG.rotation * obstacle.surface_velocity;
+    let link = obstacle.link.map(|link| {
+        let arm = p_WC - scene.links.pose(link).translation.vector;
+        (link, arm)
+    });
+    let of_link = link.map_or(Vector3::zeros(), |(link, arm)| {
+        scene.links.point_velocity(link, &arm)
+    });
+    let relative = v - of_link - surface_velocity;
+    // Accelerations within the substep and the turn of a curved surface: as much again as the approach, and a tenth of the radius.
+    let margin = 2.0 * scene.length_s * relative.norm() + 0.1 * radius;
+    if gap > margin {
+        return None;
+    }
+    let h = scene.parts.settings.spacing;
+    let stencil = Stencil::about(&x.coords, cell.base, 1.0 / h, GradientForm::True);
+    let (mut nodes, mut weights) = ([NONE; 27], [0.0; 27]);
+    for n in 0..27 {
+        if let Some(node) = node_index(scene.grid, block, cell, n) {
+            nodes[n] = node;
+            weights[n] = stencil.weight(corner(n));
+        }
+    }
+    Some(Contact {
+        particle: p.index,
+        object: p.object,
+        obstacle: placed.number,
+        link,
+        p_WC,
+        surface_velocity,
+        normal,
+        nodes,
+        weights,
+        signed_distance: gap,
+        start_velocity: normal.dot(&relative),
+    })
+}
+
+impl Obstacle {
+    /// X_WG now.
+    pub(super) fn pose(&self, links: &RigidLinks) -> Isometry3<f64> {
+        match self.link {
+            Some(link) => links.pose(link) * self.X_LG,
+            None => self.X_LG,
+        }
+    }
+
+    /// An upper bound of the speed of its surface, m/s.
+    fn speed_bound(&self, links: &RigidLinks) -> f64 {
+        let of_link = self.link.map_or(0.0, |link| {
+            let v = links.velocity(link);
+            let reach = self.X_LG.translation.vector.norm() + self.shape.radius_about_origin();
+            // A half space has no radius; its rotation is bounded by its bounds being infinite.
+            let turning = if reach.is_finite() {
+                v.fixed_rows::<3>(0).norm() * reach
+            } else {
+                0.0
+            };
+            v.fixed_rows::<3>(3).norm() + turning
+        });
+        of_link + self.surface_velocity.norm()
+    }
+}

@@ -29,7 +29,7 @@ use pliant_coupling::{PatchFinder, State, StepError, StepReport, Stepper};
 
 pub use assembly::{Assembly, BundledOrPath, find_file};
 pub use series::{Outcome, Series, Verdict};
-pub use summary::{RunSummary, Stages};
+pub use summary::{RunSummary, Stages, SubstepSummary};
 
 use crate::recording::{Observable, Recording, RecordingError, Viewpoint};
 use crate::registry::Snapshot;

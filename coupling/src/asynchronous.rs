@@ -124,6 +124,7 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
             contact: SubstepContact {
                 stiction_speed: contact.stiction_speed,
                 near_rigid: contact.near_rigid_period(),
+                solver: self.settings.solver,
                 tolerance: self.settings.tolerance,
                 iterations_max: self.settings.iterations_max,
             },

@@ -39,6 +39,7 @@ pub use error::{StepError, WorldError, WorldPart};
 pub use friction_bounds::{FRICTION_TOLERANCE, FrictionError, PairLoad};
 pub use impulse_exchange::{ExchangeAt, ImpulseExchange};
 pub use patches::{PairPatch, PatchFinder};
+pub use pliant_mpm::SubstepSolver;
 pub use report::{
     ConstraintForce, ContactForce, PairForce, RowForce, RowOwner, StepReport, Wrench,
 };

@@ -49,6 +49,6 @@ pub use spline::{GradientForm, Stencil, base_node};
 pub use substeps::{
     CpuSubsteps, LinkIdx, LinkImpulse, LinkMotion, Obstacle, ObstaclePair, PairImpulse,
     ParticleImpulse, Precision, RigidLinks, StageTimes, SubstepBackend, SubstepContact,
-    SubstepInput, SubstepLimit, SubstepReport,
+    SubstepInput, SubstepLimit, SubstepReport, SubstepSolver,
 };
 pub use transfer::{NodeField, Transfer, momenta, sort_particles};

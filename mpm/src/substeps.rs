@@ -23,7 +23,9 @@ mod cpu;
 mod detection;
 mod gauss_seidel;
 mod links;
+mod newton_cg;
 mod prescribed;
+mod solver;
 mod time_step;
 
 use nalgebra::{Isometry3, Vector3};
@@ -32,6 +34,7 @@ use pliant_hydroelastic::Shape;
 
 pub use cpu::{CpuSubsteps, Precision};
 pub use links::{LinkIdx, LinkImpulse, LinkMotion, RigidLinks};
+pub use solver::SubstepSolver;
 pub use time_step::SubstepLimit;
 
 /// Takes the substeps of one model of material points, on the processor or on a device.
@@ -88,6 +91,8 @@ pub struct SubstepContact {
     pub stiction_speed: f64,
     /// β: stiffness is capped where a contact oscillates with the period β h.
     pub near_rigid: f64,
+    /// Which solver.
+    pub solver: SubstepSolver,
     /// ε_r: a substep is solved when its gradient is below this part of the momentum or the impulse.
     pub tolerance: f64,
     /// Iterations of the solver in a substep.
@@ -164,6 +169,16 @@ pub struct StageTimes {
     pub solve_s: f64,
     /// Gather, deformation, return mapping.
     pub gather_s: f64,
+}
+
+impl std::ops::AddAssign for StageTimes {
+    fn add_assign(&mut self, other: Self) {
+        self.sort_s += other.sort_s;
+        self.scatter_s += other.scatter_s;
+        self.detect_s += other.detect_s;
+        self.solve_s += other.solve_s;
+        self.gather_s += other.gather_s;
+    }
 }
 
 /// The impulse of an obstacle on an object in a time step.

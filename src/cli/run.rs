@@ -168,6 +168,15 @@ pub(super) fn report(summary: &RunSummary) -> String {
         summary.iterations_max,
         summary.linear_systems,
     );
+    if let Some(substeps) = &summary.substeps {
+        text += &format!(
+            "{} substeps a step, with {} contacts of particles on average, {} at most, and {} iterations\n",
+            number(substeps.per_step_mean),
+            number(substeps.contacts_mean),
+            substeps.contacts_max,
+            number(substeps.iterations_mean),
+        );
+    }
     if summary.unconverged_steps > 0 {
         text += &format!(
             "{} steps did not reach the solver's tolerance\n",

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use pliant_contact_sap::{LinearSystems, StageTimes};
 use pliant_coupling::{StepReport, Untrusted};
+use pliant_mpm::SubstepReport;
 use serde::Serialize;
 
 use super::series::{Outcome, Verdict};
@@ -46,6 +47,8 @@ pub struct RunSummary {
     pub unconverged_friction_steps: u64,
     /// Where the time went.
     pub stages: Stages,
+    /// The substeps of the asynchronous stepper; `None` for other steppers.
+    pub substeps: Option<SubstepSummary>,
     /// What was expected, and found.
     pub expectations: Vec<Verdict>,
 }
@@ -69,6 +72,64 @@ pub struct Stages {
     pub solver_line_search_s: f64,
     /// Observables and pictures.
     pub recording_s: f64,
+}
+
+/// The substeps of a run, means over all substeps but for their number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct SubstepSummary {
+    /// Substeps of a step, mean over the steps.
+    pub per_step_mean: f64,
+    /// Contacts of particles.
+    pub contacts_mean: f64,
+    /// Most of them in one substep.
+    pub contacts_max: u32,
+    /// Iterations of the contact solver.
+    pub iterations_mean: f64,
+    /// Time of sorting particles, s over the whole run, as are the others.
+    pub sort_s: f64,
+    /// Of stress and scatter.
+    pub scatter_s: f64,
+    /// Of finding contacts.
+    pub detect_s: f64,
+    /// Of solving contacts.
+    pub solve_s: f64,
+    /// Of gather, deformation and return mapping.
+    pub gather_s: f64,
+}
+
+/// Sums over the substeps of a run.
+#[derive(Clone, Copy, Debug, Default)]
+struct SubstepTally {
+    substeps: u64,
+    contacts: u64,
+    contacts_max: u32,
+    iterations: u64,
+    times: pliant_mpm::StageTimes,
+}
+
+impl SubstepTally {
+    fn add(&mut self, report: &SubstepReport) {
+        self.substeps += u64::from(report.substeps);
+        self.contacts += report.contacts;
+        self.contacts_max = self.contacts_max.max(report.contacts_max);
+        self.iterations += report.iterations;
+        self.times += report.times;
+    }
+
+    fn summary(&self, steps: f64) -> SubstepSummary {
+        let substeps = self.substeps.max(1) as f64;
+        SubstepSummary {
+            per_step_mean: self.substeps as f64 / steps,
+            contacts_mean: self.contacts as f64 / substeps,
+            contacts_max: self.contacts_max,
+            iterations_mean: self.iterations as f64 / substeps,
+            sort_s: self.times.sort_s,
+            scatter_s: self.times.scatter_s,
+            detect_s: self.times.detect_s,
+            solve_s: self.times.solve_s,
+            gather_s: self.times.gather_s,
+        }
+    }
 }
 
 impl RunSummary {
@@ -96,6 +157,7 @@ pub(super) struct Tally {
     unconverged_rotation: u64,
     unconverged_friction: u64,
     solver: StageTimes,
+    substeps: SubstepTally,
     pub(super) drives: Duration,
     pub(super) step: Duration,
     pub(super) recording: Duration,
@@ -121,6 +183,9 @@ impl Tally {
             None => {}
         }
         self.solver = self.solver + report.convergence.solve.stages;
+        if let Some(asynchronous) = &report.asynchronous {
+            self.substeps.add(&asynchronous.substeps);
+        }
     }
 
     pub(super) fn iterations_mean(&self) -> f64 {
@@ -162,6 +227,7 @@ impl Tally {
                 solver_line_search_s: self.solver.line_search.as_secs_f64(),
                 recording_s: self.recording.as_secs_f64(),
             },
+            substeps: (self.substeps.substeps > 0).then(|| self.substeps.summary(steps)),
             expectations: verdicts,
         }
     }

@@ -4,7 +4,7 @@ use pliant_contact_sap::{ConvexContactSolver, Integration};
 use pliant_coupling::{
     Accuracy, Adaptive, Asynchronous, AsynchronousSettings, ErrorMeasure, ExchangeAt,
     ImpulseExchange, Linearisation, Precision, RigidCoupling, Stepper, StrongImplicit,
-    StrongImplicitSettings, Substeps, WorldError,
+    StrongImplicitSettings, SubstepSolver, Substeps, WorldError,
 };
 
 use super::error::SceneError;
@@ -84,10 +84,17 @@ static ASYNCHRONOUS: TableSchema = TableSchema {
             about: "numbers of particles and grid",
         },
         Key {
+            name: "substep_solver",
+            value: ValueKind::Choice(&["gauss-seidel", "newton-cg"]),
+            unit: "",
+            default: "`gauss-seidel`",
+            about: "solver of the contact problem of a substep; all find the same velocities. Gauss-Seidel starts from the impulses of the last substep, and Newton's method continues it where it is slow",
+        },
+        Key {
             name: "substep_tolerance",
             value: ValueKind::Positive,
             unit: "",
-            default: "1e-3",
+            default: "1e-2",
             about: "ε_r of the contact problem of a substep, relative to the momentum or the impulse",
         },
         Key {
@@ -195,6 +202,13 @@ pub(crate) fn register(registry: &mut Registry) {
             precision: table.choice_or_first(
                 "precision",
                 &[("single", Precision::Single), ("double", Precision::Double)],
+            )?,
+            solver: table.choice_or_first(
+                "substep_solver",
+                &[
+                    ("gauss-seidel", SubstepSolver::GaussSeidel),
+                    ("newton-cg", SubstepSolver::NewtonCg),
+                ],
             )?,
             tolerance: table.number("substep_tolerance")?,
             iterations_max: table.integer("substep_iterations_max")? as u32,

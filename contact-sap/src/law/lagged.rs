@@ -86,8 +86,9 @@ impl Lagged {
     }
 
     /// G with the primal-dual tangent of friction, for the direction estimate `y` (in the contact plane, ‖y‖ ≤ 1).
+    #[must_use]
     #[inline]
-    pub(crate) fn primal_dual_hessian(&self, v_c: &Vector3<f64>, y: &Vector3<f64>) -> Matrix3<f64> {
+    pub fn primal_dual_hessian(&self, v_c: &Vector3<f64>, y: &Vector3<f64>) -> Matrix3<f64> {
         let n = &self.normal;
         let k = self.normal_force.stiffness(n.dot(v_c));
         let friction = self.slip(v_c).primal_dual_hessian(n, y);

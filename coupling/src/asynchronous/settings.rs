@@ -1,6 +1,6 @@
 //! Settings of the asynchronous stepper.
 
-use pliant_mpm::SubstepLimit;
+use pliant_mpm::{SubstepLimit, SubstepSolver};
 
 use crate::error::{WorldError, WorldPart};
 
@@ -13,6 +13,8 @@ pub struct AsynchronousSettings {
     pub coupling: RigidCoupling,
     /// Precision of particles and grid.
     pub precision: Precision,
+    /// What solves the contact problem of a substep.
+    pub solver: SubstepSolver,
     /// ε_r of the contact problem of a substep: its gradient relative to the momentum or the impulse, in the norm of the inverse mass.
     pub tolerance: f64,
     /// Iterations of the contact solver in a substep.
@@ -56,7 +58,8 @@ impl Default for AsynchronousSettings {
             substeps: Substeps::default(),
             coupling: RigidCoupling::default(),
             precision: Precision::default(),
-            tolerance: 1e-3,
+            solver: SubstepSolver::default(),
+            tolerance: 1e-2,
             iterations_max: 200,
         }
     }

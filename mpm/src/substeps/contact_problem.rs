@@ -12,7 +12,7 @@
 //!
 //! Source: Yu et al. (2025), eq. (12); the links' part is that of `docs/theory/yu-2025.md`.
 
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{DVector, Matrix3, Vector3, Vector4, Vector6};
 use pliant_contact_sap::{
     ContactParameters, FrictionLimit, Lagged, NormalForce, NormalPrediction, Potential,
 };
@@ -24,8 +24,8 @@ use super::links::{LinkIdx, RigidLinks};
 pub(super) struct ContactNode {
     /// Its place in the field.
     pub(super) node: u32,
-    /// v, m/s.
-    pub(super) velocity: Vector3<f64>,
+    /// v*, m/s.
+    pub(super) free: Vector3<f64>,
     /// 1/m of each component, 1/kg; zero where the velocity is prescribed.
     pub(super) inverse_mass: Vector3<f64>,
 }
@@ -64,6 +64,8 @@ pub(super) struct ContactState {
     pub(super) slip_softening: f64,
     /// An upper bound of the eigenvalues of W = Σ w_i² m_i⁻¹ + J_r Λ J_rᵀ, 1/kg.
     pub(super) response: f64,
+    /// The largest of Σ w_i² m_i⁻¹, 1/kg.
+    pub(super) node_response: f64,
     /// γ, N·s, world axes.
     pub(super) impulse: Vector3<f64>,
 }
@@ -72,6 +74,10 @@ pub(super) struct ContactState {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContactProblem {
     pub(super) nodes: Vec<ContactNode>,
+    /// v of each node, m/s; four numbers, the last zero, fill a register.
+    velocities: Vec<Vector4<f64>>,
+    /// 1/m of each component in the same form.
+    inverse_masses: Vec<Vector4<f64>>,
     pub(super) contacts: Vec<Contact>,
     pub(super) states: Vec<ContactState>,
     /// Σ_c w of each node.
@@ -99,12 +105,26 @@ impl ContactProblem {
         self.states.clear();
     }
 
-    /// The relative velocity of a contact.
-    pub(super) fn relative_velocity(&self, contact: &Contact, links: &RigidLinks) -> Vector3<f64> {
-        let mut v = -contact.surface_velocity;
-        for (node, w) in contact.nodes.iter().zip(contact.weights) {
-            v += self.nodes[*node as usize].velocity * w;
+    /// Velocity of a node, m/s.
+    pub(super) fn velocity(&self, node: usize) -> Vector3<f64> {
+        self.velocities[node].xyz()
+    }
+
+    /// Adds to the velocities of all nodes.
+    pub(super) fn add_velocities(&mut self, a: f64, x: &[Vector3<f64>]) {
+        for (v, x) in self.velocities.iter_mut().zip(x) {
+            *v += (x * a).push(0.0);
         }
+    }
+
+    /// The relative velocity of a contact.
+    #[inline(always)]
+    pub(super) fn relative_velocity(&self, contact: &Contact, links: &RigidLinks) -> Vector3<f64> {
+        let mut sum = Vector4::zeros();
+        for (node, w) in contact.nodes.iter().zip(contact.weights) {
+            sum += self.velocities[*node as usize] * w;
+        }
+        let mut v = sum.xyz() - contact.surface_velocity;
         if let Some((link, arm)) = &contact.link {
             v -= links.point_velocity(*link, arm);
         }
@@ -112,11 +132,13 @@ impl ContactProblem {
     }
 
     /// Adds `impulse` to nodes and link of a contact.
+    #[inline(always)]
     pub(super) fn add_impulse(&mut self, c: usize, impulse: &Vector3<f64>, links: &mut RigidLinks) {
         let contact = &self.contacts[c];
+        let padded = impulse.push(0.0);
         for (node, w) in contact.nodes.iter().zip(contact.weights) {
-            let node = &mut self.nodes[*node as usize];
-            node.velocity += node.inverse_mass.component_mul(impulse) * w;
+            let node = *node as usize;
+            self.velocities[node] += self.inverse_masses[node].component_mul(&padded) * w;
         }
         if let Some((link, arm)) = &contact.link {
             links.add_impulse(*link, arm, &-impulse);
@@ -133,6 +155,12 @@ impl ContactProblem {
         warm: impl Fn(&Contact) -> Vector3<f64>,
         links: &mut RigidLinks,
     ) {
+        self.velocities.clear();
+        self.inverse_masses.clear();
+        for node in &self.nodes {
+            self.velocities.push(node.free.push(0.0));
+            self.inverse_masses.push(node.inverse_mass.push(0.0));
+        }
         self.weights.clear();
         self.weights.resize(self.nodes.len(), 0.0);
         for contact in &self.contacts {
@@ -152,6 +180,7 @@ impl ContactProblem {
                 let along = inverse_mass.dot(&contact.normal.component_mul(&contact.normal));
                 row_sum += weight * self.weights[*node as usize] * along;
             }
+            let node_response = w.diagonal().max();
             if let Some((link, arm)) = &contact.link {
                 let of_link = links.point_response(*link, arm);
                 row_sum += contact.normal.dot(&(of_link * contact.normal));
@@ -171,6 +200,7 @@ impl ContactProblem {
                 friction_limit: parameters.friction * n0,
                 slip_softening: parameters.slip_softening(n0),
                 response: largest_eigenvalue_bound(&w),
+                node_response,
                 impulse: warm(contact),
             });
         }
@@ -180,6 +210,59 @@ impl ContactProblem {
                 self.add_impulse(c, &impulse, links);
             }
         }
+    }
+
+    /// The impulses that the laws have at the present velocities.
+    pub(super) fn impulses_at(&self, links: &RigidLinks) -> Vec<Vector3<f64>> {
+        let each = self.contacts.iter().zip(&self.states);
+        each.map(|(contact, state)| state.law.impulse(&self.relative_velocity(contact, links)))
+            .collect()
+    }
+
+    /// Takes all velocities back to v* and V*, without impulses.
+    pub(super) fn restart(&mut self, links: &mut RigidLinks) {
+        for (v, node) in self.velocities.iter_mut().zip(&self.nodes) {
+            *v = node.free.push(0.0);
+        }
+        for state in &mut self.states {
+            state.impulse = Vector3::zeros();
+        }
+        links.restart_substep();
+    }
+
+    /// Sets the impulses of a problem without impulses.
+    pub(super) fn set_impulses(&mut self, impulses: &[Vector3<f64>], links: &mut RigidLinks) {
+        for (c, impulse) in impulses.iter().enumerate() {
+            self.states[c].impulse = *impulse;
+            self.add_impulse(c, impulse, links);
+        }
+    }
+
+    /// max(|M^½ v|, |M^−½ Jᵀγ|) at relative velocities `relative`.
+    pub(super) fn scale_at(&mut self, relative: &[Vector3<f64>]) -> f64 {
+        let mut impulses = std::mem::take(&mut self.residual);
+        impulses.clear();
+        impulses.resize(self.nodes.len(), Vector3::zeros());
+        for ((contact, state), v_c) in self.contacts.iter().zip(&self.states).zip(relative) {
+            contact.scatter_to_nodes(&state.law.impulse(v_c), &mut impulses);
+        }
+        let scale = self.scale_of(&impulses);
+        self.residual = impulses;
+        scale
+    }
+
+    fn scale_of(&self, impulses: &[Vector3<f64>]) -> f64 {
+        let (mut p, mut j) = (0.0, 0.0);
+        for ((node, impulse), v) in self.nodes.iter().zip(impulses).zip(&self.velocities) {
+            for k in 0..3 {
+                let inverse = node.inverse_mass[k];
+                if inverse > 0.0 {
+                    j += impulse[k] * impulse[k] * inverse;
+                    p += v[k] * v[k] / inverse;
+                }
+            }
+        }
+        p.max(j).sqrt()
     }
 
     /// The error of the momentum balance: Σ w (γ(v_c) − γ) on each node, in units of the root of energy.
@@ -197,13 +280,14 @@ impl ContactProblem {
             }
         }
         let (mut g, mut p, mut j) = (0.0, 0.0, 0.0);
-        for ((node, gradient), impulse) in self.nodes.iter().zip(gradient).zip(impulses) {
+        let nodes = self.nodes.iter().zip(&self.velocities);
+        for (((node, v), gradient), impulse) in nodes.zip(gradient).zip(impulses) {
             for k in 0..3 {
                 let inverse = node.inverse_mass[k];
                 if inverse > 0.0 {
                     g += gradient[k] * gradient[k] * inverse;
                     j += impulse[k] * impulse[k] * inverse;
-                    p += node.velocity[k] * node.velocity[k] / inverse;
+                    p += v[k] * v[k] / inverse;
                 }
             }
         }
@@ -212,6 +296,52 @@ impl ContactProblem {
             gradient: g.sqrt(),
             scale: p.max(j).sqrt(),
         }
+    }
+}
+
+impl Contact {
+    /// Σ w_i x_i.
+    pub(super) fn interpolate(&self, x: &[Vector3<f64>]) -> Vector3<f64> {
+        let mut sum = Vector3::zeros();
+        for (node, w) in self.nodes.iter().zip(self.weights) {
+            sum += x[*node as usize] * w;
+        }
+        sum
+    }
+
+    /// Adds w_i f to every node.
+    pub(super) fn scatter_to_nodes(&self, f: &Vector3<f64>, out: &mut [Vector3<f64>]) {
+        for (node, w) in self.nodes.iter().zip(self.weights) {
+            out[*node as usize] += f * w;
+        }
+    }
+
+    /// Adds J f: w_i f to every node, and −f at the contact point to the wrench of the link.
+    pub(super) fn scatter(
+        &self,
+        f: &Vector3<f64>,
+        nodes: &mut [Vector3<f64>],
+        wrenches: &mut DVector<f64>,
+    ) {
+        self.scatter_to_nodes(f, nodes);
+        self.add_link_wrench(f, wrenches);
+    }
+
+    /// Adds −f at the contact point to the wrench of the link.
+    pub(super) fn add_link_wrench(&self, f: &Vector3<f64>, wrenches: &mut DVector<f64>) {
+        if let Some((link, arm)) = &self.link {
+            let moment = arm.cross(f);
+            let mut wrench = wrenches.fixed_rows_mut::<6>(6 * link.0);
+            wrench -= Vector6::new(moment.x, moment.y, moment.z, f.x, f.y, f.z);
+        }
+    }
+
+    /// Velocity of the link at the contact point, from the twists of all links; `None` without a link.
+    pub(super) fn link_velocity(&self, twists: &DVector<f64>) -> Option<Vector3<f64>> {
+        let (link, arm) = self.link.as_ref()?;
+        let twist = twists.fixed_rows::<6>(6 * link.0);
+        let omega = twist.fixed_rows::<3>(0).into_owned();
+        Some(twist.fixed_rows::<3>(3) + omega.cross(arm))
     }
 }
 

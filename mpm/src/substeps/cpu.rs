@@ -11,10 +11,8 @@ use pliant_contact_sap::{BodyError, BodyReport, BodyState, ContactParameters};
 use super::contact_problem::{Contact, ContactNode, ContactProblem};
 use super::links::RigidLinks;
 use super::prescribed::{Held, Prescribed, held_sets, occupied};
-use super::{
-    PairImpulse, ParticleImpulse, SubstepBackend, SubstepInput, SubstepReport, detection,
-    gauss_seidel,
-};
+use super::solver::Solvers;
+use super::{PairImpulse, ParticleImpulse, SubstepBackend, SubstepInput, SubstepReport, detection};
 use crate::error::MpmError;
 use crate::lanes::LaneScalar;
 use crate::material::{Lagged, Law, Material, Strain};
@@ -58,6 +56,7 @@ pub struct CpuSubsteps<T> {
     field: NodeField<T>,
     prescribed: Prescribed,
     problem: ContactProblem,
+    solvers: Solvers,
     /// Number in the contact problem of each node of the field.
     numbers: Vec<u32>,
     /// Contact forces of the last substep, ascending by particle of the state and obstacle.
@@ -79,6 +78,7 @@ impl<T: Precision> CpuSubsteps<T> {
             field: NodeField::default(),
             prescribed: Prescribed::default(),
             problem: ContactProblem::default(),
+            solvers: Solvers::default(),
             numbers: Vec::new(),
             forces: Vec::new(),
             passed_s: 0.0,
@@ -184,7 +184,7 @@ impl<T: Precision> CpuSubsteps<T> {
                     let prescribed = self.prescribed.of_node(*node);
                     problem.nodes.push(ContactNode {
                         node: *node,
-                        velocity: Vector3::from_fn(|k, _| values[k].wide()),
+                        free: Vector3::from_fn(|k, _| values[k].wide()),
                         inverse_mass: Vector3::from_fn(|k, _| {
                             if prescribed[k].is_nan() { inverse } else { 0.0 }
                         }),
@@ -238,7 +238,8 @@ impl<T: Precision> CpuSubsteps<T> {
             found.map_or(Vector3::zeros(), |i| forces[i].1 * length_s)
         };
         self.problem.open(&parameters, warm, links);
-        let solved = gauss_seidel::solve(
+        let solved = self.solvers.solve(
+            settings.solver,
             &mut self.problem,
             links,
             settings.tolerance,
@@ -249,9 +250,10 @@ impl<T: Precision> CpuSubsteps<T> {
         report.contacts_max = report.contacts_max.max(n);
         report.iterations += u64::from(solved.iterations);
         report.unsolved += u32::from(!solved.is_converged);
-        for node in &self.problem.nodes {
+        for (i, node) in self.problem.nodes.iter().enumerate() {
+            let v = self.problem.velocity(i);
             let values = &mut self.field.values[4 * node.node as usize..][..3];
-            (0..3).for_each(|k| values[k] = T::of(node.velocity[k]));
+            (0..3).for_each(|k| values[k] = T::of(v[k]));
         }
         self.forces.clear();
         let contacts = self.problem.contacts.iter().zip(&self.problem.states);

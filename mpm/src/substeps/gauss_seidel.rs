@@ -8,22 +8,21 @@
 //! x_t:  |t| + w μ n0 |t|/√(|t|² + ε²) = |v_t − w γ_t|            Newton, x_t = −μ n0 t/√(|t|² + ε²)
 //! ```
 //!
-//! Every update lowers a strictly convex function, so the sweeps converge on every problem. The order is that of the contacts.
+//! The error is estimated by the changes of a sweep relative to the impulses, both in the norm √(Σ w |γ|²), and their ratio to the changes of
+//! the sweep before. Where friction sticks, the gradient of the primal cost is of no use for that: it is the error of the velocities times
+//! the stiffness of friction.
+//!
+//! Every update lowers a strictly convex function, so the sweeps converge on every problem, slowly where many particles touch a light
+//! body. The order is that of the contacts.
 
 use nalgebra::Vector3;
 
 use super::contact_problem::{ContactProblem, ContactState};
 use super::links::RigidLinks;
+use super::solver::Solved;
 
-/// Sweeps between two evaluations of the residual.
-const SWEEPS_PER_CHECK: u32 = 2;
-
-/// How a solve went.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Solved {
-    pub(super) iterations: u32,
-    pub(super) is_converged: bool,
-}
+/// Bound of the ratio of successive changes from which the error is estimated.
+const RATIO_MAX: f64 = 0.95;
 
 /// Solves `problem` to the relative tolerance `tolerance` in at most `sweeps_max` sweeps.
 pub(super) fn solve(
@@ -32,44 +31,69 @@ pub(super) fn solve(
     tolerance: f64,
     sweeps_max: u32,
 ) -> Solved {
-    let mut iterations = 0;
-    loop {
-        let residual = problem.residual(links);
-        // Written so that a problem without momentum is solved.
-        if residual.gradient <= tolerance * residual.scale {
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || sweeps(problem, links, tolerance, sweeps_max),
+    )
+}
+
+#[inline(always)]
+fn sweeps(
+    problem: &mut ContactProblem,
+    links: &mut RigidLinks,
+    tolerance: f64,
+    sweeps_max: u32,
+) -> Solved {
+    let mut last = f64::INFINITY;
+    for iterations in 1..=sweeps_max {
+        let Sweep { change, size } = sweep(problem, links);
+        // What is left of a geometric series with the ratio of the last two sweeps.
+        let ratio = (change / last).min(RATIO_MAX);
+        if change <= tolerance * size * (1.0 - ratio) {
             return Solved {
                 iterations,
                 is_converged: true,
             };
         }
-        if iterations >= sweeps_max {
-            return Solved {
-                iterations,
-                is_converged: false,
-            };
-        }
-        for _ in 0..SWEEPS_PER_CHECK {
-            sweep(problem, links);
-        }
-        iterations += SWEEPS_PER_CHECK;
+        last = change;
+    }
+    Solved {
+        iterations: sweeps_max,
+        is_converged: problem.contacts.is_empty(),
     }
 }
 
-fn sweep(problem: &mut ContactProblem, links: &mut RigidLinks) {
+/// Norms of impulses, √(Σ w |·|²).
+struct Sweep {
+    change: f64,
+    size: f64,
+}
+
+/// Updates every contact once.
+#[inline(always)]
+fn sweep(problem: &mut ContactProblem, links: &mut RigidLinks) -> Sweep {
+    let (mut changes, mut sizes) = (0.0, 0.0);
     for c in 0..problem.contacts.len() {
         let contact = &problem.contacts[c];
         let v_c = problem.relative_velocity(contact, links);
         let state = &problem.states[c];
         let impulse = local_impulse(state, &contact.normal, &v_c);
         let change = impulse - state.impulse;
+        sizes += state.response * impulse.norm_squared();
         if change != Vector3::zeros() {
+            changes += state.response * change.norm_squared();
             problem.states[c].impulse = impulse;
             problem.add_impulse(c, &change, links);
         }
     }
+    Sweep {
+        change: changes.sqrt(),
+        size: sizes.sqrt(),
+    }
 }
 
 /// The impulse x of a contact with relative velocity `v_c` at its present impulse.
+#[inline(always)]
 fn local_impulse(state: &ContactState, normal: &Vector3<f64>, v_c: &Vector3<f64>) -> Vector3<f64> {
     let w = state.response;
     if w == 0.0 {
@@ -84,7 +108,8 @@ fn local_impulse(state: &ContactState, normal: &Vector3<f64>, v_c: &Vector3<f64>
         return normal * n;
     }
     let slip = slip_speed(speed, w * bound, state.slip_softening);
-    normal * n - free * (bound / (slip.hypot(state.slip_softening)) * slip / speed)
+    let softened = (slip * slip + state.slip_softening * state.slip_softening).sqrt();
+    normal * n - free * (bound * slip / (softened * speed))
 }
 
 /// The root t of t + a t/√(t² + ε²) = s, for s, a, ε > 0.
@@ -94,7 +119,7 @@ fn slip_speed(s: f64, a: f64, softening: f64) -> f64 {
     // Both are left of the root: the friction at its bound, and its slope at zero.
     let mut t = (s - a).max(s / (1.0 + a / softening));
     for _ in 0..30 {
-        let r = t.hypot(softening);
+        let r = (t * t + softening * softening).sqrt();
         let value = t + a * t / r - s;
         let slope = 1.0 + a * softening * softening / (r * r * r);
         let step = value / slope;

@@ -1,7 +1,7 @@
 //! The rigid links in contact with particles: their motion through the substeps of a time step.
 
 use nalgebra::{
-    DMatrix, DVector, Isometry3, Matrix3, Translation3, UnitQuaternion, Vector3, Vector6,
+    DMatrix, DVector, Isometry3, Matrix3, Matrix6, Translation3, UnitQuaternion, Vector3, Vector6,
 };
 
 /// Index of a link in [`RigidLinks`].
@@ -33,12 +33,16 @@ pub struct LinkImpulse {
 pub struct RigidLinks {
     motions: Vec<LinkMotion>,
     impulses: Vec<LinkImpulse>,
-    /// Λ, 6 rows and columns a link.
-    response: DMatrix<f64>,
+    /// The blocks of Λ that are not zero: of each link, the links that impulses on it move.
+    response: Vec<Vec<(usize, Matrix6<f64>)>>,
     /// Velocities of all links, the unknowns of a substep.
     velocities: DVector<f64>,
+    /// V*: velocities of the present substep without its impulses.
+    free: DVector<f64>,
     /// Impulses on all links in the present substep.
     substep: DVector<f64>,
+    /// C with C Cᵀ = Λ, as many columns as Λ has rank.
+    root: DMatrix<f64>,
 }
 
 impl RigidLinks {
@@ -52,12 +56,20 @@ impl RigidLinks {
         let n = 6 * motions.len();
         assert_eq!(response.shape(), (n, n), "six rows and columns a link");
         let velocities = motions.iter().flat_map(|m| m.velocity.iter().copied());
+        let of_link = |l: usize| -> Vec<(usize, Matrix6<f64>)> {
+            (0..motions.len())
+                .map(|m| (m, response.fixed_view::<6, 6>(6 * m, 6 * l).into_owned()))
+                .filter(|(_, block)| *block != Matrix6::zeros())
+                .collect()
+        };
         Self {
+            root: root_of(&response),
             velocities: DVector::from_iterator(n, velocities),
+            free: DVector::zeros(n),
             impulses: vec![LinkImpulse::default(); motions.len()],
             substep: DVector::zeros(n),
+            response: (0..motions.len()).map(of_link).collect(),
             motions,
-            response,
         }
     }
 
@@ -100,10 +112,10 @@ impl RigidLinks {
 
     /// J_r Λ J_rᵀ of the point at `arm`, 1/kg: its velocity change by an impulse on it.
     pub(crate) fn point_response(&self, link: LinkIdx, arm: &Vector3<f64>) -> Matrix3<f64> {
-        let block = self
-            .response
-            .fixed_view::<6, 6>(6 * link.0, 6 * link.0)
-            .into_owned();
+        let blocks = &self.response[link.0];
+        let Some((_, block)) = blocks.iter().find(|(l, _)| *l == link.0) else {
+            return Matrix3::zeros();
+        };
         let p = arm.cross_matrix();
         let (aa, al) = (
             block.fixed_view::<3, 3>(0, 0).into_owned(),
@@ -124,6 +136,29 @@ impl RigidLinks {
             let mut v = self.velocities.fixed_rows_mut::<6>(6 * l);
             v += motion.change * share;
         }
+        self.free.clone_from(&self.velocities);
+    }
+
+    /// Takes the impulses of the present substep back.
+    pub(crate) fn restart_substep(&mut self) {
+        self.substep.fill(0.0);
+        self.velocities.clone_from(&self.free);
+    }
+
+    /// C with C Cᵀ = Λ.
+    pub(crate) fn response_root(&self) -> &DMatrix<f64> {
+        &self.root
+    }
+
+    /// Impulses on all links in the present substep.
+    pub(crate) fn substep_impulses(&self) -> &DVector<f64> {
+        &self.substep
+    }
+
+    /// Sets the velocities to V* + `change`.
+    pub(crate) fn set_change(&mut self, change: &DVector<f64>) {
+        self.velocities.clone_from(&self.free);
+        self.velocities += change;
     }
 
     /// Adds an impulse (N·s) on the point of a link at `arm`: all links change their velocities.
@@ -140,8 +175,10 @@ impl RigidLinks {
         let first = 6 * link.0;
         let mut sum = self.substep.fixed_rows_mut::<6>(first);
         sum += wrench;
-        let columns = self.response.fixed_columns::<6>(first);
-        self.velocities.gemv(1.0, &columns, &wrench, 1.0);
+        for (l, block) in &self.response[link.0] {
+            let mut v = self.velocities.fixed_rows_mut::<6>(6 * l);
+            v += block * wrench;
+        }
     }
 
     /// Ends a substep of length `length_s`: poses move with the velocities, impulses are summed. `share` is that of the time step.
@@ -158,6 +195,26 @@ impl RigidLinks {
             impulse.mean += impulse.total * share;
         }
     }
+}
+
+/// C with C Cᵀ = Λ by the eigenvalues of Λ that are not round-off.
+fn root_of(response: &DMatrix<f64>) -> DMatrix<f64> {
+    let n = response.nrows();
+    if n == 0 {
+        return DMatrix::zeros(0, 0);
+    }
+    // In units in which Λ has a unit diagonal: angular and linear velocities differ.
+    let scale = response.diagonal().map(|x| x.max(0.0).sqrt());
+    let inverse = scale.map(|x| if x > 0.0 { 1.0 / x } else { 0.0 });
+    let scaled = DMatrix::from_fn(n, n, |i, j| response[(i, j)] * inverse[i] * inverse[j]);
+    let eigen = scaled.symmetric_eigen();
+    let largest = eigen.eigenvalues.iter().copied().fold(0.0, f64::max);
+    let kept: Vec<usize> = (0..n)
+        .filter(|&k| eigen.eigenvalues[k] > 1e-14 * largest)
+        .collect();
+    DMatrix::from_fn(n, kept.len(), |i, k| {
+        scale[i] * eigen.eigenvectors[(i, kept[k])] * eigen.eigenvalues[kept[k]].sqrt()
+    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,473 @@
+//! Newton's method with conjugate gradients, for tight tolerances and for light bodies in contact with many particles.
+//!
+//! Velocities of the links are V = V* + C z with C Cᵀ = Λ, so that prescribed links need no special case. The Hessian of nodes and links is
+//! an arrow,
+//!
+//! ```text
+//! H = [ M + JᵀGJ    B            ]      B = −JᵀG J_r C
+//!     [ Bᵀ          I + CᵀJ_rᵀG J_r C ]
+//! ```
+//!
+//! and its preconditioner the arrow with the block diagonal D ≥ M + JᵀGJ of the nodes, D_i = m_i + Σ w_ip G_p, and the Schur complement of contacts
+//! that share no node, S = I + Σ CᵀJ_rᵀ(G⁻¹ + W)⁻¹J_r C. Steps are the minimum along the direction. The velocities are taken back to
+//! v* + M⁻¹Jᵀγ(v) at the end, which changes them by the residual and makes momentum exact.
+
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn, Matrix3, Matrix6, Vector3};
+use pliant_contact_sap::Potential;
+
+use super::contact_problem::ContactProblem;
+use super::links::RigidLinks;
+use super::solver::Solved;
+
+/// Conjugate-gradient iterations of one direction.
+const INNER_MAX: usize = 100;
+/// The slope at which the line search ends, relative to that at its start.
+const SLOPE_RATIO: f64 = 1e-2;
+
+/// Workspace.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NewtonCg {
+    /// G of each contact.
+    tangents: Vec<Matrix3<f64>>,
+    /// v_c of each contact, and its change along the direction.
+    relative: Vec<Vector3<f64>>,
+    change: Vec<Vector3<f64>>,
+    /// Dual estimate of the direction of slip, |y| ≤ 1.
+    slip: Vec<Vector3<f64>>,
+    /// Inverses of the blocks of D.
+    blocks: Vec<Matrix3<f64>>,
+}
+
+/// A vector of node velocities and of z.
+#[derive(Clone, Debug)]
+struct Point {
+    nodes: Vec<Vector3<f64>>,
+    links: DVector<f64>,
+}
+
+impl Point {
+    fn zeros(nodes: usize, links: usize) -> Self {
+        Self {
+            nodes: vec![Vector3::zeros(); nodes],
+            links: DVector::zeros(links),
+        }
+    }
+
+    fn dot(&self, other: &Self) -> f64 {
+        let nodes = self.nodes.iter().zip(&other.nodes);
+        nodes.map(|(a, b)| a.dot(b)).sum::<f64>() + self.links.dot(&other.links)
+    }
+
+    /// self ← b self + a x.
+    fn combine(&mut self, b: f64, a: f64, x: &Self) {
+        for (y, x) in self.nodes.iter_mut().zip(&x.nodes) {
+            *y = *y * b + x * a;
+        }
+        self.links.axpy(a, &x.links, b);
+    }
+}
+
+/// What a Newton step needs of the links: C, and S factored.
+struct Links<'a> {
+    root: &'a DMatrix<f64>,
+    factor: Cholesky<f64, Dyn>,
+}
+
+impl NewtonCg {
+    /// Solves `problem` to the relative tolerance `tolerance` in at most `iterations_max` products with H.
+    pub(super) fn solve(
+        &mut self,
+        problem: &mut ContactProblem,
+        links: &mut RigidLinks,
+        tolerance: f64,
+        iterations_max: u32,
+    ) -> Solved {
+        let mut iterations = 0;
+        let residual = problem.residual(links);
+        if residual.gradient <= tolerance * residual.scale {
+            return Solved {
+                iterations,
+                is_converged: true,
+            };
+        }
+        let root = links.response_root().clone();
+        let mut z = root.tr_mul(links.substep_impulses());
+        self.slip.clear();
+        self.slip.extend(
+            problem
+                .states
+                .iter()
+                .zip(&problem.contacts)
+                .map(|(state, contact)| {
+                    let tangential =
+                        state.impulse - contact.normal * contact.normal.dot(&state.impulse);
+                    match state.friction_limit > 0.0 {
+                        true => clipped(-tangential / state.friction_limit),
+                        false => Vector3::zeros(),
+                    }
+                }),
+        );
+        let mut is_converged = false;
+        while iterations < iterations_max {
+            let gradient = self.gradient(problem, links, &root, &z);
+            let norm = weighted_norm(problem, &gradient);
+            let residual = problem.scale_at(&self.relative);
+            if norm <= tolerance * residual {
+                is_converged = true;
+                break;
+            }
+            let Some(of_links) = self.factor(problem, links, &root) else {
+                break;
+            };
+            let forcing = (norm / residual).sqrt().min(0.3);
+            let target = (forcing * norm).max(0.3 * tolerance * residual);
+            let direction = self.direction(
+                problem,
+                links,
+                &of_links,
+                &gradient,
+                target,
+                &mut iterations,
+            );
+            self.write_change(problem, links, &root, &direction);
+            let alpha = self.line_search(problem, &z, &direction);
+            self.update_slip(problem, alpha);
+            problem.add_velocities(alpha, &direction.nodes);
+            z.axpy(alpha, &direction.links, 1.0);
+            links.set_change(&(&root * &z));
+            if alpha == 0.0 {
+                break;
+            }
+        }
+        let impulses = problem.impulses_at(links);
+        problem.restart(links);
+        problem.set_impulses(&impulses, links);
+        Solved {
+            iterations,
+            is_converged,
+        }
+    }
+
+    /// ∇ at the present velocities, zero where they are prescribed; keeps v_c.
+    fn gradient(
+        &mut self,
+        problem: &ContactProblem,
+        links: &RigidLinks,
+        root: &DMatrix<f64>,
+        z: &DVector<f64>,
+    ) -> Point {
+        let mut gradient = Point::zeros(problem.nodes.len(), z.len());
+        let mut wrenches = DVector::zeros(root.nrows());
+        self.relative.clear();
+        for (contact, state) in problem.contacts.iter().zip(&problem.states) {
+            let v_c = problem.relative_velocity(contact, links);
+            self.relative.push(v_c);
+            let impulse = state.law.impulse(&v_c);
+            contact.scatter(&-impulse, &mut gradient.nodes, &mut wrenches);
+        }
+        let nodes = problem.nodes.iter().enumerate();
+        for ((i, node), g) in nodes.zip(&mut gradient.nodes) {
+            let change = problem.velocity(i) - node.free;
+            for k in 0..3 {
+                let inverse = node.inverse_mass[k];
+                g[k] = if inverse > 0.0 {
+                    g[k] + change[k] / inverse
+                } else {
+                    0.0
+                };
+            }
+        }
+        gradient.links = z + root.tr_mul(&wrenches);
+        gradient
+    }
+
+    /// Finds G of every contact, D and S.
+    fn factor<'a>(
+        &mut self,
+        problem: &ContactProblem,
+        links: &RigidLinks,
+        root: &'a DMatrix<f64>,
+    ) -> Option<Links<'a>> {
+        self.tangents.clear();
+        self.blocks.clear();
+        self.blocks
+            .extend(problem.nodes.iter().map(|_| Matrix3::zeros()));
+        let mut of_links = vec![Matrix6::zeros(); links.len()];
+        for (c, (contact, state)) in problem.contacts.iter().zip(&problem.states).enumerate() {
+            let g = state
+                .law
+                .primal_dual_hessian(&self.relative[c], &self.slip[c]);
+            for (node, w) in contact.nodes.iter().zip(contact.weights) {
+                self.blocks[*node as usize] += g * w;
+            }
+            if let Some((link, arm)) = &contact.link {
+                let softened = (Matrix3::identity() + g * state.node_response)
+                    .try_inverse()
+                    .map_or(Matrix3::zeros(), |inverse| inverse * g);
+                add_congruence(&softened, arm, &mut of_links[link.0]);
+            }
+            self.tangents.push(g);
+        }
+        for (node, block) in problem.nodes.iter().zip(&mut self.blocks) {
+            for k in 0..3 {
+                if node.inverse_mass[k] > 0.0 {
+                    block[(k, k)] += 1.0 / node.inverse_mass[k];
+                } else {
+                    block.row_mut(k).fill(0.0);
+                    block.column_mut(k).fill(0.0);
+                    block[(k, k)] = 1.0;
+                }
+            }
+            *block = block.try_inverse()?;
+        }
+        let n = root.ncols();
+        let mut schur = DMatrix::identity(n, n);
+        for (l, k) in of_links.iter().enumerate() {
+            let rows = root.fixed_rows::<6>(6 * l);
+            schur += rows.tr_mul(&(k * rows));
+        }
+        Some(Links {
+            root,
+            factor: schur.cholesky()?,
+        })
+    }
+
+    /// Preconditioned conjugate gradients for −H⁻¹∇, until the preconditioned residual is small against `target`.
+    fn direction(
+        &mut self,
+        problem: &ContactProblem,
+        links: &RigidLinks,
+        of_links: &Links<'_>,
+        gradient: &Point,
+        target: f64,
+        iterations: &mut u32,
+    ) -> Point {
+        let mut x = Point::zeros(gradient.nodes.len(), gradient.links.len());
+        let mut r = x.clone();
+        r.combine(0.0, -1.0, gradient);
+        let mut z = self.precondition(problem, of_links, &r);
+        let mut rho = r.dot(&z);
+        let mut p = z.clone();
+        for _ in 0..INNER_MAX {
+            *iterations += 1;
+            let h_p = self.apply(problem, links, of_links, &p);
+            let curvature = p.dot(&h_p);
+            if !(curvature > 0.0) {
+                break;
+            }
+            let alpha = rho / curvature;
+            x.combine(1.0, alpha, &p);
+            r.combine(1.0, -alpha, &h_p);
+            if weighted_norm(problem, &r) <= target {
+                break;
+            }
+            z = self.precondition(problem, of_links, &r);
+            let next = r.dot(&z);
+            p.combine(next / rho, 1.0, &z);
+            rho = next;
+        }
+        x
+    }
+
+    /// H p.
+    fn apply(
+        &mut self,
+        problem: &ContactProblem,
+        links: &RigidLinks,
+        of_links: &Links<'_>,
+        p: &Point,
+    ) -> Point {
+        self.write_change(problem, links, of_links.root, p);
+        let mut out = Point::zeros(p.nodes.len(), p.links.len());
+        let mut wrenches = DVector::zeros(of_links.root.nrows());
+        for ((contact, g), dv) in problem
+            .contacts
+            .iter()
+            .zip(&self.tangents)
+            .zip(&self.change)
+        {
+            contact.scatter(&(g * dv), &mut out.nodes, &mut wrenches);
+        }
+        for ((node, out), p) in problem.nodes.iter().zip(&mut out.nodes).zip(&p.nodes) {
+            for k in 0..3 {
+                let inverse = node.inverse_mass[k];
+                out[k] = if inverse > 0.0 {
+                    out[k] + p[k] / inverse
+                } else {
+                    0.0
+                };
+            }
+        }
+        out.links = &p.links + of_links.root.tr_mul(&wrenches);
+        out
+    }
+
+    /// P⁻¹ r with P = L diag(D, S) Lᵀ.
+    fn precondition(&self, problem: &ContactProblem, of_links: &Links<'_>, r: &Point) -> Point {
+        let solve = |r: &[Vector3<f64>]| -> Vec<Vector3<f64>> {
+            self.blocks.iter().zip(r).map(|(d, r)| d * r).collect()
+        };
+        let mut out = Point {
+            nodes: solve(&r.nodes),
+            links: r.links.clone(),
+        };
+        if of_links.root.ncols() == 0 {
+            return out;
+        }
+        let mut wrenches = DVector::zeros(of_links.root.nrows());
+        for (contact, g) in problem.contacts.iter().zip(&self.tangents) {
+            contact.add_link_wrench(&(g * contact.interpolate(&out.nodes)), &mut wrenches);
+        }
+        out.links -= of_links.root.tr_mul(&wrenches);
+        of_links.factor.solve_mut(&mut out.links);
+        let twists = of_links.root * &out.links;
+        let mut coupled = vec![Vector3::zeros(); r.nodes.len()];
+        for (contact, g) in problem.contacts.iter().zip(&self.tangents) {
+            if let Some(v) = contact.link_velocity(&twists) {
+                contact.scatter_to_nodes(&(g * v), &mut coupled);
+            }
+        }
+        for ((out, coupled), block) in out.nodes.iter_mut().zip(coupled).zip(&self.blocks) {
+            *out += block * coupled;
+        }
+        for (node, out) in problem.nodes.iter().zip(&mut out.nodes) {
+            for k in 0..3 {
+                if node.inverse_mass[k] == 0.0 {
+                    out[k] = 0.0;
+                }
+            }
+        }
+        out
+    }
+
+    /// Changes of all v_c along `p`.
+    fn write_change(
+        &mut self,
+        problem: &ContactProblem,
+        links: &RigidLinks,
+        root: &DMatrix<f64>,
+        p: &Point,
+    ) {
+        let twists = match links.is_empty() {
+            true => DVector::zeros(0),
+            false => root * &p.links,
+        };
+        self.change.clear();
+        self.change.extend(problem.contacts.iter().map(|contact| {
+            let on_link = contact.link_velocity(&twists);
+            contact.interpolate(&p.nodes) - on_link.unwrap_or_else(Vector3::zeros)
+        }));
+    }
+
+    /// The minimum along a direction: the root of the slope, which increases.
+    fn line_search(&self, problem: &ContactProblem, z: &DVector<f64>, p: &Point) -> f64 {
+        let (mut slope, mut curvature) = (z.dot(&p.links), p.links.norm_squared());
+        for ((i, node), p) in problem.nodes.iter().enumerate().zip(&p.nodes) {
+            let change = problem.velocity(i) - node.free;
+            for k in 0..3 {
+                if node.inverse_mass[k] > 0.0 {
+                    let mass = 1.0 / node.inverse_mass[k];
+                    slope += mass * change[k] * p[k];
+                    curvature += mass * p[k] * p[k];
+                }
+            }
+        }
+        let derivatives = |alpha: f64| {
+            let (mut first, mut second) = (slope + alpha * curvature, curvature);
+            let contacts = problem.states.iter().zip(&self.relative).zip(&self.change);
+            for ((state, v_c), dv) in contacts {
+                let v = v_c + dv * alpha;
+                first -= state.law.impulse(&v).dot(dv);
+                second += dv.dot(&(state.law.hessian(&v) * dv));
+            }
+            (first, second)
+        };
+        let at_start = derivatives(0.0).0;
+        if !(at_start < 0.0) {
+            return 0.0;
+        }
+        let (mut low, mut high) = (0.0, f64::INFINITY);
+        let mut alpha = 1.0;
+        for _ in 0..40 {
+            let (first, second) = derivatives(alpha);
+            if first.abs() <= SLOPE_RATIO * at_start.abs() {
+                break;
+            }
+            if first < 0.0 {
+                low = alpha
+            } else {
+                high = alpha
+            }
+            let newton = alpha - first / second;
+            alpha = if newton > low && newton < high {
+                newton
+            } else if high.is_finite() {
+                0.5 * (low + high)
+            } else {
+                2.0 * alpha
+            };
+        }
+        alpha
+    }
+
+    /// y ← (v_t + Δv_t − y (t̂·Δv_t))/S, taken back into the unit ball.
+    fn update_slip(&mut self, problem: &ContactProblem, alpha: f64) {
+        let contacts = problem.contacts.iter().zip(&problem.states);
+        for (c, (contact, state)) in contacts.enumerate() {
+            if state.friction_limit == 0.0 {
+                continue;
+            }
+            let along = |v: &Vector3<f64>| v - contact.normal * contact.normal.dot(v);
+            let (t, dt) = (along(&self.relative[c]), along(&self.change[c]) * alpha);
+            let softened = (t.norm_squared() + state.slip_softening.powi(2)).sqrt();
+            let y = &self.slip[c];
+            self.slip[c] = clipped((t + dt - y * (t.dot(&dt) / softened)) / softened);
+        }
+    }
+}
+
+/// A vector in the unit ball.
+fn clipped(y: Vector3<f64>) -> Vector3<f64> {
+    y / y.norm().max(1.0)
+}
+
+/// |M^−½ r| of the nodes and |r| of the links.
+fn weighted_norm(problem: &ContactProblem, r: &Point) -> f64 {
+    let nodes = problem.nodes.iter().zip(&r.nodes);
+    let sum: f64 = nodes
+        .map(|(node, r)| node.inverse_mass.dot(&r.component_mul(r)))
+        .sum();
+    (sum + r.links.norm_squared()).sqrt()
+}
+
+/// K += J_rᵀ G J_r with J_r = [−P, I], P = [arm]×.
+fn add_congruence(g: &Matrix3<f64>, arm: &Vector3<f64>, k: &mut Matrix6<f64>) {
+    let p = arm.cross_matrix();
+    let gp = g * p;
+    let mut block = k.fixed_view_mut::<3, 3>(0, 0);
+    block += p.transpose() * gp;
+    let mut block = k.fixed_view_mut::<3, 3>(0, 3);
+    block -= gp.transpose();
+    let mut block = k.fixed_view_mut::<3, 3>(3, 0);
+    block -= gp;
+    let mut block = k.fixed_view_mut::<3, 3>(3, 3);
+    block += g;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::Vector6;
+
+    #[test]
+    fn the_congruence_is_that_of_point_velocities() {
+        let g = Matrix3::new(2.0, 0.3, -0.1, 0.3, 1.0, 0.2, -0.1, 0.2, 0.7);
+        let arm = Vector3::new(0.3, -0.2, 0.5);
+        let mut k = Matrix6::zeros();
+        add_congruence(&g, &arm, &mut k);
+        let twist = Vector6::new(0.1, -0.4, 0.3, 1.0, 0.2, -0.7);
+        let omega = twist.fixed_rows::<3>(0).into_owned();
+        let v = twist.fixed_rows::<3>(3) + omega.cross(&arm);
+        assert!((twist.dot(&(k * twist)) - v.dot(&(g * v))).abs() < 1e-14);
+    }
+}

@@ -26,6 +26,8 @@ mod links;
 mod newton_cg;
 mod prescribed;
 mod solver;
+#[cfg(test)]
+mod tests;
 mod time_step;
 
 use nalgebra::{Isometry3, Vector3};

@@ -13,9 +13,7 @@
 //! Source: Yu et al. (2025), eq. (12); the links' part is that of `docs/theory/yu-2025.md`.
 
 use nalgebra::{DVector, Matrix3, Vector3, Vector4, Vector6};
-use pliant_contact_sap::{
-    ContactParameters, FrictionLimit, Lagged, NormalForce, NormalPrediction, Potential,
-};
+use pliant_contact_sap::{ContactParameters, FrictionLimit, Lagged, NormalForce, NormalPrediction};
 
 use super::links::{LinkIdx, RigidLinks};
 
@@ -82,17 +80,6 @@ pub(super) struct ContactProblem {
     pub(super) states: Vec<ContactState>,
     /// Σ_c w of each node.
     weights: Vec<f64>,
-    /// Momentum error of each node.
-    residual: Vec<Vector3<f64>>,
-}
-
-/// How far a problem is solved: norms in √J.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Residual {
-    /// |M^−½ ∇|.
-    pub(super) gradient: f64,
-    /// max(|M^½ v|, |M^−½ Jᵀγ|).
-    pub(super) scale: f64,
 }
 
 /// Parameters of a contact that do not depend on the problem's inertia.
@@ -212,13 +199,6 @@ impl ContactProblem {
         }
     }
 
-    /// The impulses that the laws have at the present velocities.
-    pub(super) fn impulses_at(&self, links: &RigidLinks) -> Vec<Vector3<f64>> {
-        let each = self.contacts.iter().zip(&self.states);
-        each.map(|(contact, state)| state.law.impulse(&self.relative_velocity(contact, links)))
-            .collect()
-    }
-
     /// Takes all velocities back to v* and V*, without impulses.
     pub(super) fn restart(&mut self, links: &mut RigidLinks) {
         for (v, node) in self.velocities.iter_mut().zip(&self.nodes) {
@@ -238,64 +218,13 @@ impl ContactProblem {
         }
     }
 
-    /// max(|M^½ v|, |M^−½ Jᵀγ|) at relative velocities `relative`.
-    pub(super) fn scale_at(&mut self, relative: &[Vector3<f64>]) -> f64 {
-        let mut impulses = std::mem::take(&mut self.residual);
-        impulses.clear();
-        impulses.resize(self.nodes.len(), Vector3::zeros());
-        for ((contact, state), v_c) in self.contacts.iter().zip(&self.states).zip(relative) {
-            contact.scatter_to_nodes(&state.law.impulse(v_c), &mut impulses);
-        }
-        let scale = self.scale_of(&impulses);
-        self.residual = impulses;
-        scale
-    }
-
-    fn scale_of(&self, impulses: &[Vector3<f64>]) -> f64 {
-        let (mut p, mut j) = (0.0, 0.0);
-        for ((node, impulse), v) in self.nodes.iter().zip(impulses).zip(&self.velocities) {
-            for k in 0..3 {
-                let inverse = node.inverse_mass[k];
-                if inverse > 0.0 {
-                    j += impulse[k] * impulse[k] * inverse;
-                    p += v[k] * v[k] / inverse;
-                }
-            }
-        }
-        p.max(j).sqrt()
-    }
-
-    /// The error of the momentum balance: Σ w (γ(v_c) − γ) on each node, in units of the root of energy.
-    pub(super) fn residual(&mut self, links: &RigidLinks) -> Residual {
-        let mut error = std::mem::take(&mut self.residual);
-        error.clear();
-        error.resize(2 * self.nodes.len(), Vector3::zeros());
-        let (gradient, impulses) = error.split_at_mut(self.nodes.len());
-        for (contact, state) in self.contacts.iter().zip(&self.states) {
-            let v_c = self.relative_velocity(contact, links);
-            let missing = state.law.impulse(&v_c) - state.impulse;
-            for (node, w) in contact.nodes.iter().zip(contact.weights) {
-                gradient[*node as usize] += missing * w;
-                impulses[*node as usize] += state.impulse * w;
-            }
-        }
-        let (mut g, mut p, mut j) = (0.0, 0.0, 0.0);
-        let nodes = self.nodes.iter().zip(&self.velocities);
-        for (((node, v), gradient), impulse) in nodes.zip(gradient).zip(impulses) {
-            for k in 0..3 {
-                let inverse = node.inverse_mass[k];
-                if inverse > 0.0 {
-                    g += gradient[k] * gradient[k] * inverse;
-                    j += impulse[k] * impulse[k] * inverse;
-                    p += v[k] * v[k] / inverse;
-                }
-            }
-        }
-        self.residual = error;
-        Residual {
-            gradient: g.sqrt(),
-            scale: p.max(j).sqrt(),
-        }
+    /// √(Σ w |γ|²) of impulses, one for each contact.
+    pub(super) fn impulse_norm(&self, impulses: &[Vector3<f64>]) -> f64 {
+        let each = self.states.iter().zip(impulses);
+        let sum: f64 = each
+            .map(|(state, impulse)| state.response * impulse.norm_squared())
+            .sum();
+        sum.sqrt()
     }
 }
 

@@ -9,8 +9,11 @@
 //! ```
 //!
 //! and its preconditioner the arrow with the block diagonal D ≥ M + JᵀGJ of the nodes, D_i = m_i + Σ w_ip G_p, and the Schur complement of contacts
-//! that share no node, S = I + Σ CᵀJ_rᵀ(G⁻¹ + W)⁻¹J_r C. Steps are the minimum along the direction. The velocities are taken back to
-//! v* + M⁻¹Jᵀγ(v) at the end, which changes them by the residual and makes momentum exact.
+//! that share no node, S = I + Σ CᵀJ_rᵀ(G⁻¹ + W)⁻¹J_r C. Steps are the minimum along the direction.
+//!
+//! The error is estimated by Newton's decrement, √(∇ᵀH⁻¹∇), relative to the impulses in the norm √(Σ w |γ|²). Impulses are those of the
+//! linearised laws, so that momentum is exact up to the residual of the conjugate gradients, and exact after velocities are computed from
+//! the impulses once more at the end.
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn, Matrix3, Matrix6, Vector3};
 use pliant_contact_sap::Potential;
@@ -19,6 +22,8 @@ use super::contact_problem::ContactProblem;
 use super::links::RigidLinks;
 use super::solver::Solved;
 
+/// Residual at which a direction is good enough, relative to the gradient.
+const FORCING: f64 = 0.1;
 /// Conjugate-gradient iterations of one direction.
 const INNER_MAX: usize = 100;
 /// The slope at which the line search ends, relative to that at its start.
@@ -32,6 +37,8 @@ pub(super) struct NewtonCg {
     /// v_c of each contact, and its change along the direction.
     relative: Vec<Vector3<f64>>,
     change: Vec<Vector3<f64>>,
+    /// γ of each contact.
+    impulses: Vec<Vector3<f64>>,
     /// Dual estimate of the direction of slip, |y| ≤ 1.
     slip: Vec<Vector3<f64>>,
     /// Inverses of the blocks of D.
@@ -83,44 +90,24 @@ impl NewtonCg {
         iterations_max: u32,
     ) -> Solved {
         let mut iterations = 0;
-        let residual = problem.residual(links);
-        if residual.gradient <= tolerance * residual.scale {
-            return Solved {
-                iterations,
-                is_converged: true,
-            };
-        }
         let root = links.response_root().clone();
         let mut z = root.tr_mul(links.substep_impulses());
-        self.slip.clear();
-        self.slip.extend(
-            problem
-                .states
-                .iter()
-                .zip(&problem.contacts)
-                .map(|(state, contact)| {
-                    let tangential =
-                        state.impulse - contact.normal * contact.normal.dot(&state.impulse);
-                    match state.friction_limit > 0.0 {
-                        true => clipped(-tangential / state.friction_limit),
-                        false => Vector3::zeros(),
-                    }
-                }),
-        );
+        self.start(problem);
         let mut is_converged = false;
-        while iterations < iterations_max {
+        while iterations < iterations_max && !is_converged {
             let gradient = self.gradient(problem, links, &root, &z);
             let norm = weighted_norm(problem, &gradient);
-            let residual = problem.scale_at(&self.relative);
-            if norm <= tolerance * residual {
+            let size = problem.impulse_norm(&self.impulses);
+            if norm <= f64::EPSILON * size {
                 is_converged = true;
                 break;
             }
             let Some(of_links) = self.factor(problem, links, &root) else {
                 break;
             };
-            let forcing = (norm / residual).sqrt().min(0.3);
-            let target = (forcing * norm).max(0.3 * tolerance * residual);
+            let target = (FORCING * norm)
+                .min(size.max(norm))
+                .max(0.1 * tolerance * size);
             let direction = self.direction(
                 problem,
                 links,
@@ -129,22 +116,50 @@ impl NewtonCg {
                 target,
                 &mut iterations,
             );
+            let decrement = (-gradient.dot(&direction)).max(0.0).sqrt();
             self.write_change(problem, links, &root, &direction);
             let alpha = self.line_search(problem, &z, &direction);
+            self.update_impulses(problem, alpha);
             self.update_slip(problem, alpha);
             problem.add_velocities(alpha, &direction.nodes);
             z.axpy(alpha, &direction.links, 1.0);
             links.set_change(&(&root * &z));
+            is_converged = decrement <= tolerance * problem.impulse_norm(&self.impulses);
             if alpha == 0.0 {
                 break;
             }
         }
-        let impulses = problem.impulses_at(links);
         problem.restart(links);
-        problem.set_impulses(&impulses, links);
+        problem.set_impulses(&self.impulses, links);
         Solved {
             iterations,
             is_converged,
+        }
+    }
+
+    /// Takes the impulses of the problem for the first estimates.
+    fn start(&mut self, problem: &ContactProblem) {
+        self.impulses.clear();
+        self.impulses
+            .extend(problem.states.iter().map(|state| state.impulse));
+        self.slip.clear();
+        let contacts = problem.states.iter().zip(&problem.contacts);
+        self.slip.extend(contacts.map(|(state, contact)| {
+            let along = contact.normal * contact.normal.dot(&state.impulse);
+            match state.friction_limit > 0.0 {
+                true => clipped((along - state.impulse) / state.friction_limit),
+                false => Vector3::zeros(),
+            }
+        }));
+    }
+
+    /// γ ← γ + α (γ(v_c) − G Δv_c − γ): with it, v = v* + M⁻¹Jᵀγ holds after the step as it did before.
+    fn update_impulses(&mut self, problem: &ContactProblem, alpha: f64) {
+        for (c, state) in problem.states.iter().enumerate() {
+            let linearised =
+                state.law.impulse(&self.relative[c]) - self.tangents[c] * self.change[c];
+            let impulse = &mut self.impulses[c];
+            *impulse += (linearised - *impulse) * alpha;
         }
     }
 

@@ -19,6 +19,11 @@ pub enum SubstepSolver {
     NewtonCg,
 }
 
+impl SubstepSolver {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::GaussSeidel, Self::NewtonCg];
+}
+
 /// How a solve went.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Solved {

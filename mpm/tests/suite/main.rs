@@ -7,6 +7,7 @@
 
 mod adaptive_step;
 mod any_state;
+mod asynchronous;
 mod contact;
 mod explicit;
 mod one_step;

@@ -1,0 +1,166 @@
+//! Random contact problems of substeps: every solver finds the minimiser, and momentum is exact.
+
+use nalgebra::{DMatrix, Isometry3, Vector3, Vector6};
+use pliant_contact_sap::{ContactParameters, Dissipation, Potential};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::contact_problem::{Contact, ContactNode, ContactProblem};
+use super::links::{LinkIdx, LinkMotion, RigidLinks};
+use super::solver::{Solvers, SubstepSolver};
+
+struct Random(ChaCha8Rng);
+
+impl Random {
+    fn of(&mut self, low: f64, high: f64) -> f64 {
+        self.0.random_range(low..high)
+    }
+
+    fn vector(&mut self, size: f64) -> Vector3<f64> {
+        Vector3::from_fn(|_, _| self.of(-size, size))
+    }
+}
+
+/// Two links, the second prescribed in half of the problems, with response of `mobility`.
+fn links(random: &mut Random, mobility: f64) -> RigidLinks {
+    let motions = (0..2).map(|_| LinkMotion {
+        X_WL: Isometry3::identity(),
+        velocity: Vector6::from_fn(|_, _| random.of(-0.1, 0.1)),
+        change: Vector6::zeros(),
+    });
+    let motions: Vec<_> = motions.collect();
+    let n = if random.of(0.0, 1.0) < 0.5 { 6 } else { 12 };
+    let root = DMatrix::from_fn(12, n, |i, _| match i < n {
+        true => random.of(-1.0, 1.0) * mobility.sqrt(),
+        false => 0.0,
+    });
+    RigidLinks::new(motions, &root * root.transpose())
+}
+
+/// Contacts of random particles in two neighbouring cells.
+fn problem(random: &mut Random) -> (ContactProblem, Vec<ContactParameters>) {
+    let mut problem = ContactProblem::default();
+    let n_nodes = 36;
+    for node in 0..n_nodes {
+        let mass = 10_f64.powf(random.of(-4.0, -2.0));
+        let held = random.of(0.0, 1.0) < 0.1;
+        problem.nodes.push(ContactNode {
+            node,
+            free: random.vector(0.5),
+            inverse_mass: Vector3::repeat(if held { 0.0 } else { 1.0 / mass }),
+        });
+    }
+    let mut parameters = Vec::new();
+    let n = 1 + random.of(0.0, 12.0) as usize;
+    for particle in 0..n {
+        let normal = random.vector(1.0).normalize();
+        let shift = 9 * (particle as u32 % 2);
+        let mut weights: [f64; 27] = std::array::from_fn(|_| random.of(0.0, 1.0));
+        let sum: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|w| *w /= sum);
+        let link = random.of(0.0, 3.0) as usize;
+        problem.contacts.push(Contact {
+            particle: particle as u32,
+            object: 0,
+            obstacle: 0,
+            link: (link < 2).then(|| (LinkIdx(link), random.vector(0.1))),
+            p_WC: Vector3::zeros(),
+            surface_velocity: random.vector(0.05),
+            normal,
+            nodes: std::array::from_fn(|n| n as u32 + shift),
+            weights,
+            signed_distance: random.of(-1e-3, 2e-4),
+            start_velocity: random.of(-0.5, 0.5),
+        });
+        parameters.push(ContactParameters {
+            time_step: 1e-4.into(),
+            signed_distance: problem.contacts[particle].signed_distance,
+            start_velocity: problem.contacts[particle].start_velocity,
+            stiffness: 10_f64.powf(random.of(2.0, 6.0)),
+            dissipation: Dissipation::HuntCrossley(random.of(0.0, 20.0)),
+            friction: random.of(0.0, 1.2),
+            stiction_speed: 1e-3,
+            inverse_inertia: 1.0,
+            near_rigid: 0.1,
+        });
+    }
+    (problem, parameters)
+}
+
+fn open(problem: &mut ContactProblem, parameters: &[ContactParameters], links: &mut RigidLinks) {
+    links.begin_substep(1.0);
+    let of_contact = |contact: &Contact, inverse_inertia: f64| ContactParameters {
+        inverse_inertia,
+        ..parameters[contact.particle as usize]
+    };
+    problem.open(&of_contact, |_| Vector3::zeros(), links);
+}
+
+/// ½|v − v*|²_M + ½ ΓᵀΛΓ + Σ ℓ.
+fn cost(problem: &ContactProblem, links: &RigidLinks, start: &RigidLinks) -> f64 {
+    let mut sum = 0.0;
+    for (i, node) in problem.nodes.iter().enumerate() {
+        let change = problem.velocity(i) - node.free;
+        for k in 0..3 {
+            if node.inverse_mass[k] > 0.0 {
+                sum += 0.5 * change[k] * change[k] / node.inverse_mass[k];
+            }
+        }
+    }
+    for l in 0..links.len() {
+        let change = links.velocity(LinkIdx(l)) - start.velocity(LinkIdx(l));
+        let impulse = links.substep_impulses().fixed_rows::<6>(6 * l).into_owned();
+        sum += 0.5 * impulse.dot(&change);
+    }
+    let contacts = problem.contacts.iter().zip(&problem.states);
+    sum + contacts
+        .map(|(contact, state)| state.law.cost(&problem.relative_velocity(contact, links)))
+        .sum::<f64>()
+}
+
+#[test]
+fn all_solvers_find_the_minimiser_of_random_problems() {
+    let mut random = Random(ChaCha8Rng::seed_from_u64(7));
+    for number in 0..2000 {
+        let mobility = 10_f64.powf(random.of(-3.0, 3.0));
+        let start = links(&mut random, mobility);
+        let (problem, parameters) = problem(&mut random);
+        let mut found: Vec<(f64, Vec<Vector3<f64>>)> = Vec::new();
+        for solver in SubstepSolver::ALL {
+            let (mut problem, mut links) = (problem.clone(), start.clone());
+            open(&mut problem, &parameters, &mut links);
+            let solved = Solvers::default().solve(solver, &mut problem, &mut links, 1e-9, 100_000);
+            assert!(solved.is_converged, "{solver:?}, problem {number}");
+            let velocities = (0..problem.nodes.len()).map(|i| problem.velocity(i));
+            found.push((cost(&problem, &links, &start), velocities.collect()));
+
+            // Both sides have the momentum of the impulses.
+            let mut balance = Vector3::zeros();
+            let mut given = Vector3::zeros();
+            for (contact, state) in problem.contacts.iter().zip(&problem.states) {
+                if contact.link.is_some() {
+                    balance += state.impulse;
+                }
+                given += state.impulse;
+            }
+            for l in 0..links.len() {
+                balance += links.substep_impulses().fixed_rows::<3>(6 * l + 3);
+            }
+            assert!(balance.norm() <= 1e-13 * given.norm().max(1e-9));
+        }
+        let (least, v) = &found[0];
+        for (cost, other) in &found[1..] {
+            assert!(
+                (cost - least).abs() <= 1e-9 * least.abs().max(1e-12),
+                "problem {number}: {cost:e} and {least:e}"
+            );
+            let size = v.iter().map(Vector3::norm).fold(0.0, f64::max);
+            let apart = v.iter().zip(other).map(|(a, b)| (a - b).norm());
+            let apart = apart.fold(0.0, f64::max);
+            assert!(
+                apart <= 1e-6 * size,
+                "problem {number}: {apart:e} of {size}"
+            );
+        }
+    }
+}

@@ -7,11 +7,11 @@
 //!
 //! One explicit substep with a cloth:
 //!
-//! 1. [`ClothForces::evaluate`]: forces on vertices, stresses of centroids.
+//! 1. [`ClothForces::evaluate`]: forces on vertices, stresses of centroids. In the first substep only, see 5.
 //! 2. Particles to grid: momentum of all, forces of vertices with weights w_i, stresses of centroids with gradients.
 //! 3. Grid velocities, boundary conditions and contact; grid to particles.
 //! 4. Vertices move; centroids follow by [`Cloth::centroids`].
-//! 5. [`Cloth::convect_normals`] with the centroids' velocity gradients and the new positions.
+//! 5. [`ClothForces::advance`]: normals with the centroids' velocity gradients and the new positions, and the next forces.
 
 mod forces;
 mod hinge;
@@ -228,21 +228,15 @@ impl<T: Real> Cloth<T> {
     ) {
         self.check_lengths(positions.len(), normals.len());
         self.check_lengths(positions.len(), velocity_gradients.len());
-        let convect = |((triangle, gradient), normal): (
-            (&ClothTriangle<T>, &Matrix3<T>),
-            &mut Vector3<T>,
-        )| {
-            let corners = triangle.vertices.map(|v| positions[v as usize]);
-            let convected = *normal + gradient * *normal * time_step;
-            let F = triangle.deformation_gradient(&corners, &convected);
-            *normal = self.law.return_normal(&F);
-        };
-        self.triangles
-            .par_iter()
-            .zip(velocity_gradients)
-            .zip(normals)
+        (&self.triangles, velocity_gradients, normals)
+            .into_par_iter()
             .with_min_len(PARALLEL_TRIANGLES_MIN)
-            .for_each(convect);
+            .for_each(|(triangle, gradient, normal)| {
+                let corners = triangle.vertices.map(|v| positions[v as usize]);
+                let convected = *normal + gradient * time_step * *normal;
+                let F = triangle.deformation_gradient(&corners, &convected);
+                *normal = self.law.return_normal(&F);
+            });
     }
 
     /// Elastic energy of stretch, compressed layers and bending, J.

@@ -1,6 +1,6 @@
 //! Energy, stress and return mapping of a cloth as functions of F = [d₁ d₂ d₃].
 
-use nalgebra::{Matrix2, Matrix3, Matrix3x2, RowVector2, Vector3};
+use nalgebra::{Matrix2, Matrix3, Matrix3x2, RowVector2, Vector2, Vector3};
 use pliant_constitutive::Real;
 
 use super::FADING_AREA_RATIO;
@@ -70,7 +70,7 @@ impl<T: Real> ClothLaw<T> {
     #[must_use]
     #[inline]
     pub fn stress(&self, F: &Matrix3<T>) -> Matrix3<T> {
-        self.stress_in(&SurfaceFrame::of(F))
+        self.frame_stress(&SurfaceFrame::of(F))
     }
 
     /// Kirchhoff stress of the normal column, P₃ d₃ᵀ, Pa.
@@ -114,34 +114,31 @@ impl<T: Real> ClothLaw<T> {
     #[must_use]
     #[inline]
     pub fn return_normal(&self, F: &Matrix3<T>) -> Vector3<T> {
-        let frame = SurfaceFrame::of(F);
+        let mut frame = SurfaceFrame::of(F);
+        self.return_frame(&mut frame);
+        frame.third_column()
+    }
+
+    /// The same for the third column of R.
+    #[inline(always)]
+    pub(super) fn return_frame(&self, frame: &mut SurfaceFrame<T>) {
         if !(frame.area_ratio > T::zero()) {
-            return F.column(2).into_owned();
+            return;
         }
         let (one, least) = (T::one(), T::of(LEAST_NORMAL));
-        let q3 = frame.q.column(2);
-        let r33 = if frame.normal.abs() < least {
-            least
-        } else {
-            frame.normal
-        };
-        if r33 > one {
-            return q3.into_owned();
+        if frame.normal.abs() < least {
+            frame.normal = least;
         }
-        if r33 < T::zero() {
-            return q3 * r33.max(-one);
-        }
-        let compression = one - r33;
+        let compression = one - frame.normal;
         let bound = self.friction * self.normal * compression * compression;
         let traction = self.shear * frame.shear.norm();
-        let shear = if !(self.shear > T::zero()) {
-            frame.shear * T::zero()
+        let holds = self.shear > T::zero() && compression >= T::zero() && frame.normal > T::zero();
+        if !holds {
+            frame.shear = Vector2::zeros();
         } else if traction > bound {
-            frame.shear * (bound / traction)
-        } else {
-            frame.shear
-        };
-        frame.q.fixed_columns::<2>(0) * shear + q3 * r33
+            frame.shear *= bound / traction;
+        }
+        frame.normal = frame.normal.min(one).max(-one);
     }
 
     /// The affine velocity to be transferred to the grid, (1+b)/2 C + (b−1)/2 Cᵀ: its rotation whole, its rate of strain by the
@@ -154,7 +151,7 @@ impl<T: Real> ClothLaw<T> {
     }
 
     #[inline(always)]
-    pub(super) fn stress_in(&self, frame: &SurfaceFrame<T>) -> Matrix3<T> {
+    pub(super) fn frame_stress(&self, frame: &SurfaceFrame<T>) -> Matrix3<T> {
         let r = &frame.in_plane;
         let cofactor = Matrix2::new(r.m22, T::zero(), -r.m12, r.m11);
         let Transverse { stress, tilt, .. } = self.transverse(frame);

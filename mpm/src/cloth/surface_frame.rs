@@ -26,20 +26,29 @@ impl<T: Real> SurfaceFrame<T> {
     pub(crate) fn of(F: &Matrix3<T>) -> Self {
         let [d1, d2, d3] = [0, 1, 2].map(|k| F.column(k).into_owned());
         let cross = d1.cross(&d2);
-        let (l1, l2, area_ratio) = (d1.norm(), d2.norm(), cross.norm());
+        let (squares, square) = (d1.norm_squared() * d2.norm_squared(), cross.norm_squared());
         // The sine of the angle between d₁ and d₂, against the rounding of the cross product.
-        if !(area_ratio > T::of(16.0) * T::default_epsilon() * l1 * l2) {
+        let rounding = T::of(16.0) * T::default_epsilon();
+        if !(square > rounding * rounding * squares) {
             return Self::collapsed(&d1, &d2, &d3);
         }
-        let (q1, q3) = (d1 / l1, cross / area_ratio);
+        let (r11, area_ratio) = (d1.norm(), square.sqrt());
+        let (inverse, inverse_area) = (T::one() / r11, T::one() / area_ratio);
+        let (q1, q3) = (d1 * inverse, cross * inverse_area);
         let q2 = q3.cross(&q1);
         Self {
             q: Matrix3::from_columns(&[q1, q2, q3]),
-            in_plane: Matrix2::new(l1, q1.dot(&d2), T::zero(), area_ratio / l1),
+            in_plane: Matrix2::new(r11, q1.dot(&d2), T::zero(), area_ratio * inverse),
             shear: Vector2::new(q1.dot(&d3), q2.dot(&d3)),
             normal: q3.dot(&d3),
             area_ratio,
         }
+    }
+
+    /// d₃ = r₁₃ q₁ + r₂₃ q₂ + r₃₃ q₃.
+    #[inline(always)]
+    pub(crate) fn third_column(&self) -> Vector3<T> {
+        self.q * Vector3::new(self.shear.x, self.shear.y, self.normal)
     }
 
     #[cold]

@@ -5,6 +5,7 @@ use pliant_constitutive::Real;
 
 use super::law::ClothLaw;
 use super::mesh::RestTriangle;
+use super::surface_frame::SurfaceFrame;
 
 /// Rest state of one triangle: a linear finite element whose quadrature point is its centroid.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,16 +65,46 @@ impl<T: Real> ClothTriangle<T> {
         normal: &Vector3<T>,
     ) -> TriangleForces<T> {
         let F = self.deformation_gradient(positions, normal);
-        let stress = law.stress(&F);
+        self.frame_forces(law, &F, &SurfaceFrame::of(&F), velocities)
+    }
+
+    /// d₃ ← return mapping of (I + Δt ∇v) d₃ with `displacement_gradient` = Δt ∇v, then the forces.
+    #[inline]
+    pub(super) fn advance(
+        &self,
+        law: &ClothLaw<T>,
+        positions: &[Vector3<T>; 3],
+        velocities: &[Vector3<T>; 3],
+        displacement_gradient: &Matrix3<T>,
+        normal: &mut Vector3<T>,
+    ) -> TriangleForces<T> {
+        let convected = *normal + displacement_gradient * *normal;
+        let mut F = self.deformation_gradient(positions, &convected);
+        let mut frame = SurfaceFrame::of(&F);
+        law.return_frame(&mut frame);
+        *normal = frame.third_column();
+        F.set_column(2, normal);
+        self.frame_forces(law, &F, &frame, velocities)
+    }
+
+    #[inline(always)]
+    fn frame_forces(
+        &self,
+        law: &ClothLaw<T>,
+        F: &Matrix3<T>,
+        frame: &SurfaceFrame<T>,
+        velocities: &[Vector3<T>; 3],
+    ) -> TriangleForces<T> {
+        let stress = law.frame_stress(frame);
         let mut in_plane = stress.fixed_columns::<2>(0).into_owned();
         if law.is_damped() {
-            in_plane += law.viscous_stress(&F, &self.surface_gradient(velocities));
+            in_plane += law.viscous_stress(F, &self.surface_gradient(velocities));
         }
         let f = in_plane * self.inverse_edges.transpose() * -self.volume;
         let (second, third) = (f.column(0).into_owned(), f.column(1).into_owned());
         TriangleForces {
             vertices: [-(second + third), second, third],
-            kirchhoff: stress.column(2) * normal.transpose(),
+            kirchhoff: stress.column(2) * F.column(2).transpose(),
         }
     }
 

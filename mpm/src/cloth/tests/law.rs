@@ -164,7 +164,7 @@ fn collapsed_triangles_have_finite_stress() {
                 // k (1 − r₃₃)² with |d₃| up to √3, times ten where the area fades.
                 assert!(P.norm() < 1e8, "{size:e}: {P}");
                 assert!(law.energy(&F).is_finite());
-                assert!(law.return_normal(&F).norm() <= d3.norm().max(1.0));
+                assert!(law.return_normal(&F).norm() < d3.norm().max(1.0) + 1e-12);
                 let F = F.map(f32::of);
                 assert!(single.stress(&F).norm() < 1e8, "{size:e} in f32");
                 assert!(single.return_normal(&F).norm() <= 1.75);

@@ -253,6 +253,33 @@ fn forces_have_the_same_bits_on_any_number_of_threads() {
 }
 
 #[test]
+fn one_pass_has_the_results_of_two() {
+    let mut draw = Draw::new(7);
+    for (mesh, in_plane) in meshes().iter().zip(LAWS) {
+        let cloth = Cloth::<f64>::new(mesh, &bending(in_plane));
+        let (positions, mut normals) = crumpled(mesh, 0.002, &mut draw);
+        let gradients: Vec<_> = normals.iter().map(|_| draw.matrix(100.0)).collect();
+        let (mut one, mut two) = (ClothForces::default(), ClothForces::default());
+        let mut carried = normals.clone();
+        one.advance(
+            &cloth,
+            &positions,
+            &positions,
+            &gradients,
+            1e-3,
+            &mut carried,
+        );
+        cloth.convect_normals(&positions, &gradients, 1e-3, &mut normals);
+        assert_eq!(normals, carried);
+        two.evaluate(&cloth, &positions, &positions, &normals);
+        let mut vertices = one.vertices().iter().zip(two.vertices());
+        assert!(vertices.all(|(a, b)| (a - b).norm() < 1e-9));
+        let mut stresses = one.kirchhoff().iter().zip(two.kirchhoff());
+        assert!(stresses.all(|(a, b)| (a - b).norm() < 1e-9));
+    }
+}
+
+#[test]
 fn masses_are_quarters() {
     let mesh = sheet([0.1, 0.06], [10, 6], 0.03);
     let cloth = Cloth::<f64>::new(&mesh, &material(LAWS[0]));

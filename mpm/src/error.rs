@@ -56,6 +56,56 @@ pub enum MpmError {
         /// Particles found inside.
         count: usize,
     },
+    /// A triangle mesh that is no surface: a vertex number out of range, a coordinate that is not finite, a triangle without
+    /// area, an edge of more than two triangles.
+    #[error("{object}: {problem}")]
+    Mesh {
+        /// The object.
+        object: String,
+        /// Location, problem and remedy, from [`MeshError`](pliant_hydroelastic::mesh::MeshError).
+        problem: String,
+    },
+    /// A vertex of a cloth without a triangle has no mass.
+    #[error(
+        "{object}: vertex {vertex} belongs to no triangle; remove it, or add the missing triangle"
+    )]
+    UnusedVertex {
+        /// The object.
+        object: String,
+        /// Counted from 0.
+        vertex: usize,
+    },
+    /// Two vertices of a cloth that the grid cannot separate.
+    #[error(
+        "{object}: vertices {} and {} are both at ({}, {}, {}) m; weld them, or move them apart",
+        .vertices[0], .vertices[1], .position[0], .position[1], .position[2]
+    )]
+    CoincidentVertices {
+        /// The object.
+        object: String,
+        /// Counted from 0.
+        vertices: [usize; 2],
+        /// m.
+        position: [f64; 3],
+    },
+    /// An edge of a cloth is longer than the grid spacing: layers would pass through.
+    #[error(
+        "{object}: the edge from vertex {} to {} is {length_m} m long and the grid spacing {spacing_m} m; an edge must not be \
+         longer than the spacing: use a spacing of {advised_spacing_m} m, or divide the triangles",
+        .vertices[0], .vertices[1]
+    )]
+    LongEdge {
+        /// The object.
+        object: String,
+        /// Its ends, counted from 0; the longest edge of the mesh.
+        vertices: [u32; 2],
+        /// m.
+        length_m: f64,
+        /// m.
+        spacing_m: f64,
+        /// A spacing that would do: 1/0.7 of the edge, m.
+        advised_spacing_m: f64,
+    },
     /// A model without anything in it.
     #[error("{0}")]
     Empty(String),

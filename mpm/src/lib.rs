@@ -13,6 +13,7 @@
     reason = "`!(x > bound)` is how NaN is made to fail a test"
 )]
 
+mod cloth;
 mod colours;
 mod error;
 mod fill;
@@ -31,6 +32,10 @@ mod substeps;
 mod system;
 mod transfer;
 
+pub use cloth::{
+    Cloth, ClothForces, ClothLaw, ClothMaterial, ClothMesh, ClothStepLimit, ClothTriangle, Hinge,
+    InPlaneLaw, StepLimitCause, TriangleForces,
+};
 pub use error::MpmError;
 pub use fill::{ParticleSet, Sampling, fill};
 pub use free_motion::{FreeMotionReport, FreeMotionSettings};

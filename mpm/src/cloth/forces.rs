@@ -1,0 +1,151 @@
+//! Forces of all triangles and hinges, summed at the vertices.
+
+use nalgebra::{Matrix3, Vector3};
+use pliant_constitutive::Real;
+use rayon::prelude::*;
+
+use super::{Cloth, PARALLEL_TRIANGLES_MIN};
+
+/// What a cloth exerts in one state; memory to be used again for the next.
+///
+/// Triangles and hinges write their own forces, then every vertex adds up what is at its corners: in parallel, with the same bits for any
+/// number of threads. An example is at [`Cloth`].
+#[derive(Clone, Debug, Default)]
+pub struct ClothForces<T> {
+    vertices: Vec<Vector3<T>>,
+    kirchhoff: Vec<Matrix3<T>>,
+    /// Of the corners of triangles, then of hinges.
+    corners: Vec<Vector3<T>>,
+}
+
+impl<T: Real> ClothForces<T> {
+    /// Forces on the vertices, N, without gravity.
+    #[must_use]
+    pub fn vertices(&self) -> &[Vector3<T>] {
+        &self.vertices
+    }
+
+    /// Kirchhoff stress of each centroid, Pa, acting on the [volume](super::ClothTriangle::volume) of its triangle.
+    #[must_use]
+    pub fn kirchhoff(&self) -> &[Matrix3<T>] {
+        &self.kirchhoff
+    }
+
+    /// Forces and stresses of `cloth` with these positions (m) and velocities (m/s) of its vertices and normals of its triangles.
+    /// Allocates when the cloth is larger than all before.
+    ///
+    /// # Panics
+    /// If a slice does not have an entry for each vertex or triangle.
+    pub fn evaluate(
+        &mut self,
+        cloth: &Cloth<T>,
+        positions: &[Vector3<T>],
+        velocities: &[Vector3<T>],
+        normals: &[Vector3<T>],
+    ) {
+        let motion = Motion {
+            positions,
+            velocities,
+        };
+        let of_triangles = self.fit(cloth, &motion, normals.len());
+        let (corners, _) = self.corners.split_at_mut(of_triangles);
+        (&cloth.triangles, normals)
+            .into_par_iter()
+            .zip(corners.par_chunks_exact_mut(3))
+            .zip(&mut self.kirchhoff)
+            .with_min_len(PARALLEL_TRIANGLES_MIN)
+            .for_each(|(((triangle, normal), corners), kirchhoff)| {
+                let (x, v) = motion.of(&triangle.vertices);
+                let forces = triangle.forces(&cloth.law, &x, &v, normal);
+                corners.copy_from_slice(&forces.vertices);
+                *kirchhoff = forces.kirchhoff;
+            });
+        self.bend_and_sum(cloth, positions);
+    }
+
+    /// [`Cloth::convect_normals`] and [`Self::evaluate`] in one pass over the triangles: the end of one substep and the beginning
+    /// of the next. Same results.
+    ///
+    /// # Panics
+    /// If a slice does not have an entry for each vertex or triangle.
+    pub fn advance(
+        &mut self,
+        cloth: &Cloth<T>,
+        positions: &[Vector3<T>],
+        velocities: &[Vector3<T>],
+        velocity_gradients: &[Matrix3<T>],
+        time_step: T,
+        normals: &mut [Vector3<T>],
+    ) {
+        let motion = Motion {
+            positions,
+            velocities,
+        };
+        cloth.check_lengths(positions.len(), velocity_gradients.len());
+        let of_triangles = self.fit(cloth, &motion, normals.len());
+        let (corners, _) = self.corners.split_at_mut(of_triangles);
+        (&cloth.triangles, velocity_gradients, normals)
+            .into_par_iter()
+            .zip(corners.par_chunks_exact_mut(3))
+            .zip(&mut self.kirchhoff)
+            .with_min_len(PARALLEL_TRIANGLES_MIN)
+            .for_each(|(((triangle, gradient, normal), corners), kirchhoff)| {
+                let (x, v) = motion.of(&triangle.vertices);
+                let forces = triangle.advance(&cloth.law, &x, &v, &(gradient * time_step), normal);
+                corners.copy_from_slice(&forces.vertices);
+                *kirchhoff = forces.kirchhoff;
+            });
+        self.bend_and_sum(cloth, positions);
+    }
+
+    /// Makes room, and returns the number of corners of triangles.
+    fn fit(&mut self, cloth: &Cloth<T>, motion: &Motion<'_, T>, normal_count: usize) -> usize {
+        cloth.check_lengths(motion.positions.len(), normal_count);
+        cloth.check_lengths(motion.velocities.len(), normal_count);
+        let of_triangles = 3 * cloth.triangles.len();
+        let corner_count = of_triangles + 4 * cloth.hinges.len();
+        self.vertices
+            .resize(motion.positions.len(), Vector3::zeros());
+        self.kirchhoff.resize(normal_count, Matrix3::zeros());
+        self.corners.resize(corner_count, Vector3::zeros());
+        of_triangles
+    }
+
+    fn bend_and_sum(&mut self, cloth: &Cloth<T>, positions: &[Vector3<T>]) {
+        let (_, of_hinges) = self.corners.split_at_mut(3 * cloth.triangles.len());
+        cloth
+            .hinges
+            .par_iter()
+            .zip(of_hinges.par_chunks_exact_mut(4))
+            .with_min_len(PARALLEL_TRIANGLES_MIN)
+            .for_each(|(hinge, corners)| {
+                let x = hinge.vertices.map(|v| positions[v as usize]);
+                corners.copy_from_slice(&hinge.forces(&x));
+            });
+        let corners = &self.corners;
+        self.vertices
+            .par_iter_mut()
+            .enumerate()
+            .with_min_len(PARALLEL_TRIANGLES_MIN)
+            .for_each(|(vertex, force)| {
+                let at = cloth.corners.at(vertex);
+                *force = at
+                    .iter()
+                    .fold(Vector3::zeros(), |sum, n| sum + corners[*n as usize]);
+            });
+    }
+}
+
+/// Positions and velocities of the vertices.
+struct Motion<'a, T> {
+    positions: &'a [Vector3<T>],
+    velocities: &'a [Vector3<T>],
+}
+
+impl<T: Real> Motion<'_, T> {
+    #[inline(always)]
+    fn of(&self, vertices: &[u32; 3]) -> ([Vector3<T>; 3], [Vector3<T>; 3]) {
+        let of = |values: &[Vector3<T>]| vertices.map(|v| values[v as usize]);
+        (of(self.positions), of(self.velocities))
+    }
+}

@@ -1,0 +1,306 @@
+//! The triangle mesh of a cloth: checked once against the grid, then immutable.
+
+use std::collections::HashMap;
+
+use nalgebra::{Matrix2, Vector3};
+use pliant_hydroelastic::mesh::{
+    Degenerate, Edge, FilePosition, LoadReport, Location, MeshError, Severity, SurfaceOptions,
+    SurfaceUse, TriMesh,
+};
+
+use crate::error::{MpmError, positive};
+
+/// Longest edge without a report, in grid spacings.
+const ADVISED_EDGE: f64 = 0.7;
+/// Vertices closer than this, in grid spacings, have the same velocity on the grid for ever.
+const COINCIDENT: f64 = 1e-6;
+
+/// A triangle mesh at rest, fit for a grid of a given spacing.
+///
+/// Holes, boundaries and several components are allowed. Every edge has one or two triangles, every triangle a positive
+/// area, every vertex a position of its own, and no edge is longer than the grid spacing: across a longer edge the cloth
+/// would leave grid cells without a particle, and other layers would pass through.
+///
+/// The sides of a triangle are equal: the order of its vertices fixes the direction in which its normal is drawn and nothing
+/// else. Neighbours are reordered to agree; a Möbius strip is allowed and reported.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::generate;
+/// use pliant_mpm::{ClothMesh, MpmError};
+///
+/// // 0.2 m × 0.1 m, edges up to 7.1 mm, grid spacing 1/64 m.
+/// let sheet = generate::sheet([0.2, 0.1], [40, 20])?;
+/// let (mesh, report) = ClothMesh::new("towel", sheet, 1.0 / 64.0)?;
+/// assert_eq!(mesh.surface().triangles().len(), 1600);
+/// assert!((mesh.areas().sum::<f64>() - 0.02).abs() < 1e-12);
+/// assert!(report.entries.is_empty());
+///
+/// // The same mesh is too coarse for a grid of 5 mm.
+/// let sheet = generate::sheet([0.2, 0.1], [40, 20])?;
+/// assert!(matches!(ClothMesh::new("towel", sheet, 0.005), Err(MpmError::LongEdge { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ClothMesh {
+    surface: TriMesh,
+    rest: Vec<RestTriangle>,
+    spacing: f64,
+}
+
+/// Rest shape of a triangle in its own plane: the first axis along its first edge, the origin in its first vertex.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RestTriangle {
+    /// D_m⁻¹, 1/m; the columns of D_m are the edges from the first vertex to the second and third.
+    pub(crate) inverse_edges: Matrix2<f64>,
+    /// m².
+    pub(crate) area: f64,
+}
+
+impl RestTriangle {
+    fn of([a, b, c]: [Vector3<f64>; 3]) -> Self {
+        let (first, second) = (b - a, c - a);
+        let length = first.norm();
+        let doubled_area = first.cross(&second).norm();
+        let along = first.dot(&second) / length;
+        let height = doubled_area / length;
+        Self {
+            inverse_edges: Matrix2::new(
+                1.0 / length,
+                -along / (length * height),
+                0.0,
+                1.0 / height,
+            ),
+            area: 0.5 * doubled_area,
+        }
+    }
+
+    /// Gradients of the linear shape functions of the three vertices in the rest plane, 1/m; their lengths are the inverse
+    /// altitudes.
+    pub(crate) fn shape_gradients(&self) -> [[f64; 2]; 3] {
+        let m = &self.inverse_edges;
+        [
+            [-m.m11 - m.m21, -m.m12 - m.m22],
+            [m.m11, m.m12],
+            [m.m21, m.m22],
+        ]
+    }
+}
+
+impl ClothMesh {
+    /// The rest shape `surface` for a grid of spacing `spacing` (m). `object` is named in errors and reports.
+    ///
+    /// Edges longer than 0.7 spacings are reported as suspicious: layers get through where the cloth is stretched.
+    ///
+    /// # Errors
+    /// [`MpmError::LongEdge`] for an edge longer than the spacing, [`MpmError::CoincidentVertices`] for two vertices at one
+    /// position, [`MpmError::Parameter`] for the spacing.
+    pub fn new(
+        object: &str,
+        surface: TriMesh,
+        spacing: f64,
+    ) -> Result<(Self, LoadReport), MpmError> {
+        positive(object, "grid spacing", spacing)?;
+        let mut report = LoadReport::default();
+        check_coincident(object, surface.vertices(), COINCIDENT * spacing)?;
+        check_edges(object, &surface, spacing, &mut report)?;
+        let rest = (0_u32..surface.triangles().len() as u32)
+            .map(|t| RestTriangle::of(surface.corners(t.into())))
+            .collect();
+        Ok((
+            Self {
+                surface,
+                rest,
+                spacing,
+            },
+            report,
+        ))
+    }
+
+    /// From arrays: positions (m) and triangles as vertex numbers counted from 0.
+    ///
+    /// Vertices and triangles keep their numbers: nothing is dropped or merged, unlike in [`TriMesh::build`] with its default
+    /// options. Triangles that are oriented against their neighbours are reordered and reported.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`]; [`MpmError::Mesh`] for non-finite coordinates, vertex numbers out of range, triangles without
+    /// area or with the same vertices, edges of three and more triangles; [`MpmError::UnusedVertex`].
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use pliant_mpm::ClothMesh;
+    ///
+    /// let corners = [[0.0, 0.0], [0.01, 0.0], [0.01, 0.01], [0.0, 0.01]];
+    /// let vertices = corners.map(|[x, y]| Vector3::new(x, y, 0.0)).to_vec();
+    /// let (mesh, report) = ClothMesh::from_arrays("patch", vertices.clone(), vec![[0, 1, 2], [0, 2, 3]], 0.025)?;
+    /// assert_eq!(mesh.surface().edges().len(), 5);
+    /// assert!(report.entries.is_empty());
+    ///
+    /// let error = ClothMesh::from_arrays("patch", vertices, vec![[0, 1, 2]], 0.025).unwrap_err();
+    /// assert_eq!(error.to_string(), "patch: vertex 3 belongs to no triangle; remove it, or add the missing triangle");
+    /// # Ok::<(), pliant_mpm::MpmError>(())
+    /// ```
+    pub fn from_arrays(
+        object: &str,
+        vertices: Vec<Vector3<f64>>,
+        triangles: Vec<[u32; 3]>,
+        spacing: f64,
+    ) -> Result<(Self, LoadReport), MpmError> {
+        let options = SurfaceOptions {
+            degenerate: Degenerate::Refuse,
+            ..SurfaceOptions::default()
+        };
+        let unused = first_unused(vertices.len(), &triangles);
+        let (surface, built) = TriMesh::build(vertices, triangles, SurfaceUse::Cloth, &options)
+            .map_err(|error| mesh_error(object, &error))?;
+        if let Some(vertex) = unused {
+            return Err(MpmError::UnusedVertex {
+                object: object.into(),
+                vertex,
+            });
+        }
+        let (mesh, mut report) = Self::new(object, surface, spacing)?;
+        report.entries.splice(0..0, built.entries);
+        Ok((mesh, report))
+    }
+
+    /// Vertices, triangles, edges with their one or two triangles, boundary loops, components.
+    #[must_use]
+    pub fn surface(&self) -> &TriMesh {
+        &self.surface
+    }
+
+    /// Grid spacing that the mesh was checked for, m.
+    #[must_use]
+    pub fn spacing(&self) -> f64 {
+        self.spacing
+    }
+
+    /// Rest area of each triangle, m².
+    pub fn areas(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
+        self.rest.iter().map(|triangle| triangle.area)
+    }
+
+    /// Rest shape of each triangle.
+    pub(crate) fn rest(&self) -> &[RestTriangle] {
+        &self.rest
+    }
+
+    /// The edges with two triangles.
+    pub(crate) fn hinges(&self) -> impl Iterator<Item = HingeVertices> + '_ {
+        self.surface
+            .edges()
+            .iter()
+            .filter_map(|edge| self.hinge(edge))
+    }
+
+    fn hinge(&self, edge: &Edge) -> Option<HingeVertices> {
+        let triangles = [edge.first, edge.second?];
+        let opposite = |k: usize| {
+            let corners = self.surface.triangles()[triangles[k].index()];
+            let mut others = corners.iter().filter(|v| !edge.vertices.contains(v));
+            others.next().map(|v| v.0)
+        };
+        let [from, to] = edge.vertices.map(u32::from);
+        Some(HingeVertices {
+            vertices: [from, to, opposite(0)?, opposite(1)?],
+            triangles: triangles.map(|t| t.0),
+        })
+    }
+}
+
+/// An edge between two triangles.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HingeVertices {
+    /// The two ends of the edge, then the third vertices of the two triangles.
+    pub(crate) vertices: [u32; 4],
+    pub(crate) triangles: [u32; 2],
+}
+
+fn mesh_error(object: &str, error: &MeshError) -> MpmError {
+    MpmError::Mesh {
+        object: object.into(),
+        problem: error
+            .flaw()
+            .map_or_else(|| error.to_string(), ToString::to_string),
+    }
+}
+
+fn first_unused(vertex_count: usize, triangles: &[[u32; 3]]) -> Option<usize> {
+    let mut used = vec![false; vertex_count];
+    for corner in triangles.iter().flatten() {
+        if let Some(used) = used.get_mut(*corner as usize) {
+            *used = true;
+        }
+    }
+    used.iter().position(|used| !used)
+}
+
+/// Refuses vertices closer than `distance`: a hashed grid of that size has them in the same or in neighbouring cells.
+fn check_coincident(
+    object: &str,
+    vertices: &[Vector3<f64>],
+    distance: f64,
+) -> Result<(), MpmError> {
+    let cell = |x: &Vector3<f64>| [0, 1, 2].map(|k| (x[k] / distance).floor() as i64);
+    let mut in_cell: HashMap<[i64; 3], usize> = HashMap::with_capacity(vertices.len());
+    for (second, x) in vertices.iter().enumerate() {
+        let own = cell(x);
+        for n in 0..27 {
+            let offset = [n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1];
+            let neighbour = [0, 1, 2].map(|k| own[k].saturating_add(offset[k]));
+            if let Some(&first) = in_cell.get(&neighbour)
+                && (vertices[first] - x).norm() < distance
+            {
+                return Err(MpmError::CoincidentVertices {
+                    object: object.into(),
+                    vertices: [first, second],
+                    position: (*x).into(),
+                });
+            }
+        }
+        in_cell.insert(own, second);
+    }
+    Ok(())
+}
+
+fn check_edges(
+    object: &str,
+    surface: &TriMesh,
+    spacing: f64,
+    report: &mut LoadReport,
+) -> Result<(), MpmError> {
+    let position = |vertex: u32| surface.vertices()[vertex as usize];
+    let lengths = surface.edges().iter().map(|edge| {
+        let ends = edge.vertices.map(u32::from);
+        (ends, (position(ends[1]) - position(ends[0])).norm())
+    });
+    let advised = ADVISED_EDGE * spacing;
+    let above = lengths
+        .clone()
+        .filter(|(_, length)| *length > advised)
+        .count();
+    let Some((vertices, longest)) = lengths.max_by(|a, b| a.1.total_cmp(&b.1)) else {
+        return Ok(());
+    };
+    if longest > spacing {
+        return Err(MpmError::LongEdge {
+            object: object.into(),
+            vertices,
+            length_m: longest,
+            spacing_m: spacing,
+            advised_spacing_m: longest / ADVISED_EDGE,
+        });
+    }
+    // The comparison of equal numbers may go either way.
+    if longest > advised * (1.0 + 1e-9) {
+        let [from, to] = vertices;
+        let text = format!(
+            "{above} edges are longer than {ADVISED_EDGE} grid spacings, the longest from vertex {from} to {to} with \
+             {longest} m of {spacing} m: layers may pass through where the cloth is stretched; a spacing of {} m would do",
+            longest / ADVISED_EDGE
+        );
+        let at = Location::new(object, FilePosition::Whole);
+        report.add(Severity::Suspicious, at, text);
+    }
+    Ok(())
+}

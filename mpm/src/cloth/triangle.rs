@@ -1,0 +1,117 @@
+//! One triangle: from positions to the deformation gradient, from stress to forces.
+
+use nalgebra::{Matrix2, Matrix3, Matrix3x2, Vector3};
+use pliant_constitutive::Real;
+
+use super::law::ClothLaw;
+use super::mesh::RestTriangle;
+use super::surface_frame::SurfaceFrame;
+
+/// Rest state of one triangle: a linear finite element whose quadrature point is its centroid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClothTriangle<T> {
+    /// Its vertices, counted from 0.
+    pub vertices: [u32; 3],
+    /// D_m⁻¹ in the plane of the triangle, 1/m; the columns of D_m are the edges from the first vertex to the others.
+    pub inverse_edges: Matrix2<T>,
+    /// Area times thickness, m³.
+    pub volume: T,
+}
+
+/// What a deformed triangle exerts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TriangleForces<T> {
+    /// Forces on the vertices, N; their sum is zero.
+    pub vertices: [Vector3<T>; 3],
+    /// Kirchhoff stress P₃ d₃ᵀ at the centroid, Pa, acting on [`ClothTriangle::volume`].
+    pub kirchhoff: Matrix3<T>,
+}
+
+impl<T: Real> ClothTriangle<T> {
+    pub(super) fn new(vertices: [u32; 3], rest: &RestTriangle, thickness: f64) -> Self {
+        Self {
+            vertices,
+            inverse_edges: rest.inverse_edges.map(T::of),
+            volume: T::of(rest.area * thickness),
+        }
+    }
+
+    /// F = [D_s D_m⁻¹, d₃] with the current edges D_s.
+    #[must_use]
+    #[inline]
+    pub fn deformation_gradient(
+        &self,
+        vertices: &[Vector3<T>; 3],
+        normal: &Vector3<T>,
+    ) -> Matrix3<T> {
+        let edges = self.surface_gradient(vertices);
+        Matrix3::from_columns(&[
+            edges.column(0).into_owned(),
+            edges.column(1).into_owned(),
+            *normal,
+        ])
+    }
+
+    /// The elastic and viscous forces: f = −V P₁₂ D_m⁻ᵀ on the second and third vertex, the opposite of their sum on the first.
+    ///
+    /// Forces and stress together have no torque: Σ x × f + V a(τ) = 0 with a_i = ε_ijk τ_jk.
+    #[must_use]
+    #[inline]
+    pub fn forces(
+        &self,
+        law: &ClothLaw<T>,
+        positions: &[Vector3<T>; 3],
+        velocities: &[Vector3<T>; 3],
+        normal: &Vector3<T>,
+    ) -> TriangleForces<T> {
+        let F = self.deformation_gradient(positions, normal);
+        self.frame_forces(law, &F, &SurfaceFrame::of(&F), velocities)
+    }
+
+    /// d₃ ← return mapping of (I + Δt ∇v) d₃ with `displacement_gradient` = Δt ∇v, then the forces.
+    #[inline]
+    pub(super) fn advance(
+        &self,
+        law: &ClothLaw<T>,
+        positions: &[Vector3<T>; 3],
+        velocities: &[Vector3<T>; 3],
+        displacement_gradient: &Matrix3<T>,
+        normal: &mut Vector3<T>,
+    ) -> TriangleForces<T> {
+        let convected = *normal + displacement_gradient * *normal;
+        let mut F = self.deformation_gradient(positions, &convected);
+        let mut frame = SurfaceFrame::of(&F);
+        law.return_frame(&mut frame);
+        *normal = frame.third_column();
+        F.set_column(2, normal);
+        self.frame_forces(law, &F, &frame, velocities)
+    }
+
+    #[inline(always)]
+    fn frame_forces(
+        &self,
+        law: &ClothLaw<T>,
+        F: &Matrix3<T>,
+        frame: &SurfaceFrame<T>,
+        velocities: &[Vector3<T>; 3],
+    ) -> TriangleForces<T> {
+        let stress = law.frame_stress(frame);
+        let mut in_plane = stress.fixed_columns::<2>(0).into_owned();
+        if law.is_damped() {
+            in_plane += law.viscous_stress(F, &self.surface_gradient(velocities));
+        }
+        let f = in_plane * self.inverse_edges.transpose() * -self.volume;
+        let (second, third) = (f.column(0).into_owned(), f.column(1).into_owned());
+        TriangleForces {
+            vertices: [-(second + third), second, third],
+            kirchhoff: stress.column(2) * F.column(2).transpose(),
+        }
+    }
+
+    /// Σ a_v ∇N_vᵀ of values at the vertices.
+    #[inline]
+    fn surface_gradient(&self, values: &[Vector3<T>; 3]) -> Matrix3x2<T> {
+        let [first, second, third] = values;
+        Matrix3x2::from_columns(&[second - first, third - first]) * self.inverse_edges
+    }
+}

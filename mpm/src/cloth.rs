@@ -18,6 +18,7 @@ mod hinge;
 mod law;
 mod material;
 mod mesh;
+mod object;
 mod step_limit;
 mod surface_frame;
 #[cfg(test)]
@@ -29,6 +30,8 @@ pub use hinge::Hinge;
 pub use law::ClothLaw;
 pub use material::{ClothMaterial, InPlaneLaw};
 pub use mesh::ClothMesh;
+pub use object::ClothSpec;
+pub(crate) use object::{ClothObject, Fabric};
 pub use step_limit::{ClothStepLimit, StepLimitCause};
 pub use triangle::{ClothTriangle, TriangleForces};
 

@@ -33,7 +33,7 @@ mod system;
 mod transfer;
 
 pub use cloth::{
-    Cloth, ClothForces, ClothLaw, ClothMaterial, ClothMesh, ClothStepLimit, ClothTriangle, Hinge,
+    Cloth, ClothForces, ClothLaw, ClothMaterial, ClothMesh, ClothSpec, ClothStepLimit, ClothTriangle, Hinge,
     InPlaneLaw, StepLimitCause, TriangleForces,
 };
 pub use error::MpmError;
@@ -52,7 +52,7 @@ pub use particle::Particle;
 pub use sparse_grid::{BLOCK_NODES, SparseGrid};
 pub use spline::{GradientForm, Stencil, base_node};
 pub use substeps::{
-    CpuSubsteps, LinkIdx, LinkImpulse, LinkMotion, Obstacle, ObstaclePair, PairImpulse,
+    CpuSubsteps, LimitReason, LinkIdx, LinkImpulse, LinkMotion, Obstacle, ObstaclePair, PairImpulse,
     ParticleImpulse, Precision, RigidLinks, StageTimes, SubstepBackend, SubstepContact,
     SubstepInput, SubstepLimit, SubstepReport, SubstepSolver,
 };

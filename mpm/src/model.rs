@@ -12,8 +12,10 @@ use pliant_contact_sap::{
     BodyState, BodyStep, Control, DeformableModel, Energy, SelfContact, Surface, VelocityLayout,
 };
 
+use crate::cloth::{ClothMesh, ClothObject};
 use crate::free_motion::FreeMotionSettings;
 use crate::material::{Lagged, Law, Material};
+use crate::particle::Particle;
 use crate::spline::GradientForm;
 use crate::step::MpmStep;
 
@@ -100,6 +102,8 @@ pub(crate) struct Object {
     pub(crate) particle_volume: f64,
     /// Of contact, m.
     pub(crate) radius: f64,
+    /// The mesh that carries its forces, of a cloth. Mass and volume of its particles differ.
+    pub(crate) cloth: Option<Arc<ClothObject>>,
 }
 
 /// What a step and its model share.
@@ -172,6 +176,20 @@ impl MaterialPoints {
     #[must_use]
     pub fn n_objects(&self) -> usize {
         self.parts.objects.len()
+    }
+
+    /// The objects that are cloths.
+    fn cloths(&self) -> impl Iterator<Item = (ObjectIdx, &ClothObject)> {
+        let objects = self.parts.objects.iter().enumerate();
+        objects.filter_map(|(k, o)| Some((ObjectIdx(k), o.cloth.as_deref()?)))
+    }
+
+    /// The mesh at rest of an object that is a cloth. Its particles are the vertices, in their order, and then the centroids of the
+    /// triangles.
+    #[must_use]
+    pub fn cloth_mesh(&self, object: ObjectIdx) -> Option<&ClothMesh> {
+        let cloth = self.parts.objects[object.0].cloth.as_deref()?;
+        Some(&cloth.mesh)
     }
 
     /// Name of an object.
@@ -248,22 +266,30 @@ impl MaterialPoints {
             let density = Law::<f64>::energy(material, &p.strain, &lagged, &Matrix3::zeros());
             energy.potential += p.volume * density - p.mass * gravity.dot(&p.x);
         }
+        for (object, cloth) in self.cloths().filter(|(object, _)| counts(*object)) {
+            energy.potential += cloth_energy(&records, object, cloth);
+        }
         let (linear, angular) = crate::transfer::momenta(&records.particles, h);
         energy.linear_momentum_W = linear;
         energy.angular_momentum_W = angular;
         energy
     }
+}
 
-    /// The largest step that an explicit integration of this model can take: 0.4 h/c of the fastest material, s.
-    #[must_use]
-    pub fn explicit_time_step_s(&self) -> f64 {
-        let speed = |o: &Object| {
-            let density = o.particle_mass / o.particle_volume;
-            (o.material.wave_modulus() / density).sqrt()
-        };
-        let fastest = self.parts.objects.iter().map(speed).fold(0.0, f64::max);
-        0.4 * self.parts.settings.spacing / fastest
+/// Elastic energy of a cloth in a state, J.
+fn cloth_energy(records: &Records, object: ObjectIdx, cloth: &ClothObject) -> f64 {
+    let own = |p: &&Particle<f64>| p.object as usize == object.0;
+    let own: Vec<&Particle<f64>> = records.particles.iter().filter(own).collect();
+    if own.len() != cloth.n_particles() {
+        return 0.0;
     }
+    let (vertices, centroids) = own.split_at(cloth.n_vertices());
+    let positions: Vec<_> = vertices.iter().map(|p| p.x).collect();
+    let normals: Vec<Vector3<f64>> = centroids
+        .iter()
+        .map(|p| p.strain.f.column(2).into_owned())
+        .collect();
+    cloth.cloth.energy(&positions, &normals)
 }
 
 impl DeformableModel for MaterialPoints {

@@ -184,6 +184,11 @@ impl BodyStep for MpmStep {
         if targets.iter().any(|x| !x.is_empty()) {
             return Err(BodyError::Unsupported { what: "actuators" });
         }
+        if self.parts.objects.iter().any(|o| o.cloth.is_some()) {
+            return Err(BodyError::Unsupported {
+                what: "cloth in implicit steps; the asynchronous stepper has it",
+            });
+        }
         self.warnings.clear();
         self.report = FreeMotionReport::default();
         self.records.read_again(&self.parts, state)?;

@@ -18,6 +18,7 @@
 //! Source: Yu, Du, Zong, Castro, Jiang, Han (2025), "A convex formulation of material points and rigid bodies with GPU-accelerated
 //! async-coupling for interactive simulation", sections III to V.
 
+mod cloth;
 mod contact_problem;
 mod cpu;
 mod detection;
@@ -37,7 +38,7 @@ use pliant_hydroelastic::Shape;
 pub use cpu::{CpuSubsteps, Precision};
 pub use links::{LinkIdx, LinkImpulse, LinkMotion, RigidLinks};
 pub use solver::SubstepSolver;
-pub use time_step::SubstepLimit;
+pub use time_step::{LimitReason, SubstepLimit};
 
 /// Takes the substeps of one model of material points, on the processor or on a device.
 ///

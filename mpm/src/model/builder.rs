@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 use pliant_contact_sap::BodyState;
 
 use super::records::Records;
+use crate::cloth::{ClothObject, ClothSpec, Fabric};
 use super::{MaterialPoints, MpmSettings, Object, ObjectIdx, Parts, Sink, Source, Wall};
 use crate::error::{MpmError, not_negative, positive, within};
 use crate::fill::ParticleSet;
@@ -76,11 +77,18 @@ impl ObjectSpec {
     }
 }
 
+/// One object of either kind.
+#[derive(Clone, Debug)]
+enum Spec {
+    Solid(ObjectSpec),
+    Cloth(ClothSpec),
+}
+
 /// Collects objects, walls, sources and sinks of a [`MaterialPoints`].
 #[derive(Clone, Debug)]
 pub struct MpmBuilder {
     settings: MpmSettings,
-    objects: Vec<ObjectSpec>,
+    objects: Vec<Spec>,
     walls: Vec<Wall>,
     sources: Vec<Source>,
     sinks: Vec<Sink>,
@@ -103,7 +111,14 @@ impl MpmBuilder {
 
     /// Adds an object. Its particles are numbered after those that are there.
     pub fn object(&mut self, object: ObjectSpec) -> ObjectIdx {
-        self.objects.push(object);
+        self.objects.push(Spec::Solid(object));
+        ObjectIdx(self.objects.len() - 1)
+    }
+
+    /// Adds a cloth. Its vertices and then the centroids of its triangles are numbered after the particles that are there. Held
+    /// vertices move exactly as they are told.
+    pub fn cloth(&mut self, cloth: ClothSpec) -> ObjectIdx {
+        self.objects.push(Spec::Cloth(cloth));
         ObjectIdx(self.objects.len() - 1)
     }
 
@@ -140,6 +155,13 @@ impl MpmBuilder {
         let mut records = Records::default();
         let mut objects = Vec::new();
         for (number, spec) in self.objects.iter().enumerate() {
+            let spec = match spec {
+                Spec::Solid(spec) => spec,
+                Spec::Cloth(spec) => {
+                    objects.push(add_cloth(spec, number, self.settings.spacing, &mut records));
+                    continue;
+                }
+            };
             let set = &spec.particles;
             objects.push(Object {
                 name: spec.name.clone(),
@@ -147,6 +169,7 @@ impl MpmBuilder {
                 particle_mass: spec.density * set.particle_volume,
                 particle_volume: set.particle_volume,
                 radius: spec.contact_radius.unwrap_or(0.5 * set.spacing()),
+                cloth: None,
             });
             let count = set.points.len().max(1) as f64;
             let centre = set.points.iter().map(|p| p.coords).sum::<Vector3<f64>>() / count;
@@ -212,7 +235,10 @@ impl MpmBuilder {
                 "must be positive",
             )?;
         }
-        let nothing = self.objects.iter().all(|o| o.particles.points.is_empty());
+        let nothing = self.objects.iter().all(|o| match o {
+            Spec::Solid(solid) => solid.particles.points.is_empty(),
+            Spec::Cloth(_) => false,
+        });
         if nothing && self.sources.is_empty() {
             return Err(MpmError::Empty(
                 "a model of material points needs particles or an source".into(),
@@ -228,10 +254,53 @@ impl MpmBuilder {
                 "must ascend without repetition",
             )?;
         }
-        self.objects.iter().try_for_each(ObjectSpec::check)?;
+        self.objects.iter().try_for_each(|o| match o {
+            Spec::Solid(solid) => solid.check(),
+            Spec::Cloth(cloth) => cloth.check(settings.spacing),
+        })?;
         self.walls.iter().try_for_each(Wall::check)?;
         self.sources
             .iter()
             .try_for_each(|e| e.check(self.objects.len()))
+    }
+}
+
+/// Adds the particles of a cloth: vertices, then centroids with unit normals.
+fn add_cloth(spec: &ClothSpec, number: usize, spacing: f64, records: &mut Records) -> Object {
+    let first = records.particles.len() as u32;
+    let object = ClothObject::new(spec, first);
+    let cloth = &object.cloth;
+    let n = cloth.triangles().len();
+    let (mut centroids, mut normals) = (vec![Vector3::zeros(); n], vec![Vector3::z(); n]);
+    cloth.centroids(&spec.positions, &mut centroids);
+    cloth.unit_normals(&spec.positions, &mut normals);
+    let vertices = spec.positions.iter().map(|x| (*x, Matrix3::identity()));
+    let centroids = centroids.iter().zip(&normals).map(|(x, normal)| {
+        let mut f = Matrix3::identity();
+        f.set_column(2, normal);
+        (*x, f)
+    });
+    for (x, f) in vertices.chain(centroids) {
+        records.ids.push(records.particles.len() as u32);
+        records.particles.push(Particle {
+            x,
+            v: spec.velocity_W,
+            strain: Strain {
+                f,
+                internal: [0.0; 2],
+            },
+            object: number as u32,
+            ..Particle::default()
+        });
+    }
+    let masses = cloth.vertex_masses().iter().chain(cloth.centroid_masses());
+    let volumes = cloth.triangles().iter().map(|t| t.volume);
+    Object {
+        name: spec.name.clone(),
+        material: Arc::new(Fabric),
+        particle_mass: masses.copied().fold(f64::INFINITY, f64::min),
+        particle_volume: volumes.fold(f64::INFINITY, f64::min),
+        radius: spec.contact_radius.unwrap_or(0.25 * spacing),
+        cloth: Some(object),
     }
 }

@@ -69,11 +69,15 @@ impl Records {
             }
             let object = object as u32;
             let spec = &parts.objects[object as usize];
+            let (mass, volume) = match &spec.cloth {
+                Some(cloth) => cloth.mass_and_volume(record[21] as u32),
+                None => (spec.particle_mass, spec.particle_volume),
+            };
             let particle = Particle {
                 x: Vector3::from_column_slice(&q[3 * p..3 * p + 3]),
                 v: Vector3::from_column_slice(&v[3 * p..3 * p + 3]),
-                mass: spec.particle_mass,
-                volume: spec.particle_volume,
+                mass,
+                volume,
                 c: Matrix3::from_column_slice(&record[..9]),
                 strain: Strain {
                     f: Matrix3::from_column_slice(&record[9..18]),

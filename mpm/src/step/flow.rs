@@ -43,7 +43,11 @@ pub(super) fn sink(parts: &Parts, records: &mut Records) {
     if parts.sinks.is_empty() {
         return;
     }
-    let taken = |p: &Particle<f64>| parts.sinks.iter().any(|s| s.takes(&Point3::from(p.x)));
+    // A cloth cannot lose single particles.
+    let taken = |p: &Particle<f64>| {
+        parts.objects[p.object as usize].cloth.is_none()
+            && parts.sinks.iter().any(|s| s.takes(&Point3::from(p.x)))
+    };
     let stays: Vec<bool> = records.particles.iter().map(|p| !taken(p)).collect();
     let mut stay = stays.iter();
     records

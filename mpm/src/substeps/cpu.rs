@@ -8,6 +8,7 @@ use nalgebra::{Matrix3, Vector3};
 use pliant_constitutive::Real;
 use pliant_contact_sap::{BodyError, BodyReport, BodyState, ContactParameters};
 
+use super::cloth::{ClothRun, cloths_of};
 use super::contact_problem::{Contact, ContactNode, ContactProblem};
 use super::links::RigidLinks;
 use super::prescribed::{Held, Prescribed, held_sets, occupied};
@@ -54,6 +55,10 @@ pub struct CpuSubsteps<T> {
     unsorted: Vec<Particle<T>>,
     grid: SparseGrid,
     field: NodeField<T>,
+    /// Of each object that is a cloth.
+    cloths: Vec<Option<ClothRun<T>>>,
+    /// Where each particle of the state is among the sorted ones.
+    place: Vec<u32>,
     prescribed: Prescribed,
     problem: ContactProblem,
     solvers: Solvers,
@@ -76,6 +81,8 @@ impl<T: Precision> CpuSubsteps<T> {
             unsorted: Vec::new(),
             grid: SparseGrid::default(),
             field: NodeField::default(),
+            cloths: cloths_of(&model.parts),
+            place: Vec::new(),
             prescribed: Prescribed::default(),
             problem: ContactProblem::default(),
             solvers: Solvers::default(),
@@ -92,20 +99,35 @@ impl<T: Precision> CpuSubsteps<T> {
             .build(spacing, self.particles.iter().map(|p| p.x))?;
         sort_particles(&self.grid, &self.particles, &mut self.unsorted);
         std::mem::swap(&mut self.particles, &mut self.unsorted);
+        self.place.resize(self.particles.len(), 0);
+        for (place, p) in self.particles.iter().enumerate() {
+            self.place[p.index as usize] = place as u32;
+        }
         Ok(())
     }
 
     fn scatter(&mut self, transfer: &Transfer<T>, length_s: f64) {
         let objects = &self.parts.objects;
+        let dt = T::of(length_s);
+        let cloths = &self.cloths;
+        for cloth in cloths.iter().flatten() {
+            cloth.kick(&mut self.particles, &self.place, dt);
+        }
         let impulse = |p: &Particle<T>| -> Matrix3<T> {
+            if let Some(cloth) = &cloths[p.object as usize] {
+                return cloth.kirchhoff(p.index) * (-p.volume * dt);
+            }
             let law = T::law(objects[p.object as usize].material.as_ref());
             let lagged = Lagged {
                 velocity_gradient: p.c,
                 ..Lagged::default()
             };
-            law.kirchhoff(&p.strain, &lagged) * (-p.volume * T::of(length_s))
+            law.kirchhoff(&p.strain, &lagged) * (-p.volume * dt)
         };
         transfer.particles_to_grid(&self.grid, &self.particles, impulse, &mut self.field);
+        for cloth in cloths.iter().flatten() {
+            cloth.kick(&mut self.particles, &self.place, -dt);
+        }
     }
 
     /// Adds the impulses of loads on particles to the momentum of the field.
@@ -265,13 +287,31 @@ impl<T: Precision> CpuSubsteps<T> {
         self.forces.sort_unstable_by_key(|(key, _)| *key);
     }
 
-    fn gather(&mut self, transfer: &Transfer<T>, length_s: f64) -> bool {
+    /// Moves particles on; returns whether one of them has left its cell.
+    fn gather(&mut self, transfer: &Transfer<T>, length_s: f64, held: &[Held<'_>]) -> bool {
         let dt = T::of(length_s);
         let inverse = T::of(1.0 / self.parts.settings.spacing);
         let objects = &self.parts.objects;
         let has_left_its_cell = AtomicBool::new(false);
         let crushed = &self.crushed;
+        let cloths = &self.cloths;
         let update = |p: &mut Particle<T>, gradient: &Matrix3<T>| {
+            let from = base_node(&p.x, inverse);
+            if let Some(cloth) = &cloths[p.object as usize] {
+                p.strain.f = *gradient;
+                p.c = cloth.damped(&p.c);
+                let own = held.iter().filter(|held| held.members[p.index as usize]);
+                for (k, v) in own.flat_map(|held| held.velocity.iter().enumerate()) {
+                    if !v.is_nan() {
+                        p.v[k] = T::of(*v);
+                    }
+                }
+                p.x += p.v * dt;
+                if base_node(&p.x, inverse) != from {
+                    has_left_its_cell.store(true, Ordering::Relaxed);
+                }
+                return;
+            }
             let law = T::law(objects[p.object as usize].material.as_ref());
             let g = gradient * dt;
             let mut lagged = Lagged {
@@ -284,14 +324,19 @@ impl<T: Precision> CpuSubsteps<T> {
                 crushed.note(p.index);
             }
             p.strain = law.advance(&p.strain, &lagged, &g);
-            let from = base_node(&p.x, inverse);
             p.x += p.v * dt;
             if base_node(&p.x, inverse) != from {
                 has_left_its_cell.store(true, Ordering::Relaxed);
             }
         };
         transfer.grid_to_particles(&self.grid, &self.field, &mut self.particles, update);
-        has_left_its_cell.into_inner()
+        let mut has_left = has_left_its_cell.into_inner();
+        for cloth in self.cloths.iter_mut().flatten() {
+            cloth.advance(&mut self.particles, &self.place, dt);
+            // Centroids are not where the grid took them.
+            has_left = true;
+        }
+        has_left
     }
 }
 
@@ -301,6 +346,9 @@ impl<T: Precision> SubstepBackend for CpuSubsteps<T> {
         self.particles.clear();
         self.particles
             .extend(self.records.particles.iter().map(Particle::cast));
+        for cloth in self.cloths.iter_mut().flatten() {
+            cloth.begin(&self.particles);
+        }
         self.passed_s = 0.0;
         self.crushed = Crushed::default();
         Ok(())
@@ -357,7 +405,7 @@ impl<T: Precision> SubstepBackend for CpuSubsteps<T> {
             self.solve_contacts(input, links, length_s, report);
             pairs.add(&self.problem);
             report.times.solve_s += clock.lap_s();
-            is_sorted = !self.gather(&transfer, length_s);
+            is_sorted = !self.gather(&transfer, length_s, &held);
             report.times.gather_s += clock.lap_s();
             links.end_substep(length_s, share);
         }
@@ -368,6 +416,9 @@ impl<T: Precision> SubstepBackend for CpuSubsteps<T> {
     }
 
     fn end(&mut self, next: &mut BodyState) -> Result<BodyReport, BodyError> {
+        for cloth in self.cloths.iter().flatten() {
+            cloth.end(&mut self.particles, &self.place);
+        }
         for p in &self.particles {
             self.records.particles[p.index as usize] = p.cast();
         }

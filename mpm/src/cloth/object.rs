@@ -1,0 +1,169 @@
+//! A cloth among the objects of a model of material points.
+
+use std::sync::Arc;
+
+use nalgebra::{Matrix3, Vector3};
+use pliant_constitutive::Real;
+
+use super::{Cloth, ClothMaterial, ClothMesh};
+use crate::error::{MpmError, not_negative, within};
+use crate::material::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
+
+/// A cloth to be added to a model: see [`MpmBuilder::cloth`](crate::MpmBuilder::cloth).
+#[derive(Clone, Debug)]
+pub struct ClothSpec {
+    /// For messages, scenes and pictures.
+    pub name: String,
+    /// The shape at rest.
+    pub mesh: ClothMesh,
+    /// Where its vertices start, m, world frame, in the order of the mesh.
+    pub positions: Vec<Vector3<f64>>,
+    /// Its material.
+    pub material: ClothMaterial,
+    /// Start velocity, m/s.
+    pub velocity_W: Vector3<f64>,
+    /// Radius of each particle in contact with rigid bodies, m; `None`: a quarter of the grid spacing.
+    pub contact_radius: Option<f64>,
+}
+
+impl ClothSpec {
+    /// A cloth at rest in the shape of its mesh.
+    pub fn new(name: impl Into<String>, mesh: ClothMesh, material: ClothMaterial) -> Self {
+        Self {
+            name: name.into(),
+            positions: mesh.surface().vertices().to_vec(),
+            mesh,
+            material,
+            velocity_W: Vector3::zeros(),
+            contact_radius: None,
+        }
+    }
+
+    pub(crate) fn check(&self, spacing: f64) -> Result<(), MpmError> {
+        let name = self.name.as_str();
+        if let Some(radius) = self.contact_radius {
+            not_negative(name, "contact_radius", radius)?;
+        }
+        let expected = self.mesh.surface().vertices().len();
+        within(
+            name,
+            "number of positions",
+            self.positions.len() as f64,
+            self.positions.len() == expected,
+            "must be the number of vertices of the mesh",
+        )?;
+        let numbers = self.positions.iter().flat_map(|p| p.iter());
+        let odd = numbers.chain(self.velocity_W.iter()).find(|x| !x.is_finite());
+        within(
+            name,
+            "coordinate",
+            odd.copied().unwrap_or(0.0),
+            odd.is_none(),
+            "must be finite",
+        )?;
+        within(
+            name,
+            "grid spacing of its mesh",
+            self.mesh.spacing(),
+            self.mesh.spacing() <= spacing,
+            "must be at most the spacing of the grid, so that its edges are shorter",
+        )?;
+        Ok(())
+    }
+}
+
+/// A cloth of a model. Its particles are the vertices and then the centroids, with consecutive identities.
+#[derive(Debug)]
+pub(crate) struct ClothObject {
+    pub(crate) mesh: ClothMesh,
+    pub(crate) material: ClothMaterial,
+    pub(crate) cloth: Cloth<f64>,
+    /// Identity of the first vertex.
+    pub(crate) first: u32,
+}
+
+impl ClothObject {
+    pub(crate) fn new(spec: &ClothSpec, first: u32) -> Arc<Self> {
+        Arc::new(Self {
+            mesh: spec.mesh.clone(),
+            material: spec.material.clone(),
+            cloth: Cloth::new(&spec.mesh, &spec.material),
+            first,
+        })
+    }
+
+    pub(crate) fn n_vertices(&self) -> usize {
+        self.cloth.vertex_masses().len()
+    }
+
+    pub(crate) fn n_particles(&self) -> usize {
+        self.n_vertices() + self.cloth.triangles().len()
+    }
+
+    /// Mass (kg) and volume at rest (m³) of a particle by its identity. Vertices have no volume.
+    pub(crate) fn mass_and_volume(&self, id: u32) -> (f64, f64) {
+        let k = id.wrapping_sub(self.first) as usize;
+        match k.checked_sub(self.n_vertices()) {
+            None => (self.cloth.vertex_masses()[k], 0.0),
+            Some(t) => match self.cloth.triangles().get(t) {
+                Some(triangle) => (self.cloth.centroid_masses()[t], triangle.volume),
+                None => (0.0, 0.0),
+            },
+        }
+    }
+}
+
+/// The material of the particles of a cloth, which have no stress of their own: forces are those of the triangles.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fabric;
+
+impl<T: Real> Law<T> for Fabric {
+    fn energy(&self, _: &Strain<T>, _: &Lagged<T>, _: &Matrix3<T>) -> T {
+        T::zero()
+    }
+
+    fn stress(&self, _: &Strain<T>, _: &Lagged<T>, _: &Matrix3<T>) -> Matrix3<T> {
+        Matrix3::zeros()
+    }
+
+    fn tangent(
+        &self,
+        _: &Strain<T>,
+        _: &Lagged<T>,
+        _: &Matrix3<T>,
+        _: Definiteness,
+    ) -> Tangent<T> {
+        Tangent::General(Box::default())
+    }
+
+    fn advance(&self, strain: &Strain<T>, _: &Lagged<T>, _: &Matrix3<T>) -> Strain<T> {
+        *strain
+    }
+
+    fn is_crushed(&self, _: &Strain<T>, _: &Matrix3<T>) -> bool {
+        false
+    }
+}
+
+impl Material for Fabric {
+    fn name(&self) -> &'static str {
+        "cloth"
+    }
+
+    fn energy_form(&self) -> EnergyForm {
+        EnergyForm::Quadratic
+    }
+
+    /// Not that of the cloth, whose limit is that of its mesh.
+    fn wave_modulus(&self) -> f64 {
+        0.0
+    }
+
+    fn volume_ratio(&self, _: &Strain<f64>) -> f64 {
+        1.0
+    }
+
+    fn pressure(&self, _: &Strain<f64>) -> f64 {
+        0.0
+    }
+}

@@ -33,8 +33,8 @@ mod system;
 mod transfer;
 
 pub use cloth::{
-    Cloth, ClothForces, ClothLaw, ClothMaterial, ClothMesh, ClothSpec, ClothStepLimit, ClothTriangle, Hinge,
-    InPlaneLaw, StepLimitCause, TriangleForces,
+    Cloth, ClothForces, ClothLaw, ClothMaterial, ClothMesh, ClothSpec, ClothStepLimit,
+    ClothTriangle, Hinge, InPlaneLaw, StepLimitCause, TriangleForces,
 };
 pub use error::MpmError;
 pub use fill::{ParticleSet, Sampling, fill};
@@ -52,8 +52,8 @@ pub use particle::Particle;
 pub use sparse_grid::{BLOCK_NODES, SparseGrid};
 pub use spline::{GradientForm, Stencil, base_node};
 pub use substeps::{
-    CpuSubsteps, LimitReason, LinkIdx, LinkImpulse, LinkMotion, Obstacle, ObstaclePair, PairImpulse,
-    ParticleImpulse, Precision, RigidLinks, StageTimes, SubstepBackend, SubstepContact,
-    SubstepInput, SubstepLimit, SubstepReport, SubstepSolver,
+    CpuSubsteps, LimitReason, LinkIdx, LinkImpulse, LinkMotion, Obstacle, ObstaclePair,
+    PairImpulse, ParticleImpulse, Precision, RigidLinks, StageTimes, SubstepBackend,
+    SubstepContact, SubstepInput, SubstepLimit, SubstepReport, SubstepSolver,
 };
 pub use transfer::{NodeField, Transfer, momenta, sort_particles};

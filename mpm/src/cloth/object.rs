@@ -53,7 +53,9 @@ impl ClothSpec {
             "must be the number of vertices of the mesh",
         )?;
         let numbers = self.positions.iter().flat_map(|p| p.iter());
-        let odd = numbers.chain(self.velocity_W.iter()).find(|x| !x.is_finite());
+        let odd = numbers
+            .chain(self.velocity_W.iter())
+            .find(|x| !x.is_finite());
         within(
             name,
             "coordinate",
@@ -126,13 +128,7 @@ impl<T: Real> Law<T> for Fabric {
         Matrix3::zeros()
     }
 
-    fn tangent(
-        &self,
-        _: &Strain<T>,
-        _: &Lagged<T>,
-        _: &Matrix3<T>,
-        _: Definiteness,
-    ) -> Tangent<T> {
+    fn tangent(&self, _: &Strain<T>, _: &Lagged<T>, _: &Matrix3<T>, _: Definiteness) -> Tangent<T> {
         Tangent::General(Box::default())
     }
 

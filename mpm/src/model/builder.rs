@@ -6,8 +6,8 @@ use nalgebra::{Matrix3, Vector3};
 use pliant_contact_sap::BodyState;
 
 use super::records::Records;
-use crate::cloth::{ClothObject, ClothSpec, Fabric};
 use super::{MaterialPoints, MpmSettings, Object, ObjectIdx, Parts, Sink, Source, Wall};
+use crate::cloth::{ClothObject, ClothSpec, Fabric};
 use crate::error::{MpmError, not_negative, positive, within};
 use crate::fill::ParticleSet;
 use crate::material::{Material, Strain};

@@ -54,14 +54,28 @@ impl<T: Real> ClothRun<T> {
             .extend(centroids.iter().map(|p| p.strain.f.column(2).into_owned()));
         self.gradients.resize(triangles, Matrix3::zeros());
         self.centroids.resize(triangles, Vector3::zeros());
-        self.forces
-            .evaluate(&self.cloth, &self.positions, &self.velocities, &self.normals);
+        self.forces.evaluate(
+            &self.cloth,
+            &self.positions,
+            &self.velocities,
+            &self.normals,
+        );
     }
 
-    /// Changes the velocities of the vertices by `time` of their forces. `place` finds a particle of the state.
-    pub(super) fn kick(&self, particles: &mut [Particle<T>], place: &[u32], time: T) {
+    /// Changes the velocities of the vertices by `time` of their forces. `place` finds a particle of the state. On held vertices the
+    /// support balances the forces.
+    pub(super) fn kick(
+        &self,
+        particles: &mut [Particle<T>],
+        place: &[u32],
+        time: T,
+        is_held: impl Fn(usize) -> bool,
+    ) {
         let masses = self.cloth.vertex_masses();
         for (k, (force, mass)) in self.forces.vertices().iter().zip(masses).enumerate() {
+            if is_held(self.first + k) {
+                continue;
+            }
             particles[place[self.first + k] as usize].v += force * (time / *mass);
         }
     }

@@ -106,12 +106,13 @@ impl<T: Precision> CpuSubsteps<T> {
         Ok(())
     }
 
-    fn scatter(&mut self, transfer: &Transfer<T>, length_s: f64) {
+    fn scatter(&mut self, transfer: &Transfer<T>, length_s: f64, held: &[Held<'_>]) {
+        let is_held = |index: usize| held.iter().any(|held| held.members[index]);
         let objects = &self.parts.objects;
         let dt = T::of(length_s);
         let cloths = &self.cloths;
         for cloth in cloths.iter().flatten() {
-            cloth.kick(&mut self.particles, &self.place, dt);
+            cloth.kick(&mut self.particles, &self.place, dt, is_held);
         }
         let impulse = |p: &Particle<T>| -> Matrix3<T> {
             if let Some(cloth) = &cloths[p.object as usize] {
@@ -126,7 +127,7 @@ impl<T: Precision> CpuSubsteps<T> {
         };
         transfer.particles_to_grid(&self.grid, &self.particles, impulse, &mut self.field);
         for cloth in cloths.iter().flatten() {
-            cloth.kick(&mut self.particles, &self.place, -dt);
+            cloth.kick(&mut self.particles, &self.place, -dt, is_held);
         }
     }
 
@@ -393,7 +394,7 @@ impl<T: Precision> SubstepBackend for CpuSubsteps<T> {
             }
             report.times.sort_s += clock.lap_s();
             links.begin_substep(share);
-            self.scatter(&transfer, length_s);
+            self.scatter(&transfer, length_s, &held);
             self.add_loads(input, length_s)?;
             self.field.momentum_to_velocity(&gravity, T::of(length_s));
             self.prescribed

@@ -33,7 +33,16 @@ impl Prescribed {
             self.add_wall(parts.settings.spacing, grid, field, wall);
         }
         for held in held {
-            self.add_held(parts.settings.spacing, grid, field, particles, held);
+            let holds_nodes = |p: &Particle<T>| {
+                held.members[p.index as usize] && parts.objects[p.object as usize].cloth.is_none()
+            };
+            self.add_held(
+                grid,
+                field,
+                particles,
+                (parts.settings.spacing, held),
+                holds_nodes,
+            );
         }
         // Later entries of a node override earlier ones by component.
         self.nodes.sort_by_key(|(node, _)| *node);
@@ -102,19 +111,19 @@ impl Prescribed {
         }
     }
 
-    /// Nodes that have more than half of their mass from the held set.
+    /// Nodes that have more than half of their mass from the particles of the held set. Vertices of cloth are held themselves.
     fn add_held<T: Real>(
         &mut self,
-        spacing: f64,
         grid: &SparseGrid,
         field: &NodeField<T>,
         particles: &[Particle<T>],
-        held: &Held<'_>,
+        (spacing, held): (f64, &Held<'_>),
+        holds_nodes: impl Fn(&Particle<T>) -> bool,
     ) {
         self.share.clear();
         for (block, cell, range) in occupied(grid) {
             for p in &particles[range] {
-                if !held.members[p.index as usize] {
+                if !holds_nodes(p) {
                     continue;
                 }
                 let x = p.x.map(T::wide);

@@ -97,5 +97,8 @@ fn steps_up_to_the_limit_are_stable_and_a_few_times_longer_ones_are_not() {
     let material = LinearCorotated::new(Lame::from_young_poisson(1e5, 0.3).unwrap());
     let speed = (material.wave_modulus() / 1000.0).sqrt();
     let run = whirl(Arc::new(material), GradientForm::True);
-    assert!((run.model.substep_limit().expect("an object").length_s * speed / (0.4 * H) - 1.0).abs() < 1e-12);
+    assert!(
+        (run.model.substep_limit().expect("an object").length_s * speed / (0.4 * H) - 1.0).abs()
+            < 1e-12
+    );
 }

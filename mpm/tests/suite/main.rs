@@ -8,6 +8,7 @@
 mod adaptive_step;
 mod any_state;
 mod asynchronous;
+mod cloth;
 mod contact;
 mod explicit;
 mod one_step;

@@ -1,0 +1,218 @@
+//! Cloth in a world, under the asynchronous stepper.
+
+use nalgebra::{Isometry3, Point3, Vector3};
+use pliant_contact_sap::{ConvexContactSolver, SolverKind, StopCriteria};
+use pliant_coupling::{
+    Asynchronous, AsynchronousSettings, Geometry, GeometryIdx, Mount, Precision, State, StepReport,
+    Stepper, StrongImplicit, World, WorldBuilder,
+};
+use pliant_hydroelastic::mesh::generate;
+use pliant_hydroelastic::{ContactMaterial, Shape};
+use pliant_mpm::{
+    ClothMaterial, ClothMesh, ClothSpec, InPlaneLaw, LimitReason, MaterialPoints, MpmBuilder,
+    MpmSettings,
+};
+
+const G: f64 = 9.81;
+
+fn stepper(precision: Precision) -> Asynchronous<Box<dyn ConvexContactSolver>> {
+    let rigid = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+    let settings = AsynchronousSettings {
+        precision,
+        ..AsynchronousSettings::default()
+    };
+    Asynchronous::new(rigid, settings).unwrap()
+}
+
+fn step(stepper: &mut impl Stepper, world: &World, state: &mut State, dt: f64) -> StepReport {
+    let mut next = State::default();
+    let report = stepper.step(world, state, dt, &mut next).unwrap();
+    assert!(report.is_trusted(), "{:?}", report.untrusted());
+    std::mem::swap(state, &mut next);
+    report
+}
+
+/// A sheet in the plane z = 0, its centre at the origin.
+fn sheet(size: [f64; 2], cells: [u32; 2], spacing: f64) -> ClothMesh {
+    let surface = generate::sheet(size, cells).unwrap();
+    ClothMesh::new("sheet", surface, spacing).unwrap().0
+}
+
+/// Bounds of the vertices along an axis.
+fn extent(positions: &[Vector3<f64>], axis: usize) -> (f64, f64) {
+    let along = positions.iter().map(|p| p[axis]);
+    along.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
+        (low.min(x), high.max(x))
+    })
+}
+
+fn vertices(state: &State, n: usize) -> Vec<Vector3<f64>> {
+    let q = state.bodies[0].q.chunks_exact(3).take(n);
+    q.map(Vector3::from_column_slice).collect()
+}
+
+#[test]
+fn a_hanging_strip_stretches_under_its_own_weight() {
+    // Δ = ρ g L²/(2E), 2.45 mm, at a mean strain of 1.2 %.
+    let (length, modulus, density) = (0.2, 8e4, 1000.0);
+    let material = ClothMaterial::new(InPlaneLaw::FixedCorotated, modulus, 0.0, density, 1e-3)
+        .unwrap()
+        .with_damping_time(0.01)
+        .unwrap();
+    let mesh = sheet([0.1, length], [10, 20], 0.02);
+    let mut spec = ClothSpec::new("strip", mesh.clone(), material);
+    let (low, high) = extent(mesh.surface().vertices(), 1);
+    // Upright: y becomes z.
+    for p in &mut spec.positions {
+        *p = Vector3::new(p.x, 0.0, p.y - high);
+    }
+    let top = |p: &Vector3<f64>| p.z > -1e-9;
+    let held = (0_u32..).zip(&spec.positions).filter(|(_, p)| top(p));
+    let held: Vec<u32> = held.map(|(k, _)| k).collect();
+    assert_eq!(held.len(), 11);
+    let n = spec.positions.len();
+    let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+    builder.cloth(spec);
+    builder.grip("top", held.clone());
+    let model = builder.build().unwrap();
+    assert!(matches!(
+        model.substep_limit().unwrap().reason,
+        LimitReason::Cloth(_)
+    ));
+    let mut builder = WorldBuilder::default();
+    builder.gravity(Vector3::new(0.0, 0.0, -G));
+    builder.add_body("cloth", Box::new(model));
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    state.controls[0].held = vec![Some(0.0); 3];
+    let mut stepper = stepper(Precision::Double);
+    let mut lowest = Vec::new();
+    for _ in 0..200 {
+        let _ = step(&mut stepper, &world, &mut state, 0.005);
+        lowest.push(extent(&vertices(&state, n), 2).0);
+    }
+    let settled = lowest[150..].iter().sum::<f64>() / 50.0;
+    let stretch = (low - high) - settled;
+    let expected = density * G * length * length / (2.0 * modulus);
+    assert!(
+        (stretch / expected - 1.0).abs() < 0.05,
+        "{stretch} for {expected}"
+    );
+    // Held vertices have not moved.
+    let now = vertices(&state, n);
+    for k in held {
+        assert_eq!(now[k as usize].z, 0.0);
+    }
+}
+
+/// A cloth of 0.3 m that falls on a ball of 0.06 m.
+fn drape(friction: f64) -> (World, MaterialPoints) {
+    let material = ClothMaterial::new(InPlaneLaw::FixedCorotated, 5e4, 0.3, 1000.0, 1e-3)
+        .unwrap()
+        .with_affine_fraction(0.8)
+        .unwrap();
+    let mut spec = ClothSpec::new("cloth", sheet([0.3, 0.3], [30, 30], 0.02), material);
+    for p in &mut spec.positions {
+        p.z += 0.07;
+    }
+    let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+    builder.cloth(spec);
+    let model = builder.build().unwrap();
+    let contact = ContactMaterial {
+        stiffness: 1e3,
+        dissipation: 5.0,
+        friction,
+        ..ContactMaterial::default()
+    };
+    let mut builder = WorldBuilder::default();
+    builder.gravity(Vector3::new(0.0, 0.0, -G));
+    let body = builder.add_body("cloth", Box::new(model.clone()));
+    let mount = Mount::World(Isometry3::identity());
+    let ball = Shape::sphere(0.06).unwrap();
+    builder.add_geometry(Geometry::new("ball", mount, ball, contact));
+    builder.add_geometry(Geometry::of_vertices("cloth", body, contact));
+    (builder.build().unwrap(), model)
+}
+
+#[test]
+fn a_cloth_drapes_symmetrically_over_a_ball_and_weighs_what_it_weighs() {
+    let (world, model) = drape(0.6);
+    let n = 31 * 31;
+    let start = world.default_state();
+    let rest = vertices(&start, n);
+    let mut state = start;
+    let mut stepper = stepper(Precision::Double);
+    let mut carried = 0.0;
+    for k in 0..100 {
+        let report = step(&mut stepper, &world, &mut state, 0.005);
+        if k >= 60 {
+            let wrench = report.contact_wrench(&Point3::origin(), |g| g == GeometryIdx(1));
+            carried += wrench.force.z / 40.0;
+        }
+    }
+    // It hangs down on all sides and nowhere enters the ball.
+    let now = vertices(&state, n);
+    let (low, high) = extent(&now, 2);
+    assert!(high > 0.055 && low < -0.02, "{low} to {high}");
+    assert!(now.iter().all(|p| p.norm() > 0.058));
+    // The mesh is the same after half a turn about z.
+    let mut worst = 0.0_f64;
+    for (p, x) in rest.iter().zip(&now) {
+        let turned = Vector3::new(-p.x, -p.y, p.z);
+        let (other, _) = (now.iter().zip(&rest))
+            .min_by(|a, b| (a.1 - turned).norm().total_cmp(&(b.1 - turned).norm()))
+            .unwrap();
+        worst = worst.max((Vector3::new(-x.x, -x.y, x.z) - other).norm());
+    }
+    assert!(worst < 1e-3, "{worst} m");
+    let weight = 1000.0 * 1e-3 * 0.3 * 0.3 * G;
+    assert!(
+        (carried / weight - 1.0).abs() < 0.15,
+        "{carried} of {weight}"
+    );
+    let mass: f64 = model.particles(&state.bodies[0]).map(|p| p.mass).sum();
+    assert!((mass / 0.09 - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn free_cloth_keeps_its_momentum() {
+    let (_, model) = drape(0.0);
+    let mut builder = WorldBuilder::default();
+    builder.gravity(Vector3::zeros());
+    builder.add_body("cloth", Box::new(model));
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    // A bent, spinning sheet.
+    for k in 0..31 * 31 {
+        let x = state.bodies[0].q[3 * k];
+        let y = state.bodies[0].q[3 * k + 1];
+        state.bodies[0].v[3 * k] = -2.0 * y + 0.3;
+        state.bodies[0].v[3 * k + 1] = 2.0 * x;
+        state.bodies[0].v[3 * k + 2] = (20.0 * x).sin();
+    }
+    let before = world.energy(&state).linear_momentum_W;
+    let mut stepper = stepper(Precision::Double);
+    for _ in 0..40 {
+        let _ = step(&mut stepper, &world, &mut state, 0.002);
+    }
+    // Centroids take their velocities from the vertices, so that the sum of both is not that of the grid.
+    let after = world.energy(&state).linear_momentum_W;
+    let lost = (after - before).norm() / before.norm();
+    eprintln!("cloth: {lost:e} of its momentum lost");
+    assert!(lost < 0.02, "{lost}");
+}
+
+#[test]
+fn the_implicit_stepper_refuses_cloth_by_name() {
+    let (world, _) = drape(0.0);
+    let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+    let mut next = State::default();
+    let error = stepper
+        .step(&world, &world.default_state(), 0.005, &mut next)
+        .unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("\"cloth\"") && text.contains("asynchronous"),
+        "{text}"
+    );
+}

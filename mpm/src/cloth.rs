@@ -10,7 +10,8 @@
 //! 1. [`ClothForces::evaluate`]: forces on vertices, stresses of centroids. In the first substep only, see 5.
 //! 2. Particles to grid: momentum of all, forces of vertices with weights w_i, stresses of centroids with gradients.
 //! 3. Grid velocities, boundary conditions and contact; grid to particles.
-//! 4. Vertices move; centroids follow by [`Cloth::centroids`].
+//! 4. Vertices move; centroids follow by [`Cloth::centroids`]. They keep the velocity that they have from the grid: with the mean of
+//!    their vertices' velocities, linear momentum would not be conserved.
 //! 5. [`ClothForces::advance`]: normals with the centroids' velocity gradients and the new positions, and the next forces.
 
 mod forces;
@@ -191,7 +192,7 @@ impl<T: Real> Cloth<T> {
         &self.centroid_masses
     }
 
-    /// Means over the vertices of each triangle: positions or velocities of centroids from those of vertices.
+    /// Means over the vertices of each triangle: positions of centroids from those of vertices.
     ///
     /// # Panics
     /// If a slice does not have an entry for each vertex or triangle.

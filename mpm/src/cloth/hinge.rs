@@ -93,9 +93,9 @@ impl<T: Real> Hinge<T> {
         if !(squares[0] > T::zero() && squares[1] > T::zero() && bent.length > T::zero()) {
             return [Vector3::zeros(); 4];
         }
-        for k in 0..2 {
-            let least = self.rest_doubled_areas[k] * T::of(FADING_AREA_RATIO);
-            moment *= (squares[k].sqrt() / least).min(T::one());
+        for (square, rest) in squares.iter().zip(self.rest_doubled_areas) {
+            let least = rest * T::of(FADING_AREA_RATIO);
+            moment *= (square.sqrt() / least).min(T::one());
         }
         // −∂θ/∂x of a third vertex is its triangle's normal over its distance from the edge.
         let [first, second] = [0, 1].map(|k| bent.normals[k] * (moment * bent.length / squares[k]));

@@ -138,7 +138,12 @@ impl<T: Real> ClothLaw<T> {
         } else if traction > bound {
             frame.shear *= bound / traction;
         }
-        frame.normal = frame.normal.min(one).max(-one);
+        // `min` and `max` would make a number of NaN.
+        if frame.normal > one {
+            frame.normal = one;
+        } else if frame.normal < -one {
+            frame.normal = -one;
+        }
     }
 
     /// The affine velocity to be transferred to the grid, (1+b)/2 C + (b−1)/2 Cᵀ: its rotation whole, its rate of strain by the

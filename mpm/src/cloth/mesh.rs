@@ -235,7 +235,7 @@ fn first_unused(vertex_count: usize, triangles: &[[u32; 3]]) -> Option<usize> {
     used.iter().position(|used| !used)
 }
 
-/// Refuses vertices closer than `distance`: a hashed grid of that size has them in the same or in neighbouring cells.
+/// Refuses vertices closer than `distance`, and those in one cell of a hashed grid of that size, which then has one in each.
 fn check_coincident(
     object: &str,
     vertices: &[Vector3<f64>],
@@ -249,7 +249,7 @@ fn check_coincident(
             let offset = [n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1];
             let neighbour = [0, 1, 2].map(|k| own[k].saturating_add(offset[k]));
             if let Some(&first) = in_cell.get(&neighbour)
-                && (vertices[first] - x).norm() < distance
+                && (neighbour == own || (vertices[first] - x).norm() < distance)
             {
                 return Err(MpmError::CoincidentVertices {
                     object: object.into(),

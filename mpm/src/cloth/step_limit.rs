@@ -49,6 +49,7 @@ impl ClothMaterial {
     /// Σ_i (∇w_i·d)²/m_i ≤ 8/h² for the normal column, and the slope of its pressure is at most 8k/27, at r₃₃ = 2/3.
     ///
     /// The limit is for a cloth near its rest area: one that is stretched by more than a sixth needs a shorter step, in proportion.
+    /// Inverted normals, which are stiffer, are not counted.
     ///
     /// ```
     /// use pliant_hydroelastic::mesh::generate;
@@ -81,15 +82,15 @@ impl ClothMaterial {
             0.0
         };
         let damping_ratio = 0.5 * self.damping_time() * in_plane.sqrt();
-        let terms = [
-            (in_plane, StepLimitCause::InPlane),
+        let (mut largest_term, mut cause) = (in_plane, StepLimitCause::InPlane);
+        for (term, its_cause) in [
             (transverse, StepLimitCause::Transverse),
             (bending, StepLimitCause::Bending),
-        ];
-        let (_, mut cause) = terms
-            .into_iter()
-            .reduce(|a, b| if b.0 > a.0 { b } else { a })
-            .expect("there are three terms");
+        ] {
+            if term > largest_term {
+                (largest_term, cause) = (term, its_cause);
+            }
+        }
         if cause == StepLimitCause::InPlane && damping_ratio > 1.0 {
             cause = StepLimitCause::Damping;
         }

@@ -61,10 +61,11 @@ impl<T: Real> SurfaceFrame<T> {
             let q = [q1, q3.cross(&q1), q3];
             (q, Matrix2::new(l1, q1.dot(d2), T::zero(), T::zero()))
         } else {
+            // l₁ is zero, or NaN and stays so.
             let q2 = across(&Vector3::zeros(), d2);
             let q3 = across(&q2, d3);
             let q = [q2.cross(&q3), q2, q3];
-            (q, Matrix2::new(T::zero(), T::zero(), T::zero(), l2))
+            (q, Matrix2::new(l1, T::zero(), T::zero(), l2))
         };
         Self {
             q: Matrix3::from_columns(&q),

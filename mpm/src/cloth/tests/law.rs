@@ -173,6 +173,17 @@ fn collapsed_triangles_have_finite_stress() {
     }
 }
 
+#[test]
+fn nan_is_not_repaired() {
+    let law = material(LAWS[0]).law::<f64>();
+    for k in 0..9 {
+        let mut F = Draw::new(10).rotation();
+        F[k] = f64::NAN;
+        assert!(law.stress(&F).norm().is_nan());
+        assert_eq!(law.return_normal(&F).norm().is_nan(), k >= 6);
+    }
+}
+
 /// (r₁₃, r₂₃, r₃₃) before and after, in the frame of F.
 fn returned(law: &ClothLaw<f64>, across: [f64; 3]) -> [f64; 3] {
     let F = Matrix3::new(

@@ -300,11 +300,11 @@ fn masses_are_quarters() {
     assert!(moment.norm() < 1e-18);
 }
 
-/// The bound g of the step limit against Σ_i |Σ_v w_iv ∇N_v|² h²/m_i at random places.
+/// The bounds of the step limit at random places: g against Σ_i |Σ_v w_iv ∇N_v|² h²/m_i, and 8 against Σ_i (∇w_i·n)² h²/m_i.
 #[test]
 fn what_the_grid_can_see_of_a_triangle_is_bounded() {
     let mut draw = Draw::new(6);
-    let mut closest = 0.0_f64;
+    let (mut closest, mut across) = (0.0_f64, 0.0_f64);
     for round in 0..4000 {
         let flat = if round % 3 == 0 { 0.2 } else { 1.0 };
         let mut corners: [Vector3<f64>; 3] = [0, 1, 2].map(|_| {
@@ -337,27 +337,30 @@ fn what_the_grid_can_see_of_a_triangle_is_bounded() {
             gradient(a, b),
             Vector3::zeros(),
         ];
-        let mut nodes: HashMap<[i32; 3], (Vector3<f64>, f64)> = HashMap::new();
-        for (x, gradient) in [a, b, c, (a + b + c) / 3.0].iter().zip(gradients) {
+        let mut nodes: HashMap<[i32; 3], (Vector3<f64>, f64, f64)> = HashMap::new();
+        let points = [a, b, c, (a + b + c) / 3.0];
+        for (point, (x, gradient)) in points.iter().zip(gradients).enumerate() {
             let base = base_node(x, 1.0);
             let stencil = Stencil::about(x, base, 1.0, GradientForm::True);
             for n in 0..27 {
                 let node = [n / 9, n / 3 % 3, n % 3];
                 let w = stencil.weight(node);
                 let key = [0, 1, 2].map(|k| base[k] + node[k] as i32);
-                let entry = nodes.entry(key).or_insert((Vector3::zeros(), 0.0));
+                let entry = nodes.entry(key).or_insert((Vector3::zeros(), 0.0, 0.0));
                 entry.0 += gradient * w;
                 entry.1 += 0.25 * w;
+                if point == 3 {
+                    entry.2 = stencil.gradient(node).dot(&normal);
+                }
             }
         }
-        let found: f64 = nodes
-            .values()
-            .filter(|(_, mass)| *mass > 1e-12)
-            .map(|(g, mass)| g.norm_squared() / mass)
-            .sum();
+        nodes.retain(|_, (_, mass, _)| *mass > 1e-12);
+        let found: f64 = nodes.values().map(|(g, m, _)| g.norm_squared() / m).sum();
         let bound = grid_factor(area, [0, 1, 2].map(|k| gradients[k].norm_squared()));
         closest = closest.max(found / bound);
+        across = across.max(nodes.values().map(|(_, m, slope)| slope * slope / m).sum());
     }
+    assert!((5.0..8.0).contains(&across), "{across}");
     assert!((0.7..1.0).contains(&closest), "{closest}");
 }
 

@@ -195,6 +195,18 @@ pub const CASES: &[Case] = &[
         "dough-rolling",
         "a rolling pin rotates by friction on dough",
     ),
+    scene(
+        "async-panels",
+        "panels hold a soft cube, with explicit substeps",
+    ),
+    scene(
+        "async-shake",
+        "a heavy cube between two soft ones, with explicit substeps",
+    ),
+    scene(
+        "async-dough-rolling",
+        "a rolling pin rotates by friction on dough, with explicit substeps",
+    ),
     scene("dough-tearing", "dough that is pulled apart tears in two"),
     scene("liquid-pouring", "a hand tips a mug of water into a bin"),
     scene(

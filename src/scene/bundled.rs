@@ -7,6 +7,15 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/arm-pushes-boxes.toml"),
     ),
     (
+        "async-dough-rolling",
+        include_str!("../../scenes/async-dough-rolling.toml"),
+    ),
+    (
+        "async-panels",
+        include_str!("../../scenes/async-panels.toml"),
+    ),
+    ("async-shake", include_str!("../../scenes/async-shake.toml")),
+    (
         "ball-on-slope",
         include_str!("../../scenes/ball-on-slope.toml"),
     ),

@@ -116,6 +116,26 @@ fn dough_rotates_the_rolling_pin_by_friction() {
 }
 
 #[test]
+fn asynchronous_scenes() {
+    check_to_the_end("async-panels");
+    check_to_the_end("async-dough-rolling");
+    check_scene("async-shake", &[]);
+}
+
+#[test]
+fn weak_coupling_loses_what_light_panels_hold() {
+    let text = bundled::scene("async-panels").expect("a bundled scene");
+    let weak = "simulation.rigid_coupling=weak";
+    let options = SceneOptions {
+        parameters: vec![weak.parse().expect("name=value")],
+        ..SceneOptions::default()
+    };
+    let scene = Scene::parse("async-panels", text, &options).expect("a legal scene");
+    let outcome = run(&scene, &RunOptions::default(), &mut |_| {}).expect("a run");
+    assert!(!outcome.summary.is_as_expected());
+}
+
+#[test]
 fn liquid_pouring() {
     check_scene("liquid-pouring", &[]);
 }

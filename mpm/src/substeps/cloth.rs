@@ -94,7 +94,8 @@ impl<T: Real> ClothRun<T> {
         self.cloth.law().transferred_affine(c)
     }
 
-    /// Takes the vertices of a substep over: centroids follow them, normals are convected, and the next forces are computed.
+    /// Takes the vertices of a substep over: centroids follow them, normals are convected, and the next forces are computed. Centroids keep
+    /// their velocities from the grid. Velocities interpolated from the vertices, as published, would not keep momentum.
     pub(super) fn advance(&mut self, particles: &mut [Particle<T>], place: &[u32], time: T) {
         let n = self.n_vertices();
         for k in 0..n {
@@ -118,10 +119,6 @@ impl<T: Real> ClothRun<T> {
         self.cloth.centroids(&self.positions, &mut self.centroids);
         for (x, place) in self.centroids.iter().zip(of_centroids) {
             particles[*place as usize].x = *x;
-        }
-        self.cloth.centroids(&self.velocities, &mut self.centroids);
-        for (v, place) in self.centroids.iter().zip(of_centroids) {
-            particles[*place as usize].v = *v;
         }
     }
 

@@ -235,7 +235,7 @@ impl BodyStep for FemStep {
         }
     }
 
-    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+    fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         let mut velocities = Vec::new();
         self.all_velocities(v, &mut velocities);
         let vertices = velocities.iter().enumerate();

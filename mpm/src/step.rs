@@ -239,7 +239,7 @@ impl BodyStep for MpmStep {
         self.rows_of_cell(basis, out);
     }
 
-    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+    fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         self.move_particles(v, next)
     }
 

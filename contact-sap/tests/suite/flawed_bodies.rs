@@ -120,7 +120,7 @@ impl BodyStep for FlawedStep {
     fn constraints(&self, out: &mut InternalConstraints<'_>) {
         self.step.constraints(out);
     }
-    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+    fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         let report = self.step.advance(v, next)?;
         if self.defect == Defect::Positions {
             let moved = next.q.iter_mut().zip(&self.start.q);

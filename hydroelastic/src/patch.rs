@@ -126,7 +126,9 @@ impl ContactGeometry for PatchContact {
         workspace: &mut ContactWorkspace,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
-        if q.choice == ContactChoice::Point || is_deforming_self(&a, &b) {
+        // Self-contact of a filament can have patches.
+        let is_deforming_self = matches!(a, Posed::Deforming(_)) && a.is_same_as(&b);
+        if q.choice == ContactChoice::Point || is_deforming_self {
             return None;
         }
         let sides = side_of(&a)
@@ -193,19 +195,6 @@ fn is_enclosed(a: &Posed<'_>, b: &Posed<'_>) -> bool {
         patch.local_aabb().contains(&p_OQ) && other.shape.signed_distance(&p_OQ).value < 0.0
     };
     lies_in(a, b) || lies_in(b, a)
-}
-
-fn is_self(a: &Posed<'_>, b: &Posed<'_>) -> bool {
-    match (a, b) {
-        (Posed::Deforming(s), Posed::Deforming(t)) => s.id == t.id,
-        (Posed::Filament(f), Posed::Filament(g)) => f.id() == g.id(),
-        _ => false,
-    }
-}
-
-/// Self-contact of a geometry other than a filament.
-fn is_deforming_self(a: &Posed<'_>, b: &Posed<'_>) -> bool {
-    matches!(a, Posed::Deforming(_)) && is_self(a, b)
 }
 
 fn name(posed: &Posed<'_>) -> &'static str {

@@ -14,7 +14,7 @@ use faer::sparse::linalg::cholesky::{
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, MatMut, Par, Side};
 use nalgebra::{Matrix3, Vector3};
-use pliant_contact_sap::{Assembled, Dynamics};
+use pliant_contact_sap::{Assembled, CgLimits, CgStop, ConjugateGradients, Dynamics, ResidualNorm};
 use sprs::CsMatViewI;
 
 use crate::matrix::System;
@@ -166,53 +166,32 @@ impl FreeMotion {
         exactness: Exactness,
         v: &mut [f64],
     ) -> bool {
-        let b = system.right_hand_side();
-        let n = b.len();
-        let (mut product, mut residual) = (vec![0.0; n], vec![0.0; n]);
-        system.apply(v, &mut product);
-        for ((r, b), p) in residual.iter_mut().zip(b).zip(&product) {
-            *r = b - p;
-        }
-        let mut z = b.to_vec();
-        let enough = match exactness {
-            Exactness::Estimate => {
-                if !self.precondition(turn, &mut z) {
-                    return false;
-                }
-                ESTIMATE * ESTIMATE * dot(b, &z)
-            }
-            Exactness::Solution => SOLUTION * SOLUTION * system.scaled_square(b),
-        };
-        let left = |residual: &[f64], energy: f64| match exactness {
-            Exactness::Estimate => energy,
-            Exactness::Solution => system.scaled_square(residual),
-        };
-        z.copy_from_slice(&residual);
-        if !self.precondition(turn, &mut z) {
+        if self.rest.is_none() {
             return false;
         }
-        let mut direction = z.clone();
-        let mut energy = dot(&residual, &z);
-        for _ in 0..ITERATIONS_MAX {
-            if left(&residual, energy) <= enough {
-                return true;
+        let mut scale = Vec::new();
+        let (norm, relative_residual) = match exactness {
+            Exactness::Estimate => (ResidualNorm::Preconditioned, ESTIMATE),
+            Exactness::Solution => {
+                system.write_scale(&mut scale);
+                (ResidualNorm::Scaled(&scale), SOLUTION)
             }
-            system.apply(&direction, &mut product);
-            let step = energy / dot(&direction, &product);
-            if !step.is_finite() {
-                return false;
-            }
-            add_scaled(v, step, &direction);
-            add_scaled(&mut residual, -step, &product);
-            z.copy_from_slice(&residual);
-            self.precondition(turn, &mut z);
-            let before = std::mem::replace(&mut energy, dot(&residual, &z));
-            let ratio = energy / before;
-            for (d, z) in direction.iter_mut().zip(&z) {
-                *d = z + ratio * *d;
-            }
-        }
-        left(&residual, energy) <= enough
+        };
+        let limits = CgLimits {
+            norm,
+            relative_residual,
+            iterations_max: ITERATIONS_MAX,
+        };
+        let mut products = (
+            |x: &[f64], y: &mut [f64]| system.apply(x, y),
+            |r: &[f64], z: &mut [f64]| {
+                z.copy_from_slice(r);
+                self.precondition(turn, z);
+            },
+        );
+        let mut cg = ConjugateGradients::default();
+        let report = cg.improve(&mut products, limits, system.right_hand_side(), v);
+        report.stop == CgStop::Converged
     }
 }
 
@@ -296,12 +275,4 @@ fn turn_threes(turn: &Matrix3<f64>, x: &mut [f64]) {
         let turned = turn * Vector3::from_column_slice(x);
         x.copy_from_slice(turned.as_slice());
     }
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
-}
-
-fn add_scaled(x: &mut [f64], scale: f64, y: &[f64]) {
-    x.iter_mut().zip(y).for_each(|(x, y)| *x += scale * y);
 }

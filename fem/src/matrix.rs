@@ -175,18 +175,16 @@ impl System {
         }
     }
 
-    /// ‖D x‖² with D = diag(A)^(−1/2).
-    pub(crate) fn scaled_square(&self, x: &[f64]) -> f64 {
-        let (mut sum, mut blocks) = (0.0, self.diagonal.as_slice());
+    /// Writes diag(A)^(−1/2).
+    pub(crate) fn write_scale(&self, scale: &mut Vec<f64>) {
+        scale.clear();
+        let mut blocks = self.diagonal.as_slice();
         for column in &self.columns {
             let n = column.n_free();
             let (block, rest) = blocks.split_at(n * n);
             blocks = rest;
-            for k in 0..n {
-                sum += x[column.first_dof + k].powi(2) / block[k * (n + 1)];
-            }
+            scale.extend((0..n).map(|k| block[k * (n + 1)].sqrt().recip()));
         }
-        sum
     }
 
     fn product_of_column(&self, column: &Column, x: &[f64], y: &mut [f64]) {

@@ -2,8 +2,12 @@
 
 use nalgebra::Matrix3;
 
+use pliant_contact_sap::{
+    CgLimits, CgReport, CgStop, ConjugateGradients, ResidualNorm, forcing_term,
+};
+
+use crate::block_jacobi::BlockJacobi;
 use crate::material::{Definiteness, Tangent};
-use crate::pcg::{Pcg, PcgReport};
 use crate::system::{BlockMatrix, GridSystem};
 
 /// What a linear solve may leave of its right-hand side at most; otherwise the square of how the residual last fell (Eisenstat and
@@ -64,7 +68,8 @@ impl FreeMotionReport {
 /// Memory of the search for v*.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FreeMotion {
-    pub(crate) pcg: Pcg,
+    pub(crate) preconditioner: BlockJacobi,
+    pub(crate) cg: ConjugateGradients,
     pub(crate) gradients: Vec<Matrix3<f64>>,
     pub(crate) trial_gradients: Vec<Matrix3<f64>>,
     residual: Vec<f64>,
@@ -103,31 +108,32 @@ impl FreeMotion {
             report.newton_iterations += 1;
             let needed = 0.3 * report.tolerance / report.residual;
             let fall = report.residual / before;
-            let forcing = if system.is_quadratic() {
-                needed
-            } else {
-                (fall * fall).min(FORCING_MAX).max(needed)
+            let forcing = match system.is_quadratic() {
+                true => needed,
+                false => forcing_term(fall, needed, FORCING_MAX),
             };
             let is_slow = !system.is_quadratic() && fall.is_finite() && fall > SLOW;
             before = report.residual;
             system.diagonal(&system.tangents, &mut self.diagonal);
-            self.pcg.factor(&self.diagonal);
+            self.preconditioner.factor(&self.diagonal);
             self.residual.iter_mut().for_each(|m| *m = -*m);
-            let max = settings.linear_iterations_max as usize;
+            let limits = CgLimits {
+                norm: ResidualNorm::Preconditioned,
+                relative_residual: forcing,
+                iterations_max: settings.linear_iterations_max as usize,
+            };
             let mut is_found = false;
             if is_slow {
                 let mut tangents = std::mem::take(&mut self.true_tangents);
                 system.tangents_into(&self.gradients, Definiteness::Exact, &mut tangents);
-                let solved =
-                    self.solve_linear(system, matrix.as_deref_mut(), &tangents, forcing, max);
+                let solved = self.solve_linear(system, matrix.as_deref_mut(), &tangents, limits);
                 self.true_tangents = tangents;
                 report.linear_iterations += solved.iterations as u32;
-                is_found = solved.is_definite;
+                is_found = solved.stop != CgStop::Indefinite;
             }
             if !is_found {
                 let tangents = &system.tangents;
-                let solved =
-                    self.solve_linear(system, matrix.as_deref_mut(), tangents, forcing, max);
+                let solved = self.solve_linear(system, matrix.as_deref_mut(), tangents, limits);
                 report.linear_iterations += solved.iterations as u32;
             }
             if energy.is_nan() {
@@ -144,26 +150,25 @@ impl FreeMotion {
         }
     }
 
-    /// Solves A s = −m from nothing, A of `tangents`.
+    /// Solves A s = −m with A of `tangents`.
     fn solve_linear(
         &mut self,
         system: &GridSystem,
         matrix: Option<&mut BlockMatrix>,
         tangents: &[Tangent<f64>],
-        forcing: f64,
-        iterations_max: usize,
-    ) -> PcgReport {
-        self.step.fill(0.0);
+        limits: CgLimits<'_>,
+    ) -> CgReport {
+        let precondition = |r: &[f64], z: &mut [f64]| self.preconditioner.apply(r, z);
         let (b, x) = (&self.residual, &mut self.step);
         match matrix {
             Some(matrix) => {
                 matrix.assemble(system, tangents);
                 let apply = |x: &[f64], y: &mut [f64]| matrix.apply(x, y);
-                self.pcg.solve(apply, b, x, forcing, iterations_max)
+                self.cg.solve(&mut (apply, precondition), limits, b, x)
             }
             None => {
                 let apply = |x: &[f64], y: &mut [f64]| system.apply(tangents, x, y);
-                self.pcg.solve(apply, b, x, forcing, iterations_max)
+                self.cg.solve(&mut (apply, precondition), limits, b, x)
             }
         }
     }

@@ -13,6 +13,7 @@
     reason = "`!(x > bound)` is how NaN is made to fail a test"
 )]
 
+mod block_jacobi;
 mod colours;
 mod error;
 mod fill;
@@ -22,7 +23,6 @@ mod material;
 mod model;
 mod nodes;
 mod particle;
-mod pcg;
 mod random;
 mod sparse_grid;
 mod spline;

@@ -5,7 +5,7 @@
 //! body that is held does not rotate as it would in free motion. The directions of forces, R₀, do not change, and A does not either.
 
 use nalgebra::Matrix3;
-use pliant_contact_sap::Dynamics;
+use pliant_contact_sap::{CgLimits, Dynamics, ResidualNorm};
 
 use super::MpmStep;
 use crate::material::Lagged;
@@ -72,13 +72,19 @@ impl MpmStep {
             return self.velocity.clone();
         }
         let mut v = self.system.start.clone();
-        let mut pcg = std::mem::take(&mut self.free.pcg);
-        pcg.factor(&self.diagonal);
-        let apply = |x: &[f64], y: &mut [f64]| self.apply(x, y);
-        let iterations_max = self.parts.settings.free_motion.linear_iterations_max as usize;
-        let b = &self.right_hand_side;
-        let _ = pcg.solve(apply, b, &mut v, FREE_MOTION_TOLERANCE, iterations_max);
-        self.free.pcg = pcg;
+        let mut cg = std::mem::take(&mut self.free.cg);
+        self.free.preconditioner.factor(&self.diagonal);
+        let mut system = (
+            |x: &[f64], y: &mut [f64]| self.apply(x, y),
+            |r: &[f64], z: &mut [f64]| self.free.preconditioner.apply(r, z),
+        );
+        let limits = CgLimits {
+            norm: ResidualNorm::Preconditioned,
+            relative_residual: FREE_MOTION_TOLERANCE,
+            iterations_max: self.parts.settings.free_motion.linear_iterations_max as usize,
+        };
+        let _ = cg.improve(&mut system, limits, &self.right_hand_side, &mut v);
+        self.free.cg = cg;
         v
     }
 

@@ -4,11 +4,13 @@ use nalgebra::{DMatrix, DVector, Isometry3, Point3, Vector3};
 use pliant_constitutive::{Lame, NeoHookean};
 use pliant_contact_sap::conformance::check_body;
 use pliant_contact_sap::{
-    BodyState, BodyStep, Control, DeformableModel, Load, MaterialPoint, StepInput,
+    BodyState, BodyStep, CgLimits, CgStop, ConjugateGradients, Control, DeformableModel, Load,
+    MaterialPoint, ResidualNorm, StepInput,
 };
 use pliant_hydroelastic::Shape;
 
 use super::*;
+use crate::block_jacobi::BlockJacobi;
 use crate::free_motion::FreeMotionSettings;
 use crate::material::{LinearCorotated, Liquid, Material};
 use crate::model::{
@@ -72,17 +74,21 @@ fn step_freely(step: &mut dyn BodyStep, state: &mut BodyState, input: &StepInput
     dynamics
         .diagonal_blocks()
         .for_each(n, |b| diagonal.extend_from_slice(b.values));
-    let mut pcg = crate::pcg::Pcg::default();
-    pcg.factor(&diagonal);
+    let mut preconditioner = BlockJacobi::default();
+    preconditioner.factor(&diagonal);
     let mut v = step.start_velocity().to_vec();
-    let report = pcg.solve(
-        |x, y| dynamics.apply(x, y),
-        dynamics.right_hand_side(),
-        &mut v,
-        1e-13,
-        5000,
+    let mut system = (
+        |x: &[f64], y: &mut [f64]| dynamics.apply(x, y),
+        |r: &[f64], z: &mut [f64]| preconditioner.apply(r, z),
     );
-    assert!(report.residual < 1e-11, "{report:?}");
+    let limits = CgLimits {
+        norm: ResidualNorm::Preconditioned,
+        relative_residual: 1e-11,
+        iterations_max: 5000,
+    };
+    let b = dynamics.right_hand_side();
+    let report = ConjugateGradients::default().improve(&mut system, limits, b, &mut v);
+    assert_eq!(report.stop, CgStop::Converged);
     let mut next = BodyState::default();
     let _ = step.advance(&v, &mut next).unwrap();
     *state = next;

@@ -1,4 +1,4 @@
-//! The end of a step: particles move with the velocities found, and strain.
+//! The end of a step: new positions, velocities and strains of particles.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,7 +9,7 @@ use crate::material::Law;
 use crate::model::Records;
 use crate::nodes::{affine, gradient, interpolate};
 
-/// Particles of the state that a step crushes: how many, and the first; the same whatever the order in which they are noted.
+/// Count and first index of the particles that a step crushes, independent of the order of evaluation.
 #[derive(Debug)]
 struct Crushed {
     count: AtomicU32,
@@ -84,18 +84,18 @@ impl MpmStep {
         for p in &moved {
             records.particles[p.index as usize] = *p;
         }
-        for (place, p) in records.particles.iter().enumerate() {
-            crate::model::check_finite(&self.parts, place, p)?;
+        for (index, p) in records.particles.iter().enumerate() {
+            crate::model::check_finite(&self.parts, index, p)?;
         }
         self.check_bounds(&records.particles)?;
         let mut report = BodyReport {
             warnings: self.warnings.clone(),
         };
-        if let Some((place, others)) = crushed.first_and_others() {
-            let object = records.particles[place].object;
+        if let Some((index, others)) = crushed.first_and_others() {
+            let object = records.particles[index].object;
             report.warnings.push(format!(
-                "{} is crushed or turned inside out, and {others} more; take a shorter step, or a material that resists it",
-                self.parts.name_of(place, object),
+                "{} is compressed to zero volume or inverted, and {others} more; use a smaller time step, or a material that resists compression",
+                self.parts.name_of(index, object),
             ));
         }
         records.header[0] += dt;

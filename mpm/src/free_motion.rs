@@ -214,11 +214,7 @@ impl FreeMotion {
         let round_off = 1e-9 * (energy.abs() + kinetic);
         let mut length = 1.0;
         for _ in 0..30 {
-            self.trial.clear();
-            let each = v.iter().zip(&self.step);
-            self.trial.extend(each.map(|(v, s)| v + length * s));
-            system.step_gradients(&self.trial, &mut self.trial_gradients);
-            let lower = system.energy(&self.trial, &self.trial_gradients);
+            let lower = self.try_step(system, v, length);
             let mut decreases = lower <= energy + 1e-4 * length * slope;
             if !decreases && length == 1.0 && (lower - energy).abs() <= round_off {
                 self.trial_residual.resize(v.len(), 0.0);
@@ -226,8 +222,7 @@ impl FreeMotion {
                 decreases = system.impulse_norm(&self.trial_residual) <= 0.5 * residual;
             }
             if decreases {
-                std::mem::swap(v, &mut self.trial);
-                std::mem::swap(&mut self.gradients, &mut self.trial_gradients);
+                self.accept_trial(v);
                 return Some(lower);
             }
             length *= 0.5;
@@ -235,21 +230,30 @@ impl FreeMotion {
         None
     }
 
+    /// Energy at `v` plus `length` times the step.
+    fn try_step(&mut self, system: &GridSystem, v: &[f64], length: f64) -> f64 {
+        self.trial.clear();
+        let each = v.iter().zip(&self.step);
+        self.trial.extend(each.map(|(v, s)| v + length * s));
+        system.step_gradients(&self.trial, &mut self.trial_gradients);
+        system.energy(&self.trial, &self.trial_gradients)
+    }
+
+    fn accept_trial(&mut self, v: &mut Vec<f64>) {
+        std::mem::swap(v, &mut self.trial);
+        std::mem::swap(&mut self.gradients, &mut self.trial_gradients);
+    }
+
     /// Doubles the step while the energy decreases, and returns the energy. Where exact tangents have negative curvature, projected ones give
     /// no scale of the step, and unit steps leave a saddle slowly.
     fn extend_step(&mut self, system: &GridSystem, v: &mut Vec<f64>, energy: f64) -> f64 {
         let (mut lowest, mut length) = (energy, 1.0);
         for _ in 0..30 {
-            self.trial.clear();
-            let each = v.iter().zip(&self.step);
-            self.trial.extend(each.map(|(v, s)| v + length * s));
-            system.step_gradients(&self.trial, &mut self.trial_gradients);
-            let lower = system.energy(&self.trial, &self.trial_gradients);
+            let lower = self.try_step(system, v, length);
             if !(lower < lowest) {
                 break;
             }
-            std::mem::swap(v, &mut self.trial);
-            std::mem::swap(&mut self.gradients, &mut self.trial_gradients);
+            self.accept_trial(v);
             lowest = lower;
             length *= 2.0;
         }

@@ -169,23 +169,6 @@ impl MaterialPoints {
         &self.parts.settings
     }
 
-    /// Number of objects.
-    #[must_use]
-    pub fn n_objects(&self) -> usize {
-        self.parts.objects.len()
-    }
-
-    /// Name of an object.
-    #[must_use]
-    pub fn object_name(&self, object: ObjectIdx) -> &str {
-        &self.parts.objects[object.0].name
-    }
-
-    /// Names of the sets that can be held. [`Control::held`] has their velocities, three entries each, in this order.
-    pub fn grip_names(&self) -> impl Iterator<Item = &str> {
-        self.parts.grips.iter().map(|(name, _)| name.as_str())
-    }
-
     /// The object of particle `particle` of a state, which is the vertex of this index; `None` if there is no such particle.
     #[must_use]
     pub fn object_of(&self, state: &BodyState, particle: usize) -> Option<ObjectIdx> {

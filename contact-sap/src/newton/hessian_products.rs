@@ -112,8 +112,7 @@ fn add_contact_product(
     y: &mut [f64],
 ) {
     let set = p.set();
-    let active = p.island.bases.iter().zip(&e.active).filter(|(_, a)| **a);
-    for (basis, _) in active {
+    for basis in e.active_bases(p) {
         let r = basis.n_rows;
         let (u, f) = coordinates[2 * basis.row0..2 * (basis.row0 + r)].split_at_mut(r);
         u.fill(0.0);

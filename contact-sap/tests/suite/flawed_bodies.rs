@@ -259,7 +259,7 @@ impl SurfaceMotion for FlawedStep {
 }
 
 #[test]
-fn broken_promises_are_found_and_named() {
+fn violations_are_found_and_named() {
     let control = Control::default();
     let input = StepInput::new(0.005, Vector3::new(0.0, 0.0, -9.81), &control);
     let check = |defect| {

@@ -126,8 +126,8 @@ impl MpmBuilder {
     }
 
     /// Adds a named set of particles that can be held and moved. Particle ids count from 0 in the order of objects and their points. While
-    /// [`Control::held`](pliant_contact_sap::Control::held) prescribes a velocity of the set, grid nodes with more than half of their mass
-    /// from the set have this velocity.
+    /// [`Control::held`](pliant_contact_sap::Control::held) prescribes a velocity of the set (three entries per set, in the order of the
+    /// sets), grid nodes with more than half of their mass from the set have this velocity.
     pub fn grip(&mut self, name: impl Into<String>, particles: Vec<u32>) -> &mut Self {
         self.grips.push((name.into(), particles));
         self

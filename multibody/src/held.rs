@@ -3,7 +3,6 @@
 //! The set may change from step to step. The mass matrix of the free degrees of freedom is a block of the full one; the
 //! prescribed accelerations enter the bias forces.
 
-
 use crate::model::{DofIdx, JointIdx, Model};
 
 /// A partition of the degrees of freedom into free and held.

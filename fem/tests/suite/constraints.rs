@@ -188,7 +188,7 @@ fn a_vertex_constrained_to_the_world_stays_and_an_unknown_one_is_rejected() {
 
 #[test]
 fn a_vertex_both_fixed_and_constrained_is_rejected_by_name() {
-    let tied = |axes: &[Axis]| {
+    let error = |axes: &[Axis]| {
         let mut builder = WorldBuilder::default();
         let fixed = soft_cube().fix(Region::Vertices(vec![3, 4]), axes);
         let body = builder.add_body("cushion", Box::new(built(fixed)));
@@ -204,10 +204,10 @@ fn a_vertex_both_fixed_and_constrained_is_rejected_by_name() {
         });
         builder.build().err().map(|e| e.to_string())
     };
-    let refused = joined(&Axis::ALL).unwrap_or_default();
+    let refused = error(&Axis::ALL).unwrap_or_default();
     for word in ["\"base\"", "vertex 4", "\"cushion\"", "fixed already"] {
         assert!(refused.contains(word), "{refused}");
     }
     // Fixed along one axis, constrained along the others.
-    assert_eq!(joined(&[Axis::Z]), None);
+    assert_eq!(error(&[Axis::Z]), None);
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_hydroelastic::{
-    ContactChoice, ContactGeometry, PointContact, Posed, Query, RigidShape, Shape,
+    ContactChoice, ContactGeometry, ContactWorkspace, PointContact, Posed, Query, RigidShape, Shape,
 };
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +86,7 @@ fn penetration(scene: &Scene, poses: &[Pose], root: &Path) -> Result<f64, BenchE
     };
     let mut deepest: f64 = 0.0;
     let mut points = Vec::new();
+    let mut workspace = ContactWorkspace::default();
     for (b, (shape_b, X_WB)) in placed.iter().enumerate().skip(n_fixed) {
         for (shape_a, X_WA) in &placed[..b] {
             let half_space = matches!(shape_a, Shape::HalfSpace);
@@ -98,6 +99,7 @@ fn penetration(scene: &Scene, poses: &[Pose], root: &Path) -> Result<f64, BenchE
                 posed(shape_a, *X_WA),
                 posed(shape_b, *X_WB),
                 &query,
+                &mut workspace,
                 &mut points,
             );
             if let Some(Err(source)) = found {

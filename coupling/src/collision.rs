@@ -19,7 +19,7 @@ use crate::state::State;
 use crate::world::{GeometryIdx, Mount, World, flat};
 use meshes::Fit;
 use motion::{Diversion, Motion};
-use narrow_phase::NarrowPhase;
+use narrow_phase::{NarrowPhase, Worker};
 
 /// A contact point and the geometries it belongs to, a < b.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +91,7 @@ pub(crate) struct Collision {
     )>,
     /// Pairs to search, and surfaces with self-contact paired with themselves.
     candidates: Vec<(usize, usize)>,
-    points: Vec<ContactPoint>,
+    workers: Vec<Worker>,
     duplicates: DuplicateContacts,
     /// Contacts found since the last full search; sorted in searches for missed contacts.
     known: Vec<(GeometryIdx, GeometryIdx, ContactKey)>,

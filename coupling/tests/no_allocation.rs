@@ -19,8 +19,8 @@ use pliant_coupling::{
     StrongImplicit, StrongImplicitSettings, World, WorldBuilder,
 };
 use pliant_hydroelastic::{
-    Compliance, ContactGeometry, ContactMaterial, ContactPoint, GeometryDispatcher, GeometryError,
-    PatchGeometry, Posed, Query, Shape,
+    Compliance, ContactGeometry, ContactMaterial, ContactPoint, ContactWorkspace,
+    GeometryDispatcher, GeometryError, PatchGeometry, Posed, Query, Shape,
 };
 use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,
@@ -115,10 +115,11 @@ impl ContactGeometry for Metered {
         a: Posed<'_>,
         b: Posed<'_>,
         q: &Query,
+        workspace: &mut ContactWorkspace,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
         let mut answer = None;
-        let asked = measure(|| answer = self.0.collide(a, b, q, out));
+        let asked = measure(|| answer = self.0.collide(a, b, q, workspace, out));
         FOR_GEOMETRY.set(FOR_GEOMETRY.get() + asked.count_total);
         answer
     }
@@ -297,15 +298,16 @@ fn requests_of_body(model: &dyn DeformableModel, state: &BodyState) -> u64 {
         control: &control,
     };
     let (mut step, mut next) = (model.new_step(), state.clone());
-    let mut linearised_at = Vec::new();
+    let (mut linearised_at, mut v) = (Vec::new(), Vec::new());
     let mut count = 0;
     for _ in 0..3 {
         let asked = measure(|| {
             step.begin(state, &input).expect("a legal state");
             step.linearise_start(&mut linearised_at).expect("always");
-            let v = step.start_velocity();
-            let said = step.advance(v, &mut next).expect("always");
-            assert!(said.warnings.is_empty());
+            v.clear();
+            v.extend_from_slice(step.start_velocity());
+            let report = step.advance(&v, &mut next).expect("always");
+            assert!(report.warnings.is_empty());
         });
         count = asked.count_total;
     }

@@ -15,7 +15,9 @@ mod custom;
 mod elliptic_cylinder;
 mod mass_properties;
 mod mesh;
+mod polyhedral_distance;
 mod round;
+mod signed_distance;
 
 use std::sync::Arc;
 
@@ -28,6 +30,7 @@ pub use elliptic_cylinder::EllipticCylinder;
 pub use mass_properties::MassProperties;
 pub use mesh::MeshShape;
 pub(crate) use mesh::{MeshFeature, TriangleFeature, closest_on_triangle};
+pub(crate) use polyhedral_distance::{hull_nearest, mesh_nearest};
 pub use round::{Capsule, Cone, Cylinder, Ellipsoid, Sphere};
 
 use crate::GeometryError;

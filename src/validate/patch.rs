@@ -2,7 +2,8 @@
 
 use nalgebra::{Isometry3, UnitQuaternion, Vector2, Vector3};
 use pliant_hydroelastic::{
-    Compliance, ContactPatch, PatchContact, PatchGeometry, PatchSummary, Posed, RigidShape, Shape,
+    Compliance, ContactPatch, ContactWorkspace, PatchContact, PatchGeometry, PatchSummary, Posed,
+    RigidShape, Shape,
 };
 
 use super::test_world::Outcome;
@@ -61,7 +62,12 @@ pub(super) fn patch_of(
 ) -> Outcome<PatchSummary> {
     let mut patch = ContactPatch::default();
     PatchContact
-        .patch(a.at(X_WA), b.at(X_WB), &mut patch)
+        .patch(
+            a.at(X_WA),
+            b.at(X_WB),
+            &mut ContactWorkspace::default(),
+            &mut patch,
+        )
         .ok_or("a pair with a compliant side has a patch")??;
     Ok(*patch.summary())
 }

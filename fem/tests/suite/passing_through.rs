@@ -1,4 +1,4 @@
-//! What must not pass through: a strip through itself, a fast ball through a thin plate.
+//! Tunnelling: a strip does not pass through itself, nor a fast ball through a thin plate.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use pliant_hydroelastic::mesh::{TetMesh, TetOptions};
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
 
-/// A strip bent back over itself; how far its free end is above the floor in the end, m.
+/// A strip bent back over itself; the final height of its free end above the floor, m.
 fn folded_strip(touch: Touch, touches_itself: bool) -> f64 {
     // Cells of 1 cm; balls of 6.9 mm leave no gap between them through which another fits.
     let radius = 6.9e-3;
@@ -35,7 +35,7 @@ fn folded_strip(touch: Touch, touches_itself: bool) -> f64 {
     }
     let world = builder.build().unwrap();
     let mut state = world.default_state();
-    // Half a turn about an axis along y, the far end over the near one.
+    // Rotated by 180° about an axis along y, the far end over the near one.
     let (crease, bend) = (0.0, 0.025);
     for p in state.bodies[body.0].q.chunks_exact_mut(3) {
         let height = p[2] - middle;
@@ -54,7 +54,7 @@ fn folded_strip(touch: Touch, touches_itself: bool) -> f64 {
 }
 
 #[test]
-fn a_folded_strip_rests_on_itself_only_if_it_may_touch_itself() {
+fn a_folded_strip_rests_on_itself_only_with_self_contact() {
     for touch in TOUCHES {
         let (with, without) = (folded_strip(touch, true), folded_strip(touch, false));
         eprintln!(
@@ -83,7 +83,7 @@ fn ball() -> FemBuilder {
     FemBuilder::new(ball.unwrap().0, corotated(1e6, 0.4), 1000.0)
 }
 
-/// How far the lowest vertex of a soft ball has been above the middle of a plate of 5 mm, at the end of any step of 10 ms, m. The ball
+/// How far the lowest vertex of a soft ball has been above the midplane of a plate of 5 mm, at the end of any step of 10 ms, m. The ball
 /// falls at `ball_speed`; the plate, of 20 kg and free, comes up at `plate_speed`, or belongs to the world where that is `None`.
 fn least_way_above_plate(
     (ball_speed, plate_speed): (f64, Option<f64>),
@@ -157,7 +157,7 @@ fn a_fast_soft_ball_and_a_thin_plate_do_not_pass_each_other() {
                     let least = least_way_above_plate(speeds, (model, friction), touch);
                     let what = format!("{model:?}, μ {friction}, {speeds:?} m/s, {touch:?}");
                     eprintln!(
-                        "{what}: lowest {:.2} mm above the plate's middle",
+                        "{what}: lowest {:.2} mm above the plate's midplane",
                         1e3 * least
                     );
                     if least <= -0.0025 {

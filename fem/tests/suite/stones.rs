@@ -1,5 +1,5 @@
-//! An arch of stones as stiff as rock, at a step of 40 ms: it stands under every contact model, and
-//! every step's friction is what its loads allow.
+//! An arch of stones as stiff as rock, at a step of 40 ms: it stands with every contact model, and
+//! the friction bounds of every step converge.
 //!
 //! After Han, Masterjohn and Castro (2023), section VIII.
 
@@ -71,7 +71,7 @@ fn arch(model: ContactModel) -> World {
     builder.build().unwrap()
 }
 
-/// Lowest and highest place of a vertex of the keystone.
+/// Lowest and highest position of a vertex of the keystone.
 fn keystone(state: &State) -> (f64, f64) {
     let heights = state.bodies[STONES / 2].q.chunks_exact(3).map(|p| p[2]);
     heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), z| {
@@ -79,8 +79,8 @@ fn keystone(state: &State) -> (f64, f64) {
     })
 }
 
-/// Steps for `steps` × 40 ms; how far the keystone's lowest and highest point sank, how many steps were not trusted, and the
-/// largest share of friction that is not the loads'.
+/// Simulates `steps` × 40 ms; returns the settlement of the keystone's lowest and highest point, the number of untrusted steps, and the
+/// largest error of friction bounds.
 fn stand(model: ContactModel, steps: usize) -> ([f64; 2], usize, f64) {
     let world = arch(model);
     let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));

@@ -1,6 +1,6 @@
 use super::*;
 use crate::test_support::{l_shape, random_unit, surface_points};
-use nalgebra::Vector2;
+use nalgebra::{Matrix3, Vector2, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -1,4 +1,4 @@
-//! Every kind of finite-element body against the promises of a body of contact.
+//! Conformance of finite-element bodies of every kind.
 
 use std::sync::Arc;
 
@@ -36,8 +36,8 @@ fn builder() -> FemBuilder {
     FemBuilder::new(block(), rubber(), 1000.0)
 }
 
-/// Turned, stretched, shaken, in motion.
-fn shaken(body: &FemBody) -> BodyState {
+/// Rotated, stretched, perturbed, in motion.
+fn perturbed(body: &FemBody) -> BodyState {
     let turn = Rotation3::new(Vector3::new(0.4, -0.7, 1.1));
     let pose = Isometry3::from_parts(Vector3::new(0.1, -0.2, 0.3).into(), turn.into());
     let mut state = body.rigid_state(&pose, &Vector3::new(2.0, -1.0, 3.0), &Vector3::x());
@@ -59,7 +59,7 @@ fn input(control: &Control) -> StepInput<'_> {
 #[track_caller]
 fn check(builder: FemBuilder, control: impl Fn(&FemBody) -> Control) {
     let body = built(builder);
-    check_body(&body, &shaken(&body), &input(&control(&body))).unwrap();
+    check_body(&body, &perturbed(&body), &input(&control(&body))).unwrap();
 }
 
 fn free(_: &FemBody) -> Control {
@@ -67,7 +67,7 @@ fn free(_: &FemBody) -> Control {
 }
 
 #[test]
-fn a_body_of_any_law_keeps_its_promises() {
+fn a_body_of_any_law_passes_the_conformance_checks() {
     for law in LawKind::ALL {
         let material = law.of(Lame::from_young_poisson(1e5, 0.4).unwrap()).unwrap();
         check(FemBuilder::new(block(), material, 1000.0), free);
@@ -77,7 +77,7 @@ fn a_body_of_any_law_keeps_its_promises() {
 }
 
 #[test]
-fn a_body_keeps_its_promises_however_it_is_built() {
+fn a_body_of_any_settings_passes_the_conformance_checks() {
     check(builder().mass(MassKind::Consistent), free);
     check(builder().rotation(Rotation::Lagged), free);
     let none = Rayleigh {
@@ -121,7 +121,7 @@ fn a_body_keeps_its_promises_however_it_is_built() {
 }
 
 #[test]
-fn a_body_keeps_its_promises_however_it_is_driven() {
+fn a_body_with_any_control_passes_the_conformance_checks() {
     let held = |body: &FemBody| {
         let mut control = body.holding(&[0, 3], &Axis::ALL, &Vector3::new(0.1, 0.0, -0.2));
         let other = body.holding(&[5], &[Axis::Y], &Vector3::new(0.0, 0.3, 0.0));
@@ -160,7 +160,7 @@ fn a_body_keeps_its_promises_however_it_is_driven() {
 }
 
 #[test]
-fn a_plane_body_keeps_its_promises() {
+fn a_plane_strain_body_passes_the_conformance_checks() {
     let body = built(builder().kinematics(Kinematics::PlaneStrain));
     let mut state = body.rigid_state(
         &Isometry3::rotation(Vector3::z() * 0.8),
@@ -184,12 +184,12 @@ fn a_plane_body_keeps_its_promises() {
 
 #[test]
 fn a_step_has_the_same_bits_for_any_number_of_threads() {
-    // Large enough for every loop to be shared.
+    // Large enough for every loop to run in parallel.
     let mesh = tet_cuboid(Vector3::new(0.3, 0.3, 0.3), [9, 9, 9]).unwrap();
     for law in [LawKind::LinearCorotated, LawKind::StableNeoHookean] {
         let material = law.of(Lame::from_young_poisson(1e5, 0.4).unwrap()).unwrap();
         let body = built(FemBuilder::new(mesh.clone(), material, 1000.0));
-        let state = shaken(&body);
+        let state = perturbed(&body);
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)
@@ -218,7 +218,7 @@ fn a_step_has_the_same_bits_for_any_number_of_threads() {
 
 #[test]
 fn a_heap_has_the_same_bits_for_any_number_of_threads() {
-    // Large enough for bodies, meshes, pairs and eliminations to be shared.
+    // Large enough for bodies, meshes, pairs and eliminations to run in parallel.
     let mut builder = WorldBuilder::default();
     add_floor(&mut builder, surface(0.5));
     for i in 0..8 {
@@ -251,22 +251,22 @@ fn a_heap_has_the_same_bits_for_any_number_of_threads() {
 }
 
 #[test]
-fn a_large_body_s_dynamics_agree_with_themselves() {
+fn the_dynamics_of_a_large_body_are_consistent() {
     let mesh = tet_cuboid(Vector3::new(0.3, 0.3, 0.3), [9, 9, 9]).unwrap();
     let body = built(FemBuilder::new(mesh, rubber(), 1000.0));
     let control = Control::default();
     let mut step = body.new_step();
-    step.begin(&shaken(&body), &input(&control)).unwrap();
+    step.begin(&perturbed(&body), &input(&control)).unwrap();
     step.linearise_start(&mut Vec::new()).unwrap();
     check_dynamics(step.dynamics()).unwrap();
 }
 
 #[test]
-fn the_rest_shape_preconditions_a_turned_and_strained_body() {
+fn the_rest_shape_preconditions_a_rotated_and_strained_body() {
     let mesh = tet_cuboid(Vector3::new(0.3, 0.1, 0.1), [12, 4, 4]).unwrap();
     let builder = FemBuilder::new(mesh, rubber(), 1000.0);
     let body = built(builder.preconditioning(Preconditioning::RestShape));
-    let state = shaken(&body);
+    let state = perturbed(&body);
     let control = Control::default();
     let input = StepInput {
         time_step: 0.02.into(),
@@ -305,7 +305,7 @@ fn the_rest_shape_preconditions_a_turned_and_strained_body() {
 }
 
 #[test]
-fn held_vertices_leave_the_solve_and_move_as_told() {
+fn held_vertices_leave_the_solve_and_move_as_prescribed() {
     let body = built(builder());
     let n = body.mesh().vertices().len();
     let v_W = Vector3::new(0.1, 0.2, -0.3);
@@ -320,13 +320,13 @@ fn held_vertices_leave_the_solve_and_move_as_told() {
     let expected = Vector3::from_column_slice(&state.q[6..9]) + v_W * 2e-3;
     assert!((found - expected).norm() < 1e-16);
     assert_eq!(next.v[6..9], [0.1, 0.2, -0.3]);
-    // Nothing held any more: the same workspace takes all velocities again.
+    // Without held vertices, the same workspace solves for all velocities again.
     step.begin(&state, &input(&Control::default())).unwrap();
     assert_eq!(step.start_velocity().len(), 3 * n);
 }
 
 #[test]
-fn an_inverted_element_shows_no_surface_and_is_named() {
+fn an_inverted_element_has_no_surface_and_a_warning() {
     let vertices = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     let one = || {
         let vertices = vertices.map(Vector3::from).to_vec();
@@ -380,7 +380,7 @@ fn an_inverted_element_shows_no_surface_and_is_named() {
 }
 
 #[test]
-fn wrong_input_of_a_step_is_refused_by_name() {
+fn invalid_input_of_a_step_is_rejected_by_name() {
     let body = built(builder());
     let state = body.default_state();
     let begin = |control: &Control| body.new_step().begin(&state, &input(control));

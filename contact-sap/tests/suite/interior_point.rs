@@ -1,4 +1,4 @@
-//! A general interior-point solver finds the same velocities.
+//! Comparison with a general interior-point solver.
 //!
 //! Each model without dissipation is a second-order cone programme: the friction norm, its softening and the friction cone
 //! are cones, the normal law is a quadratic with an inequality.
@@ -194,7 +194,7 @@ fn check(models: Models) {
         },
         ..NewtonSettings::default()
     });
-    let mut judge = Newton::new(NewtonSettings {
+    let mut evaluator = Newton::new(NewtonSettings {
         stop: StopCriteria {
             iterations_max: 0,
             ..StopCriteria::default()
@@ -202,7 +202,7 @@ fn check(models: Models) {
         ..NewtonSettings::default()
     });
     let mut out = Solution::default();
-    let mut at_oracle = Solution::default();
+    let mut at_reference = Solution::default();
     let (mut loaded, mut worst) = (0, 0.0f64);
     for seed in 0..150 {
         let scene = random_scene(seed, &recipe);
@@ -216,16 +216,15 @@ fn check(models: Models) {
         let (v, cost) = programme.solve();
         let report = with_problem(&scene, |p| newton.solve(p, &scene.v0, &mut out))
             .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        // The programme's value may be below the minimum by its feasibility tolerance, so its velocities are compared by the
-        // cost itself.
-        let judged = with_problem(&scene, |p| judge.solve(p, &v, &mut at_oracle))
+        // The value of the programme may be below the minimum by its feasibility tolerance: the cost is evaluated at its velocities.
+        let reference = with_problem(&scene, |p| evaluator.solve(p, &v, &mut at_reference))
             .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let scale = report.cost.abs().max(1e-3);
-        let gap = (judged.cost - report.cost) / scale;
+        let gap = (reference.cost - report.cost) / scale;
         assert!(
             (-1e-12..1e-7).contains(&gap),
             "seed {seed}: {} against {}",
-            judged.cost,
+            reference.cost,
             report.cost
         );
         assert!(

@@ -1,9 +1,9 @@
-//! Hull and mesh: φ from the nearest face, edge or vertex.
+//! Signed distance φ of hulls and meshes, from the nearest face, edge or vertex.
 
 use nalgebra::{Point3, Vector3};
 
-use super::SignedDistance;
-use crate::shape::{ConvexHull, MeshFeature, MeshShape};
+use super::{ConvexHull, MeshFeature, MeshShape};
+use crate::signed_distance::SignedDistance;
 
 /// The feature of a hull nearest to a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

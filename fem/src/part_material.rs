@@ -1,4 +1,4 @@
-//! What each element is made of: one material for a body, or one for each of its parts.
+//! Constitutive material of each element: one for a body, or one for each of its parts.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use crate::material::Material;
 
 /// A material and its density.
 #[derive(Clone, Debug)]
-pub(crate) struct Stuff {
+pub(crate) struct PartMaterial {
     pub(crate) material: Arc<dyn Material>,
     pub(crate) lame: Lame,
     /// kg per m³ of rest volume.
     pub(crate) density: f64,
 }
 
-impl Stuff {
+impl PartMaterial {
     pub(crate) fn new(material: Arc<dyn Material>, density: f64) -> Self {
         Self {
             lame: material.lame(),
@@ -24,22 +24,22 @@ impl Stuff {
         }
     }
 
-    /// Whether inversion costs infinite energy.
+    /// Whether the energy of inverted elements is infinite.
     pub(crate) fn has_barrier(&self) -> bool {
         self.material.domain() == Domain::PositiveVolume
     }
 }
 
-/// A value for every element, of which there are few different ones.
+/// Values of elements, few of them distinct.
 #[derive(Clone, Debug)]
 pub(crate) struct PerElement<T> {
     values: Vec<T>,
-    /// Which value an element has; empty where all have the first.
+    /// Index of each element's value; empty if all have the first.
     of: Vec<u16>,
 }
 
 impl<T> PerElement<T> {
-    /// `of` names one of `values` for each element.
+    /// `of` is the index in `values` of each element.
     pub(crate) fn new(values: Vec<T>, of: Vec<u16>) -> Self {
         let uniform = of.iter().all(|k| *k == 0);
         Self {

@@ -6,13 +6,14 @@
 //!
 //! ```
 //! use nalgebra::Isometry3;
-//! use pliant::recording::{Anchor, BodyIdx, Color, Frame, Observable, Recording, Visual, VisualShape};
+//! use pliant_hydroelastic::AnalyticShape;
+//! use pliant::recording::{Anchor, BodyIdx, Color, Frame, Observable, Recording, Visual};
 //!
 //! let ball = Visual {
 //!     name: "ball".into(),
 //!     anchor: Anchor::Body(BodyIdx(0)),
 //!     X_BG: Isometry3::identity(),
-//!     shape: VisualShape::Sphere { radius: 0.1 },
+//!     shape: AnalyticShape::Sphere { radius: 0.1 }.into(),
 //!     color: Color::palette(0),
 //! };
 //! let mut recording = Recording::new("a falling ball", vec!["ball".into()], vec![ball],

@@ -64,7 +64,7 @@ def shape_of(solid, name, hydroelastic, root, tetrahedra):
     if kind == "sphere":
         return Sphere(size["radius"])
     if kind == "box":
-        return Box(*size["lengths"])
+        return Box(*size["size"])
     if kind == "cylinder":
         return Cylinder(size["radius"], size["length"])
     if kind == "capsule":

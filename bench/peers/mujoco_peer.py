@@ -23,7 +23,7 @@ def geometry(parent, name, solid, friction):
     elif kind == "sphere":
         made.type, made.size = types.mjGEOM_SPHERE, [size["radius"], 0, 0]
     elif kind == "box":
-        made.type, made.size = types.mjGEOM_BOX, [0.5 * x for x in size["lengths"]]
+        made.type, made.size = types.mjGEOM_BOX, [0.5 * x for x in size["size"]]
     elif kind == "cylinder":
         made.type = types.mjGEOM_CYLINDER
         made.size = [size["radius"], 0.5 * size["length"], 0]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, read_surface};
-use pliant_hydroelastic::{Compliance, PatchGeometry, Shape};
+use pliant_hydroelastic::{AnalyticShape, Compliance, PatchGeometry, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::error::BenchError;
@@ -72,37 +72,14 @@ pub enum Hydroelastic {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Solid {
-    /// z ≤ 0.
-    HalfSpace {},
-    /// About the origin.
-    Sphere {
-        /// m.
-        radius: f64,
-    },
-    /// About the origin, edges along the axes.
-    Box {
-        /// Full lengths, m.
-        lengths: [f64; 3],
-    },
-    /// About the origin, along z.
-    Cylinder {
-        /// m.
-        radius: f64,
-        /// m.
-        length: f64,
-    },
-    /// About the origin, along z.
-    Capsule {
-        /// m.
-        radius: f64,
-        /// Of the cylindrical part, m.
-        length: f64,
-    },
     /// What a closed surface encloses.
     Mesh {
         /// OBJ file, relative to the root of the repository.
         file: String,
     },
+    /// A shape given by its sizes.
+    #[serde(untagged)]
+    Analytic(AnalyticShape),
 }
 
 /// Position and orientation in the world.
@@ -173,6 +150,12 @@ impl Scene {
     }
 }
 
+impl From<AnalyticShape> for Solid {
+    fn from(shape: AnalyticShape) -> Self {
+        Self::Analytic(shape)
+    }
+}
+
 impl Solid {
     /// The shape of what is called `name`; files are sought under `root`.
     ///
@@ -180,11 +163,7 @@ impl Solid {
     /// [`BenchError::Shape`] for sizes that no shape has, [`BenchError::Mesh`] for a file that cannot be read.
     pub fn shape(&self, name: &str, root: &Path) -> Result<Shape, BenchError> {
         match self {
-            Self::HalfSpace {} => Ok(Shape::half_space()),
-            Self::Sphere { radius } => Shape::sphere(*radius),
-            Self::Box { lengths } => Shape::cuboid((*lengths).into()),
-            Self::Cylinder { radius, length } => Shape::cylinder(*radius, *length),
-            Self::Capsule { radius, length } => Shape::capsule(*radius, *length),
+            Self::Analytic(shape) => Shape::try_from(shape),
             Self::Mesh { file } => {
                 let options = SurfaceOptions::default();
                 let (surface, _) = read_surface(root.join(file), SurfaceUse::Solid, &options)?;

@@ -1,6 +1,7 @@
 //! What a body looks like: shape, colour, and where on the body it sits.
 
-use nalgebra::{Isometry3, Point3, Vector3};
+use nalgebra::{Isometry3, Point3};
+use pliant_hydroelastic::{AnalyticShape, Shape};
 
 use super::{BodyIdx, RecordingError};
 
@@ -33,47 +34,11 @@ pub enum Anchor {
     Body(BodyIdx),
 }
 
-/// The shape of a [`Visual`] in its own frame G; lengths in metres, axes of symmetry along G's z.
+/// The shape of a [`Visual`] in its own frame G; lengths in m.
 #[derive(Clone, Debug)]
 pub enum VisualShape {
-    /// Solid below its boundary plane z = 0.
-    HalfSpace,
-    /// Centred at the origin.
-    Sphere {
-        /// Radius.
-        radius: f64,
-    },
-    /// Centred at the origin, faces along the axes.
-    Box {
-        /// Half the edge lengths along x, y, z.
-        half_extents: Vector3<f64>,
-    },
-    /// Centred at the origin.
-    Cylinder {
-        /// Radius.
-        radius: f64,
-        /// Length along z.
-        length: f64,
-    },
-    /// A cylinder of `length` along z, centred at the origin, with half a sphere on either end.
-    Capsule {
-        /// Radius.
-        radius: f64,
-        /// Length of the cylindrical part.
-        length: f64,
-    },
-    /// Centred at the origin.
-    Ellipsoid {
-        /// Half axes along x, y, z.
-        semi_axes: Vector3<f64>,
-    },
-    /// Apex at z = +height/2, base disc at z = −height/2.
-    Cone {
-        /// Radius of the base.
-        radius: f64,
-        /// Distance of the apex from the base.
-        height: f64,
-    },
+    /// A shape given by its sizes.
+    Analytic(AnalyticShape),
     /// A surface of triangles, counter-clockwise seen from outside.
     Mesh {
         /// Positions of the vertices.
@@ -170,6 +135,12 @@ impl Color {
     }
 }
 
+impl From<AnalyticShape> for VisualShape {
+    fn from(shape: AnalyticShape) -> Self {
+        Self::Analytic(shape)
+    }
+}
+
 impl VisualShape {
     /// Whether frames bring its points ([`Frame::deformed`](super::Frame::deformed)).
     pub fn deforms(&self) -> bool {
@@ -191,33 +162,12 @@ impl VisualShape {
 
     /// What is wrong with it, if anything.
     fn fault(&self) -> Option<String> {
-        let positive = |what: &str, value: f64| {
-            (!(value.is_finite() && value > 0.0))
-                .then(|| format!("{what} = {value} m must be positive and finite"))
-        };
         match self {
-            Self::HalfSpace => None,
-            Self::Sphere { radius } => positive("radius", *radius),
+            Self::Analytic(shape) => size_fault(shape),
             Self::Points { radius, scale } | Self::Thread { radius, scale, .. } => {
-                positive("radius", *radius).or_else(|| scale_fault(scale))
+                let sphere = AnalyticShape::Sphere { radius: *radius };
+                size_fault(&sphere).or_else(|| scale_fault(scale))
             }
-            Self::Box { half_extents } => half_extents
-                .iter()
-                .find_map(|&h| positive("half extent", h)),
-            Self::Ellipsoid { semi_axes } => {
-                semi_axes.iter().find_map(|&a| positive("half axis", a))
-            }
-            Self::Cylinder { radius, length } => {
-                positive("radius", *radius).or_else(|| positive("length", *length))
-            }
-            Self::Cone { radius, height } => {
-                positive("radius", *radius).or_else(|| positive("height", *height))
-            }
-            // A capsule of no length is a ball, which is what fitted links sometimes come to.
-            Self::Capsule { radius, length } => positive("radius", *radius).or_else(|| {
-                (!(length.is_finite() && *length >= 0.0))
-                    .then(|| format!("length = {length} m must not be negative"))
-            }),
             Self::Mesh {
                 vertices,
                 triangles,
@@ -236,6 +186,18 @@ impl VisualShape {
                 .or_else(|| scale_fault(scale)),
         }
     }
+}
+
+fn size_fault(shape: &AnalyticShape) -> Option<String> {
+    let checked = match *shape {
+        // The length of a capsule fitted to a link may be zero.
+        AnalyticShape::Capsule {
+            radius,
+            length: 0.0,
+        } => Shape::sphere(radius),
+        _ => Shape::try_from(shape),
+    };
+    checked.err().map(|error| error.to_string())
 }
 
 fn cell_fault<const N: usize>(what: &str, cells: &[[u32; N]], n_vertices: usize) -> Option<String> {

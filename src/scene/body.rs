@@ -391,13 +391,14 @@ fn parts(
 
 /// A shape that has a volume.
 fn solid(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
-    match shape(item)? {
-        ShapeEntry::HalfSpace => Err(item.out_of_range(
+    let shape = shape(item)?;
+    if shape.is_half_space() {
+        return Err(item.out_of_range(
             "half_space",
-            "has no end and so no mass; put it in [[fixed]], or take a box",
-        )),
-        shape => Ok(shape),
+            "is unbounded and has no mass; put it in [[fixed]], or take a box",
+        ));
     }
+    Ok(shape)
 }
 
 pub(super) fn color(table: &TableReader<'_>) -> Result<Option<[f64; 4]>, SceneError> {

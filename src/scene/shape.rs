@@ -1,6 +1,7 @@
 //! Shapes of bodies: `shape = { box = { size = [0.1, 0.1, 0.1] } }`.
 
-use nalgebra::{Point3, Vector3};
+use nalgebra::Point3;
+use pliant_hydroelastic::AnalyticShape;
 
 use super::error::SceneError;
 use super::item::{Item, NamedReference};
@@ -117,48 +118,12 @@ static MESH: TableSchema = TableSchema {
     ],
 };
 
-/// A shape as a scene file gives it; lengths in m, axes of symmetry along z.
+/// A shape as a scene file gives it; lengths in m.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ShapeEntry {
-    /// Everything at z ≤ 0.
-    HalfSpace,
-    /// A ball.
-    Sphere {
-        /// Its radius.
-        radius: f64,
-    },
-    /// A rectangular box.
-    Box {
-        /// Full edge lengths.
-        size: Vector3<f64>,
-    },
-    /// A solid cylinder.
-    Cylinder {
-        /// Its radius.
-        radius: f64,
-        /// Along z.
-        length: f64,
-    },
-    /// A cylinder with round ends.
-    Capsule {
-        /// Its radius.
-        radius: f64,
-        /// Of the cylindrical part.
-        length: f64,
-    },
-    /// An ellipsoid.
-    Ellipsoid {
-        /// Half lengths.
-        semi_axes: Vector3<f64>,
-    },
-    /// A solid cone.
-    Cone {
-        /// Of the base.
-        radius: f64,
-        /// From base to apex.
-        height: f64,
-    },
+    /// A shape given by its sizes.
+    Analytic(AnalyticShape),
     /// The hull of points.
     ConvexHull {
         /// At least four.
@@ -191,28 +156,34 @@ pub(super) fn shape(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
     let length = |key| table.required(key).and_then(|item| item.positive());
     let lengths = |key| table.required(key).and_then(|item| item.lengths3());
     let shape = match tag(schema) {
-        "half_space" => ShapeEntry::HalfSpace,
-        "sphere" => ShapeEntry::Sphere {
+        "half_space" => AnalyticShape::HalfSpace {}.into(),
+        "sphere" => AnalyticShape::Sphere {
             radius: length("radius")?,
-        },
-        "box" => ShapeEntry::Box {
+        }
+        .into(),
+        "box" => AnalyticShape::Box {
             size: lengths("size")?,
-        },
-        "cylinder" => ShapeEntry::Cylinder {
+        }
+        .into(),
+        "cylinder" => AnalyticShape::Cylinder {
             radius: length("radius")?,
             length: length("length")?,
-        },
-        "capsule" => ShapeEntry::Capsule {
+        }
+        .into(),
+        "capsule" => AnalyticShape::Capsule {
             radius: length("radius")?,
             length: length("length")?,
-        },
-        "ellipsoid" => ShapeEntry::Ellipsoid {
+        }
+        .into(),
+        "ellipsoid" => AnalyticShape::Ellipsoid {
             semi_axes: lengths("semi_axes")?,
-        },
-        "cone" => ShapeEntry::Cone {
+        }
+        .into(),
+        "cone" => AnalyticShape::Cone {
             radius: length("radius")?,
             height: length("height")?,
-        },
+        }
+        .into(),
         "convex_hull" => {
             let item = table.required("points")?;
             let points = item
@@ -243,33 +214,23 @@ pub(super) fn shape(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
     Ok(shape)
 }
 
+impl From<AnalyticShape> for ShapeEntry {
+    fn from(shape: AnalyticShape) -> Self {
+        Self::Analytic(shape)
+    }
+}
+
 impl ShapeEntry {
+    /// Whether it is a half space, which has neither volume nor mass.
+    pub(super) fn is_half_space(&self) -> bool {
+        matches!(self, Self::Analytic(AnalyticShape::HalfSpace {}))
+    }
+
     /// The same shape with all lengths multiplied by `factor`.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         match self {
-            Self::HalfSpace => Self::HalfSpace,
-            Self::Sphere { radius } => Self::Sphere {
-                radius: radius * factor,
-            },
-            Self::Box { size } => Self::Box {
-                size: size * factor,
-            },
-            Self::Cylinder { radius, length } => Self::Cylinder {
-                radius: radius * factor,
-                length: length * factor,
-            },
-            Self::Capsule { radius, length } => Self::Capsule {
-                radius: radius * factor,
-                length: length * factor,
-            },
-            Self::Ellipsoid { semi_axes } => Self::Ellipsoid {
-                semi_axes: semi_axes * factor,
-            },
-            Self::Cone { radius, height } => Self::Cone {
-                radius: radius * factor,
-                height: height * factor,
-            },
+            Self::Analytic(shape) => shape.scaled(factor).into(),
             Self::ConvexHull { points } => Self::ConvexHull {
                 points: points.iter().map(|p| p * factor).collect(),
             },
@@ -281,21 +242,13 @@ impl ShapeEntry {
         }
     }
 
-    /// Radius in m of a ball about the origin that holds the shape; `None` for a half space, and for a mesh, which is
-    /// not opened here.
+    /// Radius in m of a sphere about the origin that contains the shape; infinite for a half space, and `None` for a mesh,
+    /// whose file is not read here.
     pub fn radius_about_origin(&self) -> Option<f64> {
         match self {
-            Self::HalfSpace | Self::Mesh { .. } => None,
-            Self::Sphere { radius } => Some(*radius),
-            Self::Box { size } => Some(0.5 * size.norm()),
-            Self::Cylinder { radius, length }
-            | Self::Cone {
-                radius,
-                height: length,
-            } => Some(radius.hypot(0.5 * length)),
-            Self::Capsule { radius, length } => Some(radius + 0.5 * length),
-            Self::Ellipsoid { semi_axes } => Some(semi_axes.max()),
+            Self::Analytic(shape) => Some(shape.radius_about_origin()),
             Self::ConvexHull { points } => points.iter().map(|p| p.coords.norm()).reduce(f64::max),
+            Self::Mesh { .. } => None,
         }
     }
 }

@@ -379,7 +379,7 @@ fn errors_in_soft_bodies_give_line_and_reason() {
                 "mesh = { box = { size = [0.1, 0.1, 0.1], cells = [1, 1, 1] } }",
                 "mesh = { filled = { shape = { half_space = {} }, edge_length = 0.1 } }",
             ),
-            "has no end and cannot be filled",
+            "is unbounded and cannot be filled",
         ),
         (
             soft(

@@ -1,11 +1,11 @@
 //! Tetrahedra of soft bodies, from what scenes say.
 
 use nalgebra::{Isometry3, Point3, Vector3};
-use pliant_hydroelastic::RigidSurface;
 use pliant_hydroelastic::mesh::{
     Crossings, FillSettings, LoadReport, MeshError, SelfIntersections, SurfaceOptions, SurfaceUse,
     TetMesh, TetOptions, TriMesh, generate, tetrahedralise, tets_from_bytes,
 };
+use pliant_hydroelastic::{AnalyticShape, RigidSurface};
 
 use super::{files, solids};
 use crate::scene::{
@@ -142,8 +142,10 @@ fn surface(
     let shape = solids::shape(scene, &placed, notes)?;
     // Straight sides need no more triangles than they have; round ones are to be rounder than the tetrahedra.
     let fineness = match part.shape {
-        ShapeEntry::Mesh { .. } | ShapeEntry::ConvexHull { .. } | ShapeEntry::Box { .. } => 1.0,
-        _ => 0.5,
+        ShapeEntry::Analytic(AnalyticShape::Box { .. })
+        | ShapeEntry::ConvexHull { .. }
+        | ShapeEntry::Mesh { .. } => 1.0,
+        ShapeEntry::Analytic(_) => 0.5,
     };
     let surface = RigidSurface::of_shape(&shape, fineness * edge_length);
     let surface = surface.map_err(|error| {

@@ -156,7 +156,7 @@ pub(super) fn sink(item: &Item<'_>) -> Result<SinkEntry, SceneError> {
 /// A shape that can be filled.
 pub(super) fn finite(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
     let shape = shape(item)?;
-    if matches!(shape, ShapeEntry::HalfSpace) {
+    if shape.is_half_space() {
         return Err(item.out_of_range("half_space", "must be a shape of finite size"));
     }
     Ok(shape)

@@ -325,11 +325,15 @@ fn corners(item: &Item<'_>) -> Result<[Vector3<f64>; 8], SceneError> {
 }
 
 fn parts(table: &TableReader<'_>) -> Result<Vec<FilledPart>, SceneError> {
-    let bounded = |item: &Item<'_>| match shape(item)? {
-        ShapeEntry::HalfSpace => {
-            Err(item.out_of_range("half_space", "has no end and cannot be filled; take a box"))
+    let bounded = |item: &Item<'_>| {
+        let shape = shape(item)?;
+        if shape.is_half_space() {
+            return Err(item.out_of_range(
+                "half_space",
+                "is unbounded and cannot be filled; take a box",
+            ));
         }
-        shape => Ok(shape),
+        Ok(shape)
     };
     match (table.optional("shape"), table.optional("shapes")) {
         (Some(item), None) => Ok(vec![FilledPart {

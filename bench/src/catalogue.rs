@@ -56,7 +56,7 @@ pub fn find(name: &str) -> Option<Scene> {
     }
 }
 
-/// `n_bodies` boxes, spheres, cylinders and capsules in turn, dropped into a bin and left to settle.
+/// `n_bodies` boxes, spheres, cylinders and capsules, dropped into a bin.
 ///
 /// The bin's floor has 38 cm² for each body, so the heap is about as deep for any number.
 #[must_use]
@@ -148,8 +148,8 @@ fn free_body(name: String, kind: usize, position: [f64; 3], random: &mut ChaCha8
                 length: length(0.04, 0.08),
             },
         };
-        let mut turn = || random.random_range(-1.0..1.0);
-        let rotation = Quaternion::new(turn(), turn(), turn(), turn());
+        let mut component = || random.random_range(-1.0..1.0);
+        let rotation = Quaternion::new(component(), component(), component(), component());
         if rotation.norm() < 0.1 {
             continue;
         }
@@ -186,7 +186,7 @@ fn homogeneous(
     }
 }
 
-/// The length that a solid of one size has, m.
+/// Smallest length of a solid, m.
 fn smallest_length(solid: &Solid) -> f64 {
     match solid {
         Solid::Analytic(AnalyticShape::Box { size }) => size.min(),

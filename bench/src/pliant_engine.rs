@@ -140,7 +140,7 @@ impl PliantEngine {
         })
     }
 
-    /// What the solver said of the last step.
+    /// Report of the solver on the last step.
     pub fn last_solve(&self) -> SolveReport {
         self.report.convergence.solve
     }

@@ -42,14 +42,14 @@ const INTERPOLATION: Key = Key {
     value: ValueKind::Choice(&["cubic", "linear", "hold"]),
     unit: "",
     default: "`cubic`",
-    about: "from knot to knot: smooth without overshoot, straight, or in steps; values stay before the first and after the last knot",
+    about: "interpolation between knots: smooth without overshoot, linear, or piecewise constant; values are constant before the first and after the last knot",
 };
 const AT: Key = Key {
     name: "at_s",
     value: ValueKind::Number,
     unit: "s",
     default: REQUIRED,
-    about: "time of the knot; times ascend",
+    about: "time of the knot; times are ascending",
 };
 const POSITIONS: Key = Key {
     name: "positions",
@@ -90,14 +90,14 @@ static FRAME_TARGETS: TableSchema = TableSchema {
             value: ValueKind::Described("`MODEL/FRAME`"),
             unit: "",
             default: REQUIRED,
-            about: "a link or named frame; the actuators between it and the root follow by differential inverse kinematics",
+            about: "a link or named frame; targets of the actuators between it and the root follow by differential inverse kinematics",
         },
         Key {
             name: "follow",
             value: ValueKind::Choice(&["pose", "position"]),
             unit: "",
             default: "`pose`",
-            about: "whether the orientation matters",
+            about: "whether the orientation is controlled, too",
         },
         INTERPOLATION,
         knots(
@@ -177,14 +177,14 @@ static LOADS: TableSchema = TableSchema {
             value: ValueKind::Described("name"),
             unit: "",
             default: REQUIRED,
-            about: "a body, `MODEL/LINK`, or `SOFT/REGION`, whose points share the force evenly",
+            about: "a body, `MODEL/LINK`, or `SOFT/REGION`, whose points share the force equally",
         },
         Key {
             name: "point",
             value: ValueKind::Vector3,
             unit: "m",
             default: "[0, 0, 0]",
-            about: "where the force acts, in the frame of the body",
+            about: "point of application, in the frame of the body",
         },
         Key {
             name: "interpolation",

@@ -57,10 +57,10 @@ static CYLINDER: TableSchema = TableSchema {
 static CAPSULE: TableSchema = TableSchema {
     name: "shape.capsule",
     keys: &[
-        length("radius", "of the cylinder and of its round ends"),
+        length("radius", "radius of the cylinder and of the hemispheres"),
         length(
             "length",
-            "of the cylindrical part, along z; centred at the origin",
+            "length of the cylindrical part, along z; centred at the origin",
         ),
     ],
 };
@@ -71,14 +71,17 @@ static ELLIPSOID: TableSchema = TableSchema {
         value: ValueKind::Described("3 numbers > 0"),
         unit: "m",
         default: REQUIRED,
-        about: "half lengths along x, y, z; centred at the origin",
+        about: "semi-axes along x, y, z; centred at the origin",
     }],
 };
 static CONE: TableSchema = TableSchema {
     name: "shape.cone",
     keys: &[
-        length("radius", "of the base, at z = -height/2"),
-        length("height", "apex at z = +height/2"),
+        length("radius", "radius of the base, at z = -height/2"),
+        length(
+            "height",
+            "distance of the apex, at z = +height/2, from the base",
+        ),
     ],
 };
 static HULL: TableSchema = TableSchema {
@@ -88,7 +91,7 @@ static HULL: TableSchema = TableSchema {
         value: ValueKind::Described("list of 3 numbers"),
         unit: "m",
         default: REQUIRED,
-        about: "at least four that do not lie in one plane",
+        about: "at least four points that do not lie in one plane",
     }],
 };
 static MESH: TableSchema = TableSchema {
@@ -99,7 +102,7 @@ static MESH: TableSchema = TableSchema {
             value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
-            about: "OBJ, STL, VTK, VTU or Gmsh, beside the scene file; a tetrahedral mesh gives its surface",
+            about: "OBJ, STL, VTK, VTU or Gmsh file, relative to the scene file; of a tetrahedral mesh, the surface is used",
         },
         Key {
             name: "scale",
@@ -113,7 +116,7 @@ static MESH: TableSchema = TableSchema {
             value: ValueKind::Choice(&["surface", "convex-hull"]),
             unit: "",
             default: "`surface`",
-            about: "whether the closed surface or its hull touches",
+            about: "whether contact uses the closed surface or its convex hull",
         },
     ],
 };

@@ -6,7 +6,7 @@ use pliant_hydroelastic::AnalyticShape;
 use super::{DENSITY, MODULUS, heap};
 use crate::scene::{Arm, Fixed, Free, Hydroelastic, Pose, Scene, Solid, Surface};
 
-/// What a patch has of a surface: its stiffness follows from the modulus.
+/// In patches, stiffness follows from the modulus instead.
 const SURFACE: Surface = Surface {
     stiffness: 1e5,
     dissipation: 10.0,
@@ -27,7 +27,7 @@ const RESTING: Scene = Scene {
     arm: None,
 };
 
-/// A compliant cube of 0.1 m and 1 kg, turned by 0.3 rad, on one that is fixed.
+/// A compliant cube of 0.1 m and 1 kg, rotated by 0.3 rad, on a fixed one.
 pub(super) fn box_on_box() -> Scene {
     let edge = 0.1;
     let solid = Solid::from(AnalyticShape::Box {

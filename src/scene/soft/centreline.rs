@@ -25,23 +25,19 @@ const EDGES: Key = Key {
     value: ValueKind::Described("whole number"),
     unit: "",
     default: REQUIRED,
-    about: "how many segments",
+    about: "number of edges",
 };
 const ENDS: Key = Key {
     name: "ends",
     value: ValueKind::Choice(&["open", "joined"]),
     unit: "",
     default: "`open`",
-    about: "`joined`: the last node is joined to the first by one more edge",
+    about: "`joined`: one more edge joins the last node to the first",
 };
 
 static LINE: TableSchema = TableSchema {
     name: "centreline.line",
-    keys: &[
-        place("from", "its first node"),
-        place("to", "its last node"),
-        EDGES,
-    ],
+    keys: &[place("from", "first node"), place("to", "last node"), EDGES],
 };
 static CIRCLE: TableSchema = TableSchema {
     name: "centreline.circle",
@@ -51,7 +47,7 @@ static CIRCLE: TableSchema = TableSchema {
             value: ValueKind::Positive,
             unit: "m",
             default: REQUIRED,
-            about: "of the ring about z on which its nodes lie",
+            about: "radius of the circle about z on which the nodes lie",
         },
         EDGES,
     ],
@@ -64,7 +60,7 @@ static CURVE: TableSchema = TableSchema {
             value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
-            about: "expressions of `s`, which goes from 0 to 1 in equal parts, and of `n`, the number of the node",
+            about: "expressions in `s`, from 0 to 1 in equal steps, and `n`, the index of the node",
         },
         EDGES,
         Key {
@@ -72,14 +68,14 @@ static CURVE: TableSchema = TableSchema {
             value: ValueKind::Choice(&["open", "joined"]),
             unit: "",
             default: "`open`",
-            about: "`joined`: a ring, for which `s` = 1 is left out",
+            about: "`joined`: a closed curve, without a node at `s` = 1",
         },
         Key {
             name: "spacing",
             value: ValueKind::Choice(&["by-s", "even"]),
             unit: "",
             default: "`by-s`",
-            about: "`even`: nodes at equal distances along the curve; `n` is then no whole number",
+            about: "`even`: nodes at equal distances along the curve; `n` is then not an integer",
         },
     ],
 };
@@ -91,7 +87,7 @@ static POINTS: TableSchema = TableSchema {
             value: ValueKind::Described("list of 3 numbers"),
             unit: "m",
             default: REQUIRED,
-            about: "in order",
+            about: "nodes in order",
         },
         ENDS,
     ],
@@ -104,7 +100,7 @@ static FILE: TableSchema = TableSchema {
             value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
-            about: "beside the scene file: three numbers a line; what begins with `#` is skipped",
+            about: "text file, relative to the scene file: three numbers per line; text after `#` is a comment",
         },
         ENDS,
     ],

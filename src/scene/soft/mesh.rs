@@ -42,11 +42,11 @@ const fn count(name: &'static str, about: &'static str) -> Key {
 
 const SIDES: Key = count(
     "sides",
-    "sectors of the cross-section, at least 3; 4 and one ring make a square",
+    "sectors of the cross-section, at least 3; 4 sectors and one ring make a square",
 );
 const RINGS: Key = count(
     "rings",
-    "rings of the cross-section; with k of them it has 1 + sides k(k + 1)/2 vertices",
+    "rings of the cross-section; k rings have 1 + sides k(k + 1)/2 vertices",
 );
 
 static BOX: TableSchema = TableSchema {
@@ -64,7 +64,7 @@ static BOX: TableSchema = TableSchema {
             value: ValueKind::Described("3 whole numbers"),
             unit: "",
             default: REQUIRED,
-            about: "small boxes along x, y, z, each of six tetrahedra",
+            about: "number of cells along x, y, z, each of six tetrahedra",
         },
     ],
 };
@@ -103,7 +103,7 @@ static BELT: TableSchema = TableSchema {
             value: ValueKind::Described("3 whole numbers"),
             unit: "",
             default: REQUIRED,
-            about: "small boxes along, across and through the belt, each of six tetrahedra",
+            about: "number of cells along, across and through the belt, each of six tetrahedra",
         },
     ],
 };
@@ -114,7 +114,7 @@ static HEXAHEDRON: TableSchema = TableSchema {
         value: ValueKind::Described("8 times 3 numbers"),
         unit: "m",
         default: REQUIRED,
-        about: "x fastest, then y, then z: corners 0 to 3 below, 4 to 7 above; cut into six tetrahedra",
+        about: "corners, x fastest, then y, then z: 0 to 3 below, 4 to 7 above; divided into six tetrahedra",
     }],
 };
 static TETRAHEDRA: TableSchema = TableSchema {
@@ -125,7 +125,7 @@ static TETRAHEDRA: TableSchema = TableSchema {
             value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
-            about: "VTK, VTU or Gmsh with tetrahedra, beside the scene file",
+            about: "VTK, VTU or Gmsh file with tetrahedra, relative to the scene file",
         },
         Key {
             name: "scale",
@@ -144,16 +144,16 @@ static FILLED: TableSchema = TableSchema {
             value: ValueKind::Described("shape"),
             unit: "",
             default: "none",
-            about: "what is filled with tetrahedra: any bounded shape, a closed surface of a file too",
+            about: "the shape to be filled with tetrahedra: any bounded shape, including a closed surface from a file",
         },
         Key {
             name: "shapes",
             value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
-            about: "instead of `shape`: several that overlap and become one body",
+            about: "instead of `shape`: several overlapping shapes, united into one body",
         },
-        length("edge_length", "of the tetrahedra inside"),
+        length("edge_length", "target edge length of the tetrahedra"),
     ],
 };
 pub(super) static PART: TableSchema = TableSchema {
@@ -164,14 +164,14 @@ pub(super) static PART: TableSchema = TableSchema {
             value: ValueKind::Described("shape"),
             unit: "",
             default: REQUIRED,
-            about: "one part",
+            about: "shape of this part",
         },
         Key {
             name: "pose",
             value: ValueKind::Described("pose"),
             unit: "",
             default: "identity",
-            about: "in the body's frame",
+            about: "pose in the body frame",
         },
     ],
 };

@@ -27,7 +27,7 @@ static BOX: TableSchema = TableSchema {
             value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
-            about: "lower corner; the box's faces belong to it; `-inf` is allowed",
+            about: "lower corner; the faces belong to the box; `-inf` is allowed",
         },
         Key {
             name: "high",
@@ -41,32 +41,35 @@ static BOX: TableSchema = TableSchema {
 static BALL: TableSchema = TableSchema {
     name: "region.ball",
     keys: &[
-        place("center", "its centre"),
+        place("center", "centre"),
         Key {
             name: "radius",
             value: ValueKind::Positive,
             unit: "m",
             default: REQUIRED,
-            about: "the surface belongs to it",
+            about: "radius; the surface belongs to the ball",
         },
     ],
 };
 static HALF_SPACE: TableSchema = TableSchema {
     name: "region.half_space",
     keys: &[
-        place("point", "on the plane that ends it, which belongs to it"),
+        place(
+            "point",
+            "a point of the bounding plane, which belongs to the half space",
+        ),
         Key {
             name: "normal",
             value: ValueKind::Vector3,
             unit: "",
             default: REQUIRED,
-            about: "points out of it",
+            about: "outward normal",
         },
     ],
 };
 static NEAREST: TableSchema = TableSchema {
     name: "region.nearest",
-    keys: &[place("to", "the one point nearest to this place")],
+    keys: &[place("to", "selects the point nearest to this position")],
 };
 static VERTICES: TableSchema = TableSchema {
     name: "region.vertices",
@@ -75,7 +78,7 @@ static VERTICES: TableSchema = TableSchema {
         value: ValueKind::Described("list of whole numbers"),
         unit: "",
         default: REQUIRED,
-        about: "of the vertices, counted from 0",
+        about: "indices of the vertices, counted from 0",
     }],
 };
 static SURFACE: TableSchema = TableSchema {
@@ -87,14 +90,14 @@ static SURFACE: TableSchema = TableSchema {
             value: ValueKind::NonNegative,
             unit: "m",
             default: "0",
-            about: "radius of the inner sphere, which belongs to it",
+            about: "radius of the inner sphere, which belongs to the shell",
         },
         Key {
             name: "outer",
             value: ValueKind::Described("number > 0 or `inf`"),
             unit: "m",
             default: "inf",
-            about: "radius of the outer sphere, which belongs to it",
+            about: "radius of the outer sphere, which belongs to the shell",
         },
     ],
 };

@@ -96,6 +96,15 @@ fn visit(browser: &Path, page: &Path, settings: &str, options: &[String]) -> Vis
     visit
 }
 
+/// Writes a picture of `page`, with `settings` after its #, to `file`, whose ending names the format.
+pub(crate) fn screenshot(browser: &Path, page: &Path, settings: &str, file: &Path) {
+    let options = [
+        "--window-size=480,320".to_owned(),
+        format!("--screenshot={}", file.display()),
+    ];
+    visit(browser, page, settings, &options);
+}
+
 /// The value of an attribute of the page's root element.
 fn attribute(page: &str, name: &str) -> Option<String> {
     let root = &page[page.find("<html")?..];

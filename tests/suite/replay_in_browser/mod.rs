@@ -15,7 +15,8 @@ use pliant::recording::{Anchor, BodyIdx, Color, Frame, Recording, VisualShape};
 use pliant_hydroelastic::AnalyticShape;
 use serde_json::Value;
 
-use browser::{browser, report};
+use browser::report;
+pub(crate) use browser::{browser, screenshot};
 use everything::{one_of_everything, visual};
 
 /// Checks that every picture shows something, has no WebGL error, and that time and forces change it.

@@ -22,14 +22,14 @@ pub(super) static SCATTER: TableSchema = TableSchema {
             value: ValueKind::NonNegative,
             unit: "rad/m",
             default: "0",
-            about: "standard deviation of the twist rate at a node; times the length of an edge it is that of an angle",
+            about: "standard deviation of the twist rate at a node; the angle per edge is the rate times the edge length",
         },
         Key {
             name: "seed",
             value: ValueKind::Described("integer in 0 .. 4294967295"),
             unit: "",
             default: "0",
-            about: "of the random numbers; copies of a rod that are to differ have one each, such as `seed = \"i\"`",
+            about: "seed of the random numbers; for different copies of a rod use an expression such as `seed = \"i\"`",
         },
     ],
 };

@@ -242,12 +242,12 @@ impl Piece {
         let mut piece = Self::empty(Cells::Vertices);
         let mut cells = Vec::new();
         for_each_visual(recording, frame, |index, _, soft| {
-            let own = tetrahedra(&recording.visuals()[index].shape);
-            let (Some(soft), false) = (soft, own.is_empty()) else {
+            let tets = tetrahedra(&recording.visuals()[index].shape);
+            let (Some(soft), false) = (soft, tets.is_empty()) else {
                 return;
             };
             let first = piece.points.len() as u32;
-            cells.extend(own.iter().map(|tet| tet.map(|corner| first + corner)));
+            cells.extend(tets.iter().map(|tet| tet.map(|corner| first + corner)));
             piece.add_points(index, soft.points.iter().map(|p| p.coords), &soft.values);
         });
         piece.cells = Cells::Tetrahedra(cells);

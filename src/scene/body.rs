@@ -1,4 +1,4 @@
-//! `[[bodies]]`: rigid bodies made of shapes. `[[fixed]]`: shapes that stand in the world.
+//! `[[bodies]]`: rigid bodies made of shapes. `[[fixed]]`: fixed shapes.
 
 use nalgebra::{Isometry3, Vector3};
 
@@ -66,11 +66,11 @@ static FIXED: TableSchema = TableSchema {
     ],
 };
 
-/// The keys that `[[bodies]]` and `[[repeat.templates]]` share, behind their own.
+/// The keys that `[[bodies]]` and `[[repeat.templates]]` share, after those of the table.
 macro_rules! with_body_keys {
-    ($($own:expr),* $(,)?) => {
+    ($($key:expr),* $(,)?) => {
         &[
-            $($own,)*
+            $($key,)*
             Key {
                 name: "shape",
                 value: ValueKind::Described("shape"),
@@ -177,55 +177,55 @@ static PART: TableSchema = TableSchema {
     ],
 };
 
-/// A shape where it sits, with its surface.
+/// A shape with its pose and surface material.
 #[derive(Clone, Debug)]
 pub struct PlacedShape {
     /// The shape.
     pub shape: ShapeEntry,
-    /// Where `shape = ...` stands in the file.
+    /// Location of `shape = ...` in the file.
     pub at: super::text::SourceLocation,
     /// Its pose in the body's frame, or in the world.
     pub pose: Isometry3<f64>,
-    /// Its surface, before `[materials.default]` fills what is open.
+    /// Surface material, before the defaults of `[materials.default]`.
     pub surface: Surface,
-    /// m/s, axes of the shape.
+    /// Tangential velocity of the surface, m/s, axes of the shape.
     pub surface_velocity: Vector3<f64>,
-    /// Red, green, blue, opacity.
+    /// Colour: red, green, blue, opacity.
     pub color: Option<[f64; 4]>,
-    /// kg/m³, of this shape; only for bodies given by density.
+    /// Density of this shape, kg/m³; only for bodies without a given mass.
     pub density: f64,
 }
 
-/// What stands in the world.
+/// A fixed shape.
 #[derive(Clone, Debug)]
 pub struct FixedEntry {
-    /// Its name.
+    /// Name.
     pub name: NamedReference,
-    /// The shape; its pose is in the world.
+    /// The shape, with its pose in the world.
     pub shape: PlacedShape,
 }
 
-/// A rigid body before it has a name and a place.
+/// A rigid body without name and pose.
 #[derive(Clone, Debug)]
 pub struct BodyTemplate {
-    /// Its shapes, at least one.
+    /// Shapes, at least one.
     pub shapes: Vec<PlacedShape>,
-    /// Its mass in kg where it is given, otherwise densities hold.
+    /// Mass, kg; `None` if it follows from densities.
     pub mass: Option<f64>,
-    /// Of its origin, m/s, world axes.
+    /// Initial velocity of the origin, m/s, world axes.
     pub velocity: Vector3<f64>,
-    /// rad/s, world axes.
+    /// Initial angular velocity, rad/s, world axes.
     pub angular_velocity: Vector3<f64>,
-    /// Whether gravity acts.
+    /// Whether gravity acts on it.
     pub gravity: GravityEntry,
 }
 
-/// Whether the world's gravity acts on a body.
+/// Whether gravity acts on a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GravityEntry {
-    /// It does.
+    /// Gravity acts.
     Acts,
-    /// It does not.
+    /// Without gravity.
     Absent,
 }
 
@@ -237,11 +237,11 @@ pub(super) const GRAVITY: [(&str, GravityEntry); 2] = [
 /// A rigid body.
 #[derive(Clone, Debug)]
 pub struct BodyEntry {
-    /// Its name.
+    /// Name.
     pub name: NamedReference,
-    /// Its frame in the world at the start.
+    /// Initial pose in the world.
     pub pose: Isometry3<f64>,
-    /// All else.
+    /// Shapes, mass, initial velocity.
     pub body: BodyTemplate,
 }
 
@@ -373,12 +373,12 @@ fn parts(
         if density.is_some() && shared.mass.is_some() {
             return Err(table.conflict("the body's `mass` is given already; drop one of the two"));
         }
-        let own = materials.surface(context, table.optional("material").as_ref())?;
+        let surface = materials.surface(context, table.optional("material").as_ref())?;
         let placed = PlacedShape {
             shape: solid(&item)?,
             at: item.at(),
             pose: pose(table.optional("pose").as_ref())?,
-            surface: own.or(shared.surface),
+            surface: surface.or(shared.surface),
             surface_velocity: table.vector3_or_zero("surface_velocity")?,
             color: color(&table)?.or(shared.color),
             density: density.unwrap_or(shared.density),

@@ -1,4 +1,4 @@
-//! `[[constraints]]`: what holds two bodies together, for good or until a given time.
+//! `[[constraints]]`: constraints between two bodies, permanent or until a given time.
 
 use nalgebra::Vector3;
 
@@ -56,29 +56,29 @@ static CONSTRAINT: TableSchema = TableSchema {
     ],
 };
 
-/// Something that holds two bodies together.
+/// A constraint between two bodies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConstraintEntry {
-    /// Its name.
+    /// Name.
     pub name: NamedReference,
-    /// What it holds.
+    /// Kind of the constraint.
     pub kind: ConstraintKind,
     /// The two bodies, links or `world`.
     pub between: [NamedReference; 2],
-    /// Where it holds on, each in the frame of its body, m.
+    /// The constrained points, each in the frame of its body, m.
     pub points: [Vector3<f64>; 2],
-    /// When it lets go, s.
+    /// Time of release, s.
     pub release_at_s: Option<f64>,
 }
 
-/// What a constraint holds.
+/// Kind of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ConstraintKind {
-    /// The relative pose of the start.
+    /// Constant relative pose.
     Weld,
-    /// Two points together.
+    /// Two points coincide.
     Ball,
-    /// Two points apart by this many m, `None`: as at the start.
+    /// Constant distance between two points, m; `None`: the initial distance.
     Distance(Option<f64>),
 }
 

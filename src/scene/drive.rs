@@ -1,4 +1,4 @@
-//! What happens over time: targets of joints and end effectors, prescribed motion, efforts, loads.
+//! Targets of joints and end effectors, prescribed motion, efforts and loads over time.
 
 use nalgebra::{Isometry3, Point3};
 
@@ -217,29 +217,29 @@ static LOAD_KNOT: TableSchema = TableSchema {
     ],
 };
 
-/// Numbers over time for some joints of a model.
+/// Values over time for some joints of a model.
 #[derive(Clone, Debug)]
 pub struct JointDrive {
     /// The model.
     pub model: NamedReference,
     /// Its joints.
     pub joints: Vec<NamedReference>,
-    /// One number for each joint.
+    /// One value for each joint.
     pub track: Track,
 }
 
-/// A frame that follows poses.
+/// Target poses of a frame.
 #[derive(Clone, Debug)]
 pub struct FrameTarget {
     /// `MODEL/FRAME`.
     pub frame: NamedReference,
-    /// Whether the orientation matters.
+    /// Whether the orientation is controlled.
     pub follow: Follow,
-    /// Poses in the world.
+    /// Target poses in the world.
     pub track: PoseTrack,
 }
 
-/// What of a pose a frame follows.
+/// Which part of a pose is controlled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Follow {
     /// Position and orientation.
@@ -248,12 +248,12 @@ pub enum Follow {
     Position,
 }
 
-/// A body that is moved.
+/// Prescribed motion of a body.
 #[derive(Clone, Debug)]
 pub struct BodyMotion {
     /// One of `[[bodies]]`.
     pub body: NamedReference,
-    /// Where it is.
+    /// Its pose over time.
     pub track: PoseTrack,
 }
 
@@ -262,13 +262,13 @@ pub struct BodyMotion {
 pub struct LoadEntry {
     /// A body or link.
     pub on: NamedReference,
-    /// Where the force acts, in the frame of the body, m.
+    /// Point of application, in the frame of the body, m.
     pub point: Point3<f64>,
     /// Force (N), then torque (N·m), world axes.
     pub track: Track,
 }
 
-/// All that happens over time.
+/// All drives of a scene.
 #[derive(Clone, Debug, Default)]
 pub struct Drives {
     /// Position targets of actuators.

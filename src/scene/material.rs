@@ -1,4 +1,4 @@
-//! Surfaces: `[materials.NAME]`, and `material = "NAME"` or a table in place.
+//! Surface materials: `[materials.NAME]`, and `material = "NAME"` or an inline table.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ static MATERIAL: TableSchema = TableSchema {
     ],
 };
 
-/// Drake's `drake:proximity_properties` that have another name here, and what to write.
+/// Properties of Drake's `drake:proximity_properties` with another name here, and that name.
 const DRAKE: [(&str, &str); 7] = [
     ("compliant_hydroelastic", "hydroelastic = \"compliant\""),
     ("rigid_hydroelastic", "hydroelastic = \"rigid\""),
@@ -89,48 +89,48 @@ const DRAKE: [(&str, &str); 7] = [
     ("mu_static", "friction"),
 ];
 
-/// What a property of `drake:proximity_properties` is called here, as a clause.
+/// The name of a property of `drake:proximity_properties` here, as a clause.
 pub(super) fn drake_remedy(key: &str) -> Option<String> {
-    let found = DRAKE.iter().find(|(name, _)| *name == key);
-    found.map(|(_, here)| format!("; the material's key for it is `{here}`"))
+    let entry = DRAKE.iter().find(|(name, _)| *name == key);
+    entry.map(|(_, here)| format!("; the material's key for it is `{here}`"))
 }
 
-/// A surface, each property only where it is given.
+/// A surface material; `None` for properties that are not given.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Surface {
-    /// k, N/m.
+    /// Stiffness k, N/m.
     pub stiffness: Option<f64>,
-    /// d, s/m.
+    /// Hunt-Crossley dissipation d, s/m.
     pub dissipation: Option<f64>,
-    /// τ, s.
+    /// Relaxation time τ, s.
     pub relaxation_time_s: Option<f64>,
-    /// μ.
+    /// Friction coefficient μ.
     pub friction: Option<f64>,
-    /// Its part in patch contact.
+    /// Role in patch contact.
     pub hydroelastic: Option<Hydroelastic>,
-    /// Pa.
+    /// Hydroelastic modulus, Pa.
     pub hydroelastic_modulus: Option<f64>,
-    /// m.
+    /// Margin of speculative contact, m.
     pub hydroelastic_margin: Option<f64>,
-    /// m.
+    /// Mesh resolution hint, m.
     pub mesh_resolution_hint: Option<f64>,
-    /// m.
+    /// Slab thickness of a half space, m.
     pub slab_thickness: Option<f64>,
 }
 
-/// The part of a shape in patch contact.
+/// The role of a shape in patch contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hydroelastic {
-    /// None: it touches in points.
+    /// No patches: point contact.
     Absent,
-    /// A pressure field.
+    /// A body with a pressure field.
     Compliant,
-    /// A surface in the fields of others.
+    /// A rigid surface.
     Rigid,
 }
 
 impl Surface {
-    /// What this one leaves open, from `other`.
+    /// This material with missing properties from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -147,7 +147,7 @@ impl Surface {
     }
 }
 
-/// The named materials of a scene; `default` holds where none is given.
+/// The named materials of a scene; `default` holds for missing properties.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Materials(BTreeMap<String, Surface>);
 

@@ -187,27 +187,27 @@ static ACTUATOR: TableSchema = TableSchema {
 /// A robot.
 #[derive(Clone, Debug)]
 pub struct ModelEntry {
-    /// Its name.
+    /// Name.
     pub name: NamedReference,
-    /// The file as written.
+    /// Path of the file, as written.
     pub urdf: NamedReference,
-    /// `package://` roots as written.
+    /// `package://` folders, as written.
     pub packages: Vec<(NamedReference, NamedReference)>,
-    /// How its root hangs in the world.
+    /// How the root is connected to the world.
     pub root: RootEntry,
-    /// Of the root, in the world.
+    /// Pose of the root in the world.
     pub pose: Isometry3<f64>,
-    /// Of a floating root, m/s, world axes.
+    /// Initial velocity of a floating root, m/s, world axes.
     pub velocity: Vector3<f64>,
-    /// Of a floating root, rad/s, world axes.
+    /// Initial angular velocity of a floating root, rad/s, world axes.
     pub angular_velocity: Vector3<f64>,
-    /// Whether gravity acts.
+    /// Whether gravity acts on it.
     pub gravity: GravityEntry,
-    /// Of shapes for which the file gives none.
+    /// Surface material of shapes for which the file gives none.
     pub surface: Surface,
-    /// Of all shapes.
+    /// Colour of all shapes.
     pub color: Option<[f64; 4]>,
-    /// What is welded on, in this order.
+    /// Attached robots, in order.
     pub attached: Vec<AttachedEntry>,
     /// Initial joint positions, rad or m; as many as the joint has coordinates.
     pub positions: Vec<(NamedReference, Vec<f64>)>,
@@ -215,24 +215,24 @@ pub struct ModelEntry {
     pub velocities: Vec<(NamedReference, Vec<f64>)>,
     /// Locked joints.
     pub held: Vec<NamedReference>,
-    /// By joint name or `*`.
+    /// PD gains by joint name or `*`.
     pub actuators: Vec<(NamedReference, ActuatorEntry)>,
 }
 
-/// A robot welded on another.
+/// A robot that is welded to another.
 #[derive(Clone, Debug)]
 pub struct AttachedEntry {
     /// Its name within the model.
     pub name: NamedReference,
-    /// The file as written.
+    /// Path of the file, as written.
     pub urdf: NamedReference,
-    /// The link or frame that carries it.
+    /// The link or frame to which it is welded.
     pub on: NamedReference,
-    /// Of its root, in the frame of what carries it.
+    /// Pose of its root in the frame of the carrying link.
     pub pose: Isometry3<f64>,
 }
 
-/// How the root hangs in the world.
+/// How the root of a robot is connected to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootEntry {
     /// Welded.
@@ -244,11 +244,11 @@ pub enum RootEntry {
 /// PD control of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ActuatorEntry {
-    /// Kp.
+    /// Proportional gain Kp.
     pub proportional: f64,
-    /// Kd.
+    /// Derivative gain Kd.
     pub derivative: f64,
-    /// `None`: the file's.
+    /// Effort limit; `None`: that of the file.
     pub effort_limit: Option<f64>,
 }
 

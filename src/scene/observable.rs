@@ -1,4 +1,4 @@
-//! `[[observables]]`: numbers of a run that are tabulated, plotted and expected.
+//! `[[observables]]`: measured values, tabulated, plotted and checked.
 
 use nalgebra::Point3;
 
@@ -88,43 +88,43 @@ static OBSERVABLE: TableSchema = TableSchema {
     ],
 };
 
-/// How the numbers of several bodies become one.
+/// How values of several bodies are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Among {
-    /// The least.
+    /// Minimum.
     Min,
-    /// The greatest.
+    /// Maximum.
     Max,
-    /// Their mean.
+    /// Mean.
     Mean,
-    /// Their sum.
+    /// Sum.
     Sum,
 }
 
 /// A column of the table.
 #[derive(Clone, Debug)]
 pub struct ObservableEntry {
-    /// Its name.
+    /// Name.
     pub name: NamedReference,
-    /// What is measured.
+    /// The measured quantity.
     pub quantity: Quantity,
-    /// Of what.
+    /// The measured object.
     pub of: Option<NamedReference>,
-    /// Contacts with what.
+    /// The other side of contacts.
     pub with: Option<NamedReference>,
-    /// Which point, in the frame of the body, m.
+    /// A point in the frame of the body, m.
     pub point: Point3<f64>,
-    /// Which number of several.
+    /// Component of a vector.
     pub component: Component,
-    /// What becomes of several bodies.
+    /// How values of several bodies are combined.
     pub among: Option<Among>,
-    /// For `quantity = "expression"`.
+    /// The expression of `quantity = "expression"`.
     pub expression: Option<Expression>,
-    /// As printed.
+    /// The printed unit.
     pub unit: String,
 }
 
-/// The elements of `[[observables]]`; `known` are the names expressions may use besides `t` and earlier observables.
+/// The elements of `[[observables]]`; expressions may use the names `known`, `t` and earlier observables.
 pub(super) fn observables(
     context: &Context,
     list: Option<&Item<'_>>,

@@ -1,4 +1,4 @@
-//! `[[repeat]]`: many bodies from a few templates, in a grid or at random, the same for the same seed.
+//! `[[repeat]]`: many bodies from a few templates, on a grid or at random positions, reproducible by their seed.
 
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
@@ -12,7 +12,7 @@ use super::table::Context;
 
 pub(super) static TABLES: [&TableSchema; 4] = [&REPEAT, &TEMPLATE, &GRID, &REGION];
 
-/// How often a body is thrown into a region before it counts as full.
+/// Attempts to place a body in a region before the region counts as full.
 const TRIES_MAX: usize = 10_000;
 
 static REPEAT: TableSchema = TableSchema {
@@ -163,7 +163,7 @@ enum Layout {
     },
 }
 
-/// What bodies are turned like.
+/// Orientation of the bodies.
 #[derive(Clone, Copy)]
 enum Orientation {
     AsWritten,
@@ -358,7 +358,7 @@ fn scaled(body: &BodyTemplate, factor: f64) -> BodyTemplate {
     scaled
 }
 
-/// Radius of a ball about the body's origin that holds its shapes; meshes, which are not opened, count as points.
+/// Radius of a sphere about the body's origin that contains its shapes; meshes count as points, since their files are not read.
 fn ball(body: &BodyTemplate) -> f64 {
     body.shapes
         .iter()

@@ -129,12 +129,12 @@ pub enum ShapeEntry {
     Analytic(AnalyticShape),
     /// The hull of points.
     ConvexHull {
-        /// At least four.
+        /// At least four points, m.
         points: Vec<Point3<f64>>,
     },
     /// A mesh from a file.
     Mesh {
-        /// The path as written.
+        /// Path of the file, as written.
         file: NamedReference,
         /// Factor on its coordinates.
         scale: f64,
@@ -143,7 +143,7 @@ pub enum ShapeEntry {
     },
 }
 
-/// What of a mesh touches.
+/// How a mesh is used in contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeshUse {
     /// The closed surface.
@@ -152,7 +152,7 @@ pub enum MeshUse {
     ConvexHull,
 }
 
-/// The shape of a `shape = { ... }`.
+/// Reads `shape = { ... }`.
 pub(super) fn shape(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
     let tag = |schema: &'static TableSchema| schema.name.trim_start_matches("shape.");
     let (schema, table) = item.variant(&TABLES, tag)?;

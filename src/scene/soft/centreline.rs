@@ -10,7 +10,7 @@ use crate::scene::table::{Context, TableReader};
 
 pub(super) static TABLES: [&TableSchema; 5] = [&LINE, &CIRCLE, &CURVE, &POINTS, &FILE];
 
-const fn place(name: &'static str, about: &'static str) -> Key {
+const fn position(name: &'static str, about: &'static str) -> Key {
     Key {
         name,
         value: ValueKind::Vector3,
@@ -37,7 +37,11 @@ const ENDS: Key = Key {
 
 static LINE: TableSchema = TableSchema {
     name: "centreline.line",
-    keys: &[place("from", "first node"), place("to", "last node"), EDGES],
+    keys: &[
+        position("from", "first node"),
+        place("to", "last node"),
+        EDGES,
+    ],
 };
 static CIRCLE: TableSchema = TableSchema {
     name: "centreline.circle",
@@ -106,16 +110,16 @@ static FILE: TableSchema = TableSchema {
     ],
 };
 
-/// Where the nodes of a rod are at the start.
+/// The initial nodes of a rod.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CentrelineEntry {
-    /// Known.
+    /// Given nodes.
     Nodes(Centreline),
-    /// In a file.
+    /// Nodes from a file.
     File {
-        /// Its path.
+        /// Path of the file.
         file: NamedReference,
-        /// Whether it is a ring.
+        /// Whether the rod is closed.
         closure: Closure,
     },
 }
@@ -212,14 +216,14 @@ fn curve(
     })
 }
 
-/// How nodes lie along a curve.
+/// How nodes are distributed along a curve.
 #[derive(Clone, Copy)]
 enum Spacing {
     ByParameter,
     Even,
 }
 
-/// `count` points of a curve from 0 on, `edges` of whose distances make its whole length.
+/// `count` points of a curve from parameter 0 on; its length is that of `edges` distances.
 fn evenly(
     at: impl Fn(f64) -> Result<Point3<f64>, SceneError>,
     edges: usize,

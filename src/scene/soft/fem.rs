@@ -136,58 +136,58 @@ static FIXED: TableSchema = TableSchema {
 /// A body of finite elements.
 #[derive(Clone, Debug)]
 pub struct FemEntry {
-    /// Its tetrahedra.
+    /// Tetrahedral mesh.
     pub mesh: SolidMesh,
-    /// Where `mesh = ...` stands in the file.
+    /// Location of `mesh = ...` in the file.
     pub at: crate::scene::SourceLocation,
-    /// Its law.
+    /// Constitutive law.
     pub material: Arc<dyn Material>,
-    /// kg/m³ at rest.
+    /// Density at rest, kg/m³.
     pub density: f64,
-    /// Damping.
+    /// Rayleigh damping.
     pub damping: Rayleigh,
-    /// A force by place.
+    /// Force density as a function of position.
     pub force_density: Option<ForceDensity>,
-    /// How mass is shared.
+    /// Lumped or consistent mass matrix.
     pub mass_kind: MassKind,
-    /// How turning elements are treated.
+    /// Treatment of element rotations.
     pub rotation: Rotation,
-    /// In space or in the plane.
+    /// Three-dimensional or plane strain.
     pub kinematics: Kinematics,
-    /// What never moves.
+    /// Fixed vertices.
     pub fixed: Vec<FixedRegion>,
-    /// What of it touches.
+    /// Contact geometry.
     pub touches_by: TouchesBy,
-    /// Of the balls about its surface's vertices, m.
+    /// Radius of spheres about surface vertices, m.
     pub contact_radius: f64,
-    /// Whether it touches itself.
+    /// Self-contact.
     pub self_contact: SelfContact,
 }
 
-/// Vertices that never move along some axes.
+/// Vertices that are fixed along some axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FixedRegion {
-    /// Which of the body's regions.
+    /// One of the body's regions.
     pub region: usize,
-    /// Of the world.
+    /// World axes.
     pub axes: Vec<Axis>,
 }
 
-/// What of a body touches.
+/// Contact geometry of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TouchesBy {
     /// Triangles and tetrahedra.
     Surface,
-    /// Vertices, as points or balls.
+    /// Vertices, as points or spheres.
     Vertices,
 }
 
-/// Whether a body touches itself.
+/// Self-contact of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelfContact {
-    /// It passes through itself.
+    /// No self-contact.
     Absent,
-    /// It does.
+    /// Self-contact.
     Present,
 }
 
@@ -199,13 +199,13 @@ pub(super) fn fem(
 ) -> Result<SoftEntry, SceneError> {
     let mut table = item.table(&FEM)?;
     let entry = common(context, &mut table, materials, |table, regions| {
-        own(context, table, regions).map(|fem| Matter::Fem(Box::new(fem)))
+        fem_keys(context, table, regions).map(|fem| Matter::Fem(Box::new(fem)))
     })?;
     table.finish();
     Ok(entry)
 }
 
-fn own(
+fn fem_keys(
     context: &Context,
     table: &TableReader<'_>,
     regions: &[RegionEntry],

@@ -1,4 +1,4 @@
-//! `sources` of `[[material_points]]` and `sinks` of `[grid]`: particles that come and go.
+//! `sources` of `[[material_points]]` and `sinks` of `[grid]`: creation and removal of particles.
 
 use nalgebra::{Isometry3, Vector3};
 
@@ -79,31 +79,31 @@ static SINK: TableSchema = TableSchema {
     ],
 };
 
-/// Where particles of a body come from.
+/// A source of particles.
 #[derive(Clone, Debug)]
 pub struct SourceEntry {
-    /// What is filled each time.
+    /// The shape that is filled.
     pub shape: ShapeEntry,
-    /// Where it stands in the file.
+    /// Its location in the file.
     pub at: SourceLocation,
     /// Its pose in the world.
     pub pose: Isometry3<f64>,
-    /// Of new particles, m/s, world axes.
+    /// Velocity of new particles, m/s, world axes.
     pub velocity: Vector3<f64>,
     /// Time of the first fill, s.
     pub from_s: f64,
-    /// After it none comes, s.
+    /// Time of the last possible fill, s.
     pub until_s: Option<f64>,
-    /// Time between fills, s; none: as long as the shape takes to pass.
+    /// Time between fills, s; `None`: the time in which the shape moves by its own length.
     pub every_s: Option<f64>,
 }
 
-/// Where particles end.
+/// A sink of particles.
 #[derive(Clone, Debug)]
 pub struct SinkEntry {
-    /// What takes them in.
+    /// The shape in which particles are removed.
     pub shape: ShapeEntry,
-    /// Where it stands in the file.
+    /// Its location in the file.
     pub at: SourceLocation,
     /// Its pose in the world.
     pub pose: Isometry3<f64>,

@@ -9,7 +9,7 @@ use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::shape::{ShapeEntry, shape};
 use crate::scene::table::TableReader;
 
-/// What `mesh` may be.
+/// The variants of `mesh`.
 pub(super) static MESHES: [&TableSchema; 7] = [
     &BOX,
     &CYLINDER,
@@ -176,70 +176,70 @@ pub(super) static PART: TableSchema = TableSchema {
     ],
 };
 
-/// Where the tetrahedra of a body come from; lengths in m, in the body's frame.
+/// Source of the tetrahedra of a body; lengths in m, in the body frame.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SolidMesh {
-    /// Small boxes, each of six.
+    /// Cells of six tetrahedra each.
     Box {
         /// Full edge lengths.
         size: Vector3<f64>,
-        /// Along x, y, z.
+        /// Number of cells along x, y, z.
         cells: [u32; 3],
     },
     /// A disc of triangles, swept along z.
     Cylinder {
-        /// Of the circle around.
+        /// Radius of the circumscribed circle.
         radius: f64,
-        /// Along z.
+        /// Length along z.
         length: f64,
         /// Sectors of the disc.
         sides: u32,
         /// Rings of the disc.
         rings: u32,
-        /// Along z.
+        /// Layers along z.
         layers: u32,
     },
     /// A disc of triangles, swept around z.
     Torus {
         /// From the centre to the centre line of the tube.
         major_radius: f64,
-        /// Of the tube.
+        /// Radius of the tube.
         minor_radius: f64,
-        /// Around z.
+        /// Segments around z.
         segments: u32,
         /// Sectors of the disc.
         sides: u32,
         /// Rings of the disc.
         rings: u32,
     },
-    /// Small boxes in a loop around two pulleys.
+    /// Cells in a loop around two pulleys.
     Belt {
-        /// Between the axles, which lie along y.
+        /// Distance between the axles, which lie along y.
         axles: f64,
-        /// Of the pulleys.
+        /// Radius of the pulleys.
         radius: f64,
-        /// Along y.
+        /// Width along y.
         width: f64,
-        /// Of the belt.
+        /// Thickness of the belt.
         thickness: f64,
-        /// Along, across and through it.
+        /// Cells along, across and through it.
         cells: [u32; 3],
     },
     /// Six tetrahedra between eight corners, x fastest.
     Hexahedron([Vector3<f64>; 8]),
-    /// As a file has them.
+    /// From a file.
     File {
-        /// The path as written.
+        /// Path of the file, as written.
         file: NamedReference,
         /// Factor on its coordinates.
         scale: f64,
     },
-    /// What fills shapes.
+    /// Tetrahedra that fill shapes.
     Filled {
-        /// One, or several that become one.
+        /// One shape, or several that are united.
         parts: Vec<FilledPart>,
-        /// Of the tetrahedra.
+        /// Target edge length.
         edge_length: f64,
     },
 }
@@ -249,9 +249,9 @@ pub enum SolidMesh {
 pub struct FilledPart {
     /// The shape.
     pub shape: ShapeEntry,
-    /// Where it stands in the file.
+    /// Its location in the file.
     pub at: crate::scene::SourceLocation,
-    /// In the body's frame.
+    /// Pose in the body frame.
     pub pose: Isometry3<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! `[grid]` and `[[material_points]]`: soft things carried by particles on one grid.
+//! `[grid]` and `[[material_points]]`: bodies of particles on one grid.
 
 use std::sync::Arc;
 
@@ -178,42 +178,42 @@ static POINTS: TableSchema = TableSchema {
 /// The grid that all material points share.
 #[derive(Clone, Debug)]
 pub struct GridEntry {
-    /// Where `[grid]` stands in the file.
+    /// Location of `[grid]` in the file.
     pub at: crate::scene::SourceLocation,
-    /// m.
+    /// Distance between grid nodes, m.
     pub spacing: f64,
-    /// Which velocity gradient particles feel.
+    /// Velocity gradient of particles.
     pub gradient: GradientForm,
-    /// How turning is treated.
+    /// Rotations used by the linear corotated law.
     pub rotation_target: RotationTarget,
-    /// Whether A is assembled.
+    /// Whether the matrix A is assembled.
     pub matrix: MatrixForm,
-    /// Held nodes.
+    /// Boundary conditions on grid nodes.
     pub walls: Vec<Wall>,
-    /// What takes particles out.
+    /// Sinks.
     pub sinks: Vec<SinkEntry>,
-    /// What particles may not leave.
+    /// Box that particles may not leave.
     pub bounds: Option<[Point3<f64>; 2]>,
 }
 
 /// A body of material points.
 #[derive(Clone, Debug)]
 pub struct PointsEntry {
-    /// What is filled at the start.
+    /// Shape that is filled at the start.
     pub shape: Option<ShapeEntry>,
-    /// Where `shape = ...`, or else `sources`, stands in the file.
+    /// Location of `shape = ...`, or else of `sources`, in the file.
     pub at: crate::scene::SourceLocation,
-    /// Where more comes from.
+    /// Sources of further particles.
     pub sources: Vec<SourceEntry>,
-    /// How.
+    /// Arrangement of particles.
     pub sampling: Sampling,
-    /// Its law.
+    /// Constitutive law.
     pub material: Arc<dyn Material>,
-    /// kg/m³ at rest.
+    /// Density at rest, kg/m³.
     pub density: f64,
-    /// Of the balls that rigid things touch, m.
+    /// Radius of spheres about particles for contact with rigid shapes, m.
     pub contact_radius: Option<f64>,
-    /// Particles that are drawn.
+    /// Maximum number of particles in the replay.
     pub drawn_max: usize,
 }
 
@@ -286,7 +286,7 @@ pub(super) fn points(
 ) -> Result<SoftEntry, SceneError> {
     let mut table = item.table(&POINTS)?;
     let entry = common(context, &mut table, materials, |table, _| {
-        own(table).map(Matter::Points)
+        points_keys(table).map(Matter::Points)
     })?;
     table.finish();
     Ok(entry)
@@ -299,7 +299,7 @@ enum Layout {
     Conforming,
 }
 
-fn own(table: &TableReader<'_>) -> Result<PointsEntry, SceneError> {
+fn points_keys(table: &TableReader<'_>) -> Result<PointsEntry, SceneError> {
     let material = constitutive(&table.required("constitutive_material")?)?;
     let sources = table.optional("sources");
     let item = match (table.optional("shape"), &sources) {

@@ -1,4 +1,4 @@
-//! Parts of soft bodies by place: `regions = { tip = { box = { low = [...], high = [...] } } }`.
+//! Regions of deformable bodies by position: `regions = { tip = { box = { low = [...], high = [...] } } }`.
 
 use nalgebra::Vector3;
 
@@ -9,7 +9,7 @@ use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 pub(super) static TABLES: [&TableSchema; 6] =
     [&BOX, &BALL, &HALF_SPACE, &NEAREST, &VERTICES, &SURFACE];
 
-const fn place(name: &'static str, about: &'static str) -> Key {
+const fn position(name: &'static str, about: &'static str) -> Key {
     Key {
         name,
         value: ValueKind::Vector3,
@@ -41,7 +41,7 @@ static BOX: TableSchema = TableSchema {
 static BALL: TableSchema = TableSchema {
     name: "region.ball",
     keys: &[
-        place("center", "centre"),
+        position("center", "centre"),
         Key {
             name: "radius",
             value: ValueKind::Positive,
@@ -54,7 +54,7 @@ static BALL: TableSchema = TableSchema {
 static HALF_SPACE: TableSchema = TableSchema {
     name: "region.half_space",
     keys: &[
-        place(
+        position(
             "point",
             "a point of the bounding plane, which belongs to the half space",
         ),
@@ -69,7 +69,7 @@ static HALF_SPACE: TableSchema = TableSchema {
 };
 static NEAREST: TableSchema = TableSchema {
     name: "region.nearest",
-    keys: &[place("to", "selects the point nearest to this position")],
+    keys: &[position("to", "selects the point nearest to this position")],
 };
 static VERTICES: TableSchema = TableSchema {
     name: "region.vertices",
@@ -84,7 +84,7 @@ static VERTICES: TableSchema = TableSchema {
 static SURFACE: TableSchema = TableSchema {
     name: "region.shell",
     keys: &[
-        place("center", "the centre of both spheres"),
+        position("center", "the centre of both spheres"),
         Key {
             name: "inner",
             value: ValueKind::NonNegative,
@@ -102,16 +102,16 @@ static SURFACE: TableSchema = TableSchema {
     ],
 };
 
-/// A named part of a soft body.
+/// A named region of a deformable body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegionEntry {
     /// Its name within the body.
     pub name: NamedReference,
-    /// Where it is.
+    /// Its extent.
     pub shape: RegionShape,
 }
 
-/// Points of a body by their places at rest, in the body's own frame, m.
+/// Points of a body by their positions at rest, in the body frame, m.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RegionShape {
     /// Within a box.
@@ -121,7 +121,7 @@ pub enum RegionShape {
         /// Upper corner.
         high: Vector3<f64>,
     },
-    /// Between two spheres; a ball if the inner one has no radius.
+    /// Between two spheres; a ball if the inner radius is 0.
     Shell {
         /// The centre.
         center: Vector3<f64>,
@@ -137,14 +137,14 @@ pub enum RegionShape {
         /// Unit normal, out of the region.
         normal: Vector3<f64>,
     },
-    /// The one point nearest to a place.
+    /// The point nearest to a position.
     Nearest(Vector3<f64>),
-    /// By number.
+    /// Indices of vertices.
     Vertices(Vec<u32>),
 }
 
 impl RegionShape {
-    /// The numbers of the points that belong to it, ascending. Within a billionth of the body's size counts as on the border.
+    /// Indices of the points in the region, ascending. The tolerance at its boundary is 1e-9 of the body's size.
     pub fn select(&self, points: &[Vector3<f64>]) -> Vec<u32> {
         let size = points.iter().map(|p| p.amax()).fold(0.0, f64::max);
         let slack = 1e-9 * size;

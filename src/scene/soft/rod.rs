@@ -216,46 +216,46 @@ static ROD: TableSchema = TableSchema {
 /// A rod.
 #[derive(Clone, Debug)]
 pub struct RodEntry {
-    /// Its nodes.
+    /// Initial nodes.
     pub centreline: CentrelineEntry,
-    /// Its cross-section.
+    /// Cross-section.
     pub section: Section,
-    /// What it resists with, and its inertia.
+    /// Stiffnesses and inertia.
     pub properties: RodProperties,
-    /// Damping.
+    /// Rayleigh damping.
     pub damping: Rayleigh,
-    /// What its mechanics are.
+    /// Mechanical model.
     pub model: RodModel,
     /// Where the balance of momentum is linearised for contact.
     pub linearised: Linearised,
-    /// m1 at the first edge.
+    /// Director m1 of the first edge.
     pub director: Option<Vector3<f64>>,
-    /// In which it is unstressed.
+    /// Unstressed configuration.
     pub natural: NaturalShape,
-    /// How its natural strains differ from node to node.
+    /// Random scatter of the natural strains.
     pub scatter: Option<NaturalScatter>,
-    /// How the natural curvature changes.
+    /// Factor on the natural curvature over time.
     pub drive: Option<NaturalShapeSchedule>,
-    /// Edges at rest over those of the centreline.
+    /// Rest length of edges over their length in the centreline.
     pub rest_length_scale: f64,
-    /// How its first and last node are held.
+    /// How the first and the last node are held.
     pub ends: [RodEnd; 2],
-    /// How it ends where it touches.
+    /// Shape of the free ends in contact.
     pub tips: Tips,
-    /// Whether it touches itself.
+    /// Self-contact.
     pub self_contact: SelfContact,
 }
 
-/// The mechanics of a rod.
+/// Mechanical model of a rod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RodModel {
     /// A discrete elastic rod.
     ElasticRod,
-    /// Rigid capsules on springs.
+    /// Rigid capsules on joints with springs.
     CapsuleChain,
 }
 
-/// What a chain of capsules has no use for.
+/// Keys that do not apply to a chain of capsules.
 const OF_ELASTIC_RODS: [&str; 13] = [
     "linearised",
     "mass_damping",
@@ -275,13 +275,13 @@ const OF_ELASTIC_RODS: [&str; 13] = [
 /// How an end of a rod is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RodEnd {
-    /// Not at all.
+    /// Free.
     Free,
-    /// Its place.
+    /// Fixed position.
     Pinned,
-    /// Its place, tangent and spin.
+    /// Fixed position, tangent and spin.
     Clamped,
-    /// Its place, tangent and spin, by a constraint to another body.
+    /// Fixed position, tangent and spin, by a constraint to another body.
     Welded,
 }
 
@@ -293,7 +293,7 @@ pub(super) fn rod(
 ) -> Result<SoftEntry, SceneError> {
     let mut table = item.table(&ROD)?;
     let entry = common(context, &mut table, materials, |table, _| {
-        own(context, table).map(|rod| Matter::Rod(Box::new(rod)))
+        rod_keys(context, table).map(|rod| Matter::Rod(Box::new(rod)))
     })?;
     if entry.shown == Shown::Stress {
         return Err(table.conflict("`color_by = \"stress\"` is of bodies of finite elements"));
@@ -302,7 +302,7 @@ pub(super) fn rod(
     Ok(entry)
 }
 
-fn own(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneError> {
+fn rod_keys(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneError> {
     let section = section::section(&table.required("section")?)?;
     let ends = [end(table, "start")?, end(table, "finish")?];
     let line = centreline(context, &table.required("centreline")?)?;
@@ -361,7 +361,7 @@ fn director(table: &TableReader<'_>) -> Result<Option<Vector3<f64>>, SceneError>
     };
     let director = item.vector3()?;
     let length = director.norm();
-    // As exact as `RodBuilder` wants it.
+    // The tolerance of `RodBuilder`.
     if (length - 1.0).abs() <= 1e-6 {
         return Ok(Some(director));
     }

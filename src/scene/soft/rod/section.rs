@@ -1,4 +1,4 @@
-//! The cross-section of a rod: its outline, and what a metre of it resists with.
+//! The cross-section of a rod: outline, stiffnesses and inertia per length.
 
 use pliant_der::{Material, RodProperties, Section};
 
@@ -70,7 +70,7 @@ pub(super) fn section(item: &Item<'_>) -> Result<Section, SceneError> {
     Ok(section)
 }
 
-/// Stiffnesses and inertia: of the section, but for what is given.
+/// Stiffnesses and inertia: those of the section, unless they are given.
 pub(super) fn properties(
     table: &TableReader<'_>,
     section: &Section,

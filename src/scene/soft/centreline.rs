@@ -39,7 +39,7 @@ static LINE: TableSchema = TableSchema {
     name: "centreline.line",
     keys: &[
         position("from", "first node"),
-        place("to", "last node"),
+        position("to", "last node"),
         EDGES,
     ],
 };

@@ -73,7 +73,7 @@ fn render(name: &str) {
     screenshot(
         &browser,
         &pages[0],
-        &format!("still&theme=light&t={end}"),
+        &format!("still&theme=light&forces=off&moments=off&t={end}"),
         &file,
     );
 }

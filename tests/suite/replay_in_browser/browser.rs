@@ -96,10 +96,11 @@ fn visit(browser: &Path, page: &Path, settings: &str, options: &[String]) -> Vis
     visit
 }
 
-/// Writes a picture of `page`, with `settings` after its #, to `file`, whose ending names the format.
+/// Writes a picture of `page`, 480 × 320 pixels, with `settings` after its #, to `file`, whose ending names the format.
 pub(crate) fn screenshot(browser: &Path, page: &Path, settings: &str, file: &Path) {
     let options = [
-        "--window-size=480,320".to_owned(),
+        "--window-size=960,640".to_owned(),
+        "--force-device-scale-factor=0.5".to_owned(),
         format!("--screenshot={}", file.display()),
     ];
     visit(browser, page, settings, &options);

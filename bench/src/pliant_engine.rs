@@ -11,7 +11,7 @@ use pliant_coupling::{
     BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, Mount, PatchFinder, State,
     StepReport, Stepper, StrongImplicit, World, WorldBuilder,
 };
-use pliant_hydroelastic::{ContactMaterial, Shape};
+use pliant_hydroelastic::{AnalyticShape, ContactMaterial, Shape};
 use pliant_multibody::{
     GeometryDescription, JointIdx, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia, urdf,
 };
@@ -140,7 +140,7 @@ impl PliantEngine {
         })
     }
 
-    /// What the solver said of the last step.
+    /// Report of the solver on the last step.
     pub fn last_solve(&self) -> SolveReport {
         self.report.convergence.solve
     }
@@ -239,10 +239,12 @@ fn add_arm(
     let mut n_shapes = 0;
     for (l, link) in model.links().iter().enumerate() {
         for collision in &link.collisions {
-            let GeometryDescription::Box { size } = &collision.geometry else {
+            let GeometryDescription::Analytic(shape @ AnalyticShape::Box { .. }) =
+                &collision.geometry
+            else {
                 continue;
             };
-            let shape = Shape::cuboid(*size).map_err(|source| BenchError::Shape {
+            let shape = Shape::try_from(shape).map_err(|source| BenchError::Shape {
                 name: link.name.clone(),
                 source,
             })?;

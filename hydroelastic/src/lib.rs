@@ -63,8 +63,8 @@ pub use point_contact::PointContact;
 pub use posed::{DeformingSurface, Posed, RigidShape};
 pub use self_exclusion::SelfExclusion;
 pub use shape::{
-    Capsule, Cone, ConvexHull, Cuboid, CustomShape, Cylinder, Ellipsoid, EllipticCylinder,
-    HullEdge, HullFace, MassProperties, MeshShape, Shape, Sphere,
+    AnalyticShape, Capsule, Cone, ConvexHull, Cuboid, CustomShape, Cylinder, Ellipsoid,
+    EllipticCylinder, HullEdge, HullFace, MassProperties, MeshShape, Shape, Sphere,
 };
 pub use signed_distance::SignedDistance;
 pub use soft_contact::SoftContact;

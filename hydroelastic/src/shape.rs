@@ -9,6 +9,7 @@
 //! | convex hull, mesh | given by the vertices |
 
 mod adjacency;
+mod analytic;
 mod convex_hull;
 mod cuboid;
 mod custom;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, Vector2, Vector3};
 
+pub use analytic::AnalyticShape;
 pub use convex_hull::{ConvexHull, HullEdge, HullFace};
 pub use cuboid::Cuboid;
 pub use custom::CustomShape;

@@ -1,6 +1,6 @@
-//! Drives over time: set points, prescribed motions and loads of each step.
+//! Drives over time: targets, prescribed motions and loads of each step.
 //!
-//! Actuators are implicit, so a step is given what holds at its end.
+//! Actuators are implicit, so a step is given the targets at its end.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use crate::scene::{
     Follow, FrameTarget, JointDrive, LoadEntry, PoseTrack, Scene, SceneError, SceneFault, Track,
 };
 
-/// Joints and their set points.
+/// Joints and their targets.
 struct Joints {
     joints: Vec<JointRef>,
     track: Track,
 }
 
-/// A frame that follows poses, by moving the targets of the actuators behind it.
+/// A frame that follows target poses through the targets of its actuators.
 struct Follower {
     body: BodyIdx,
     tree: Arc<Model>,
@@ -30,7 +30,7 @@ struct Follower {
     track: PoseTrack,
     /// Requested positions, along the path from the first knot.
     commanded: Option<Vec<f64>>,
-    /// Degrees of freedom that follow.
+    /// Degrees of freedom that are controlled.
     driven: Vec<usize>,
 }
 
@@ -42,7 +42,7 @@ struct MovedBody {
 
 struct Pull {
     body: BodyIdx,
-    /// They share the force evenly.
+    /// The points share the force equally.
     points: Vec<MaterialPoint>,
     track: Track,
 }
@@ -61,7 +61,7 @@ pub(super) struct Actuation {
 }
 
 impl Actuation {
-    /// Looks up every name, and puts what is prescribed where it starts.
+    /// Looks up every name, and sets prescribed joints and bodies to their first values.
     pub(super) fn new(scene: &Scene, assembly: &mut Assembly) -> Result<Self, SceneError> {
         let directory = &assembly.directory;
         let drives = &scene.drives;
@@ -127,7 +127,7 @@ impl Actuation {
         Ok(actuation)
     }
 
-    /// What is prescribed starts at its first value.
+    /// Prescribed values start at their first knot.
     fn place(&mut self, state: &mut State) {
         for motion in &self.motions {
             self.values.resize(motion.track.width(), 0.0);
@@ -183,7 +183,7 @@ impl Actuation {
         }
         self.apply_loads(state, end_s);
         for (constraint, at_s) in &self.releases {
-            // Half a step of slack: times are sums of steps.
+            // Half a step of tolerance: times are sums of steps.
             if state.time_s >= at_s - 0.5 * time_step_s {
                 state.constraints[constraint.0] = ConstraintState::Released;
             }
@@ -209,7 +209,7 @@ impl Actuation {
 }
 
 impl Follower {
-    /// If the first knot is at the start, so is the frame: joints are solved for from where they are.
+    /// If the first knot is at the start, the initial joint positions are solved for, from those of the model.
     fn place(
         &mut self,
         scene: &Scene,
@@ -257,7 +257,7 @@ impl Follower {
                 q
             }
         };
-        // What does not follow is where it is.
+        // Uncontrolled components keep their current values.
         for k in (0..self.tree.n_v()).filter(|k| !self.driven.contains(k)) {
             if let Some(entry) = self.tree.position_of_dof(DofIdx(k)) {
                 q[entry] = body.q[entry];

@@ -165,7 +165,7 @@ pub(super) static SCENE: TableSchema = TableSchema {
             "none",
             "columns of the table of numbers",
         ),
-        section("expect", "list of tables", "none", "the scene's own check"),
+        section("expect", "list of tables", "none", "a check of the scene"),
     ],
 };
 

@@ -1,4 +1,4 @@
-//! The keys of a scene file as data: the reader refuses what is not here, and `docs/reference/scene` prints it.
+//! The keys of scene files as data: the reader enforces them, and `docs/reference/scene` prints them.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use super::error::quoted_list;
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// As written in the file.
+    /// Name in the file.
     pub name: &'static str,
     /// Type and range of its value.
     pub value: ValueKind,
     /// SI unit, empty for what has none.
     pub unit: &'static str,
-    /// What holds without the key; [`REQUIRED`] where it must be given. A number that parses is the value that
+    /// Default; [`REQUIRED`] for required keys. A number that parses is the value that
     /// [`TableReader::number`](super::TableReader::number) returns for an absent key.
     pub default: &'static str,
-    /// What it means.
+    /// Meaning.
     pub about: &'static str,
 }
 
@@ -39,7 +39,7 @@ pub enum ValueKind {
     Vector3,
     /// A text that is not empty.
     Text,
-    /// Any other value, described in words; code of its own reads it.
+    /// Any other value, described in words; a dedicated function reads it.
     Described(&'static str),
 }
 
@@ -73,7 +73,7 @@ pub const REQUIRED: &str = "required";
 /// The keys of one kind of table.
 #[derive(Clone, Copy, Debug)]
 pub struct TableSchema {
-    /// How messages and the documentation call it, such as `[contact]` or `[[bodies]]`.
+    /// Its name in messages and in the documentation, such as `[contact]` or `[[bodies]]`.
     pub name: &'static str,
     /// Its keys, in the order of the documentation.
     pub keys: &'static [Key],

@@ -121,17 +121,17 @@ fn section(X_WB: &Isometry3<f64>, half: &Vector3<f64>) -> (f64, Vector2<f64>) {
 /// by Gauss's rule with two points per level; A is smooth except for a few kinks, each with an error of O(h²) of its share.
 fn by_levels(X_WB: &Isometry3<f64>) -> (f64, Vector2<f64>) {
     let h = HALF.min() / N_LEVELS as f64;
-    let (mut force, mut weighed) = (0.0, Vector2::zeros());
+    let (mut force, mut weighted) = (0.0, Vector2::zeros());
     for level in 0..N_LEVELS {
         for node in [-0.5, 0.5] {
             let t = (level as f64 + 0.5 + node / 3.0_f64.sqrt()) * h;
             let (area, first) = section(X_WB, &HALF.add_scalar(-t));
             let weight = MODULUS / HALF.min() * 0.5 * h;
             force += area * weight;
-            weighed += first * weight;
+            weighted += first * weight;
         }
     }
-    (force, weighed / force)
+    (force, weighted / force)
 }
 
 fn run(_: CaseLength) -> Outcome<Vec<Finding>> {

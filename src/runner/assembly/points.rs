@@ -1,4 +1,4 @@
-//! Material points: all of a scene's on one grid, one body of the world, one geometry for each object.
+//! Material points: one grid and one body of the world for all of a scene, one geometry for each object.
 
 use std::sync::Arc;
 
@@ -229,7 +229,7 @@ fn particle_source(object: ObjectIdx, source: &SourceEntry, batch: ParticleSet) 
     let passing_s = (high - low + batch.spacing()) / speed;
     let interval_s = source.every_s.unwrap_or(passing_s);
     let batches = source.until_s.map_or(u32::MAX, |until| {
-        // One at the very end counts, regardless of round-off.
+        // A fill at the very end counts, regardless of round-off.
         let last = ((until - source.from_s) / interval_s + 1e-9).floor();
         last.min(f64::from(u32::MAX - 1)) as u32 + 1
     });

@@ -1,4 +1,4 @@
-"""What the Python peers share: reading a scene, timing a run in pieces, answering one line of JSON for each line read.
+"""What the Python baselines share: reading a scene, timing a run in pieces, answering one line of JSON for each line read.
 
 The counterpart in Rust is `bench/src/engine.rs`; field names and meanings are the same.
 """

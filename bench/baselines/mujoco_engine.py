@@ -1,6 +1,6 @@
 """Runs a scene in MuJoCo (pip install mujoco).
 
-    python mujoco_peer.py SCENE.json --root REPOSITORY
+    python mujoco_engine.py SCENE.json --root REPOSITORY
 
 Elliptic cones, Newton's method, the implicitfast integrator. MuJoCo has no contact stiffness in N/m: its softness is a
 time constant, left at the default 0.02 s unless that is below twice the step. Everything else is as the scene says.
@@ -11,7 +11,7 @@ import os
 
 import mujoco
 
-import peer
+import protocol
 
 
 def geometry(parent, name, solid, friction):
@@ -23,7 +23,7 @@ def geometry(parent, name, solid, friction):
     elif kind == "sphere":
         made.type, made.size = types.mjGEOM_SPHERE, [size["radius"], 0, 0]
     elif kind == "box":
-        made.type, made.size = types.mjGEOM_BOX, [0.5 * x for x in size["lengths"]]
+        made.type, made.size = types.mjGEOM_BOX, [0.5 * x for x in size["size"]]
     elif kind == "cylinder":
         made.type = types.mjGEOM_CYLINDER
         made.size = [size["radius"], 0.5 * size["length"], 0]
@@ -108,7 +108,7 @@ class MuJoCo:
             self.targets = []
             n = scene["warm_up_steps"] + scene["steps_per_chunk"] * scene["n_chunks"]
             for k in range(n):
-                q, v = peer.path(arm, k * step)
+                q, v = protocol.path(arm, k * step)
                 gains = zip(arm["proportional"], arm["derivative"])
                 self.targets.append(
                     [x + kd / kp * y for x, y, (kp, kd) in zip(q, v, gains)]
@@ -136,7 +136,7 @@ class MuJoCo:
 
     def poses(self):
         q = self.data.qpos.reshape(-1, 7) if self.n_free else []
-        return [peer.pose(row[:3], row[3:]) for row in q]
+        return [protocol.pose(row[:3], row[3:]) for row in q]
 
     def joints(self):
         return [float(x) for x in self.data.qpos] if self.arm else []
@@ -147,9 +147,9 @@ def main():
     parser.add_argument("scene")
     parser.add_argument("--root", default=".")
     arguments = parser.parse_args()
-    scene = peer.load(arguments.scene)
-    peer.serve(
-        lambda: peer.measure("mujoco", MuJoCo(scene, arguments.root), scene)
+    scene = protocol.load(arguments.scene)
+    protocol.serve(
+        lambda: protocol.measure("mujoco", MuJoCo(scene, arguments.root), scene)
     )
 
 

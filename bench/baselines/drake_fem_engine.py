@@ -1,6 +1,6 @@
-"""Runs a scene of soft bodies in Drake and prints one line of JSON, as `pliant-bench fem peer` does.
+"""Runs a scene of soft bodies in Drake and prints one line of JSON, as `pliant-bench fem run` does.
 
-    drake_fem_peer.py FOLDER        scene.json and its meshes, as written by `pliant-bench fem scene`
+    drake_fem_engine.py FOLDER        scene.json and its meshes, as written by `pliant-bench fem scene`
 """
 
 import json

@@ -1,11 +1,11 @@
-"""Particles to the grid and back, one thread: pliant beside its peers (pip install taichi warp-lang).
+"""Particles to the grid and back, one thread: pliant beside its baselines (pip install taichi warp-lang).
 
     cargo build --release -p pliant-bench --bin pliant-bench
-    python bench/peers/transfer_peers.py [--rounds N] [PARTICLES ALONG AN EDGE]
+    python bench/baselines/transfers.py [--rounds N] [PARTICLES ALONG AN EDGE]
 
 A cube of neo-Hookean material, eight particles a cell, quadratic splines, moving least squares, single precision: stress and scatter,
-momentum to velocity, gather and update of x and F, as in the published examples of both peers, with atomic additions. Particles lie
-in the order of the grid's cells from the start and hardly move. Best of the rounds of each (processor time of the peers, wall time of pliant), in turns, millions of
+momentum to velocity, gather and update of x and F, as in the published examples of both baselines, with atomic additions. Particles lie
+in the order of the grid's cells from the start and hardly move. Best of the rounds of each (processor time of the baselines, wall time of pliant), in turns, millions of
 particle-substeps a second.
 """
 
@@ -23,7 +23,7 @@ STEPS = 20
 
 
 def places(edge):
-    """Two particles a cell along each axis, spacing 1, off the walls of the peers' grids."""
+    """Two particles a cell along each axis, spacing 1, off the walls of the baselines' grids."""
     k = np.arange(edge)
     line = 0.5 * k + 0.25 + 0.05 * (k % 3) + 4.0
     x, y, z = np.meshgrid(line, line, line, indexing="ij")

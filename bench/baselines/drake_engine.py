@@ -1,6 +1,6 @@
 """Runs a scene in Drake (pip install drake): a discrete MultibodyPlant without visualisation.
 
-    python drake_peer.py SCENE.json --root REPOSITORY --tetrahedra FOLDER
+    python drake_engine.py SCENE.json --root REPOSITORY --tetrahedra FOLDER
                          [--approximation sap|lagged|similar] [--contact point|hydroelastic]
 
 Point contact in Drake is one point for a pair of bodies. `--contact hydroelastic` gives them the hydroelastic properties of
@@ -46,7 +46,7 @@ from pydrake.systems.framework import DiagramBuilder
 from pydrake.systems.primitives import TrajectorySource
 from pydrake.trajectories import PiecewisePolynomial
 
-import peer
+import protocol
 
 
 def transform(pose):
@@ -64,7 +64,7 @@ def shape_of(solid, name, hydroelastic, root, tetrahedra):
     if kind == "sphere":
         return Sphere(size["radius"])
     if kind == "box":
-        return Box(*size["lengths"])
+        return Box(*size["size"])
     if kind == "cylinder":
         return Cylinder(size["radius"], size["length"])
     if kind == "capsule":
@@ -198,7 +198,7 @@ class Drake:
         for body in self.bodies:
             X_WB = self.plant.EvalBodyPoseInWorld(self.context, body)
             found.append(
-                peer.pose(X_WB.translation(), X_WB.rotation().ToQuaternion().wxyz())
+                protocol.pose(X_WB.translation(), X_WB.rotation().ToQuaternion().wxyz())
             )
         return found
 
@@ -218,7 +218,7 @@ def main():
     )
     parser.add_argument("--contact", choices=["point", "hydroelastic"], default="point")
     arguments = parser.parse_args()
-    scene = peer.load(arguments.scene)
+    scene = protocol.load(arguments.scene)
     contact = {"point": "point", "hydroelastic": "hydroelastic_with_fallback"}
     name = f"drake {arguments.approximation}"
     if arguments.contact == "hydroelastic":
@@ -232,9 +232,9 @@ def main():
             arguments.approximation,
             contact[arguments.contact],
         )
-        return peer.measure(name, engine, scene)
+        return protocol.measure(name, engine, scene)
 
-    peer.serve(run)
+    protocol.serve(run)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""A metre of rubber, clamped at one end, falls and swings: pliant beside its peers (pip install pyelastica "mujoco<4").
+"""A metre of rubber, clamped at one end, falls and swings: pliant beside its baselines (pip install pyelastica "mujoco<4").
 
     cargo build --release -p pliant-der --example swinging_rod
-    python bench/peers/cable_peers.py [--rounds N] [ELEMENTS ...]
+    python bench/baselines/cables.py [--rounds N] [ELEMENTS ...]
 
 Radius 5 mm, 1000 kg/m3, E 1 MPa, one thread, processor time. PyElastica takes the longest step that its Cosserat rod stays
 finite with (it goes with the element's length), MuJoCo's cable the longest of a list; the rate is simulated over processor
-time. The peers take turns; of several rounds the best of each is what counts.
+time. The engines take turns; the best of several rounds counts.
 """
 
 import os

@@ -1,6 +1,6 @@
 // Times pinocchio's RNEA, CRBA, ABA and Jacobians once for each line on standard input; one line of JSON each.
 //
-//   pinocchio_peer MODEL
+//   pinocchio_engine MODEL
 //
 // MODEL is what `pinocchio.Model.saveToText` writes: the parsers' headers need more packages than pip installs.
 // The counterpart of bench/src/robot_dynamics.rs: as many random states in batches of the same size, shortest batch
@@ -49,7 +49,7 @@ double Shortest(const std::vector<State>& states, Question question) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::cerr << "usage: pinocchio_peer MODEL\n";
+    std::cerr << "usage: pinocchio_engine MODEL\n";
     return 1;
   }
   pinocchio::Model model;

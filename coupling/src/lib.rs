@@ -8,7 +8,7 @@ mod adaptive;
 mod collision;
 mod constraint;
 mod constraint_assembly;
-mod contact_energy;
+mod contact_model;
 mod contacts;
 mod convergence;
 mod duplicate_contacts;
@@ -28,6 +28,10 @@ mod world;
 
 pub use adaptive::{Accuracy, Adaptive, AdaptiveReport, ErrorMeasure};
 pub use constraint::{Anchor, Constraint, ConstraintCompliance, ConstraintKind};
+pub use contact_model::{
+    ContactInputs, ContactModel, DissipationRule, EnergyModel, FrictionBound, LaggedModel,
+    SapModel, SimilarModel,
+};
 pub use convergence::{Convergence, ImplicitReport, LaggedReport, Untrusted};
 pub use error::{StepError, WorldError, WorldPart};
 pub use friction_bounds::{FRICTION_TOLERANCE, FrictionError, PairLoad};
@@ -36,7 +40,7 @@ pub use patches::{PairPatch, PatchFinder};
 pub use report::{
     ConstraintForce, ContactForce, PairForce, RowForce, RowOwner, StepReport, Wrench,
 };
-pub use settings::{ContactModel, ContactSettings, DissipationRule, Speculation, Stiction};
+pub use settings::{ContactSettings, Speculation, Stiction};
 pub use state::{ConstraintState, State, StepperMemory};
 pub use stepper::{Reactions, Stepper};
 pub use stiction::ContactMemory;

@@ -27,6 +27,7 @@
 mod body;
 pub mod bundled;
 mod constraint;
+mod contact;
 mod drive;
 mod error;
 mod expect;
@@ -63,6 +64,7 @@ use pliant_coupling::ContactSettings;
 use crate::registry::Registry;
 pub use body::{BodyEntry, BodyTemplate, FixedEntry, GravityEntry, PlacedShape};
 pub use constraint::{ConstraintEntry, ConstraintKind};
+pub(crate) use contact::register as register_contact_models;
 pub use drive::{BodyMotion, Drives, Follow, FrameTarget, JointDrive, LoadEntry};
 pub(crate) use error::remedy;
 pub use error::{SceneError, SceneFault};

@@ -4,12 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
-use pliant_contact_sap::{
-    ConvexContactSolver, FrictionLimit, PdGains, SolveReport, SolverKind, StopCriteria,
-};
+use pliant_contact_sap::{ConvexContactSolver, PdGains, SolveReport, SolverKind, StopCriteria};
 use pliant_coupling::{
-    BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, Mount, PatchFinder, State,
-    StepReport, Stepper, StrongImplicit, World, WorldBuilder,
+    BodyIdx, ContactSettings, Exclusion, Geometry, LaggedModel, Mount, PatchFinder, SapModel,
+    SimilarModel, State, StepReport, Stepper, StrongImplicit, World, WorldBuilder,
 };
 use pliant_hydroelastic::{AnalyticShape, ContactMaterial, Shape};
 use pliant_multibody::{
@@ -72,9 +70,9 @@ impl PliantEngine {
             .gravity(scene.gravity.into())
             .contact(ContactSettings {
                 model: match choice {
-                    SolverChoice::Lagged => ContactModel::Lagged(FrictionLimit::LocalImplicit),
-                    SolverChoice::Similar => ContactModel::Similar,
-                    SolverChoice::Sap => ContactModel::Sap,
+                    SolverChoice::Lagged => Arc::new(LaggedModel::default()),
+                    SolverChoice::Similar => Arc::new(SimilarModel),
+                    SolverChoice::Sap => Arc::new(SapModel),
                 },
                 ..ContactSettings::default()
             });

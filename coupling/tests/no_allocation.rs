@@ -14,9 +14,9 @@ use pliant_contact_sap::{
     BodyState, DeformableModel, Integration, PdGains, SolverKind, StepInput, StopCriteria,
 };
 use pliant_coupling::{
-    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, ContactModel,
-    ContactSettings, Exclusion, Geometry, Mount, PatchFinder, State, StepReport, Stepper,
-    StrongImplicit, StrongImplicitSettings, World, WorldBuilder,
+    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, ContactSettings, Exclusion,
+    Geometry, Mount, PatchFinder, SimilarModel, State, StepReport, Stepper, StrongImplicit,
+    StrongImplicitSettings, World, WorldBuilder,
 };
 use pliant_hydroelastic::{
     Compliance, ContactGeometry, ContactMaterial, ContactPoint, ContactWorkspace,
@@ -171,14 +171,14 @@ fn requests(
 fn a_steady_step_of_rigid_bodies_allocates_nothing() {
     let lagged = ContactSettings::default().model;
     for (integration, model) in [
-        (Integration::BackwardEuler, lagged),
+        (Integration::BackwardEuler, lagged.clone()),
         (Integration::Midpoint, lagged),
-        (Integration::Symplectic, ContactModel::Similar),
+        (Integration::Symplectic, Arc::new(SimilarModel)),
     ] {
         let mut builder = WorldBuilder::default();
         busy_world(&mut builder);
         builder.contact(ContactSettings {
-            model,
+            model: model.clone(),
             ..ContactSettings::default()
         });
         let world = builder.build().expect("a legal world");

@@ -75,7 +75,7 @@ impl Assembly {
         draft
             .builder
             .gravity(scene.simulation.gravity)
-            .contact(scene.contact);
+            .contact(scene.contact.clone());
         for entry in &scene.fixed {
             draft.add_fixed(entry)?;
         }

@@ -130,9 +130,11 @@ impl<'a> Item<'a> {
                 Err(self.out_of_range(value, &format!("must lie in ({low}, {high})")))
             }
             ValueKind::Number
+            | ValueKind::AtLeast(_)
             | ValueKind::Choice(_)
             | ValueKind::Vector3
             | ValueKind::Text
+            | ValueKind::Part(_)
             | ValueKind::Described(_) => self.number(),
         }
     }

@@ -279,7 +279,7 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         parameters,
         simulation,
         stepper,
-        contact: super::settings::contact(table.optional("contact").as_ref())?,
+        contact: super::contact::contact(&context, table.optional("contact").as_ref())?,
         solver: super::solver::solver(
             &context,
             table.optional("solver").as_ref(),

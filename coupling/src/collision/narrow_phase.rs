@@ -122,8 +122,8 @@ impl Collision {
             choice: world.choice(pair.0, pair.1),
             ..phase.query
         };
-        if parts.contact.glides() {
-            query.margin += self.gliding_gap(world, a, b, time_step_s);
+        if parts.contact.model.has_sliding_gap() {
+            query.margin += self.sliding_gap(world, a, b, time_step_s);
         }
         points.clear();
         let mut collide = |motion: Motion, points: &mut Vec<ContactPoint>| {

@@ -72,7 +72,7 @@ impl StepProblem {
         memory
             .contacts
             .extend(remember.filter_map(|(record, gamma)| {
-                record.memory(settings.model, &Vector3::from_column_slice(gamma))
+                record.memory(&*settings.model, &Vector3::from_column_slice(gamma))
             }));
         memory
             .contacts

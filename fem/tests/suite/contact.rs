@@ -11,8 +11,8 @@ use crate::support::{UNDAMPED, built, corotated};
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_contact_sap::{FrictionLimit, SolverKind, StopCriteria, SupportReaction};
 use pliant_coupling::{
-    BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, GeometryIdx, Mount, State,
-    StepReport, Stepper, StrongImplicit, WorldBuilder,
+    BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, GeometryIdx, LaggedModel, Mount,
+    SapModel, SimilarModel, State, StepReport, Stepper, StrongImplicit, WorldBuilder,
 };
 use pliant_fem::{Axis, FemBuilder, Region};
 use pliant_hydroelastic::Shape;
@@ -21,22 +21,26 @@ use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,
 };
 
-const MODELS: [ContactModel; 4] = [
-    ContactModel::Lagged(FrictionLimit::LocalImplicit),
-    ContactModel::Lagged(FrictionLimit::Lagged),
-    ContactModel::Similar,
-    ContactModel::Sap,
-];
+fn models() -> [Arc<dyn ContactModel>; 4] {
+    [
+        Arc::new(LaggedModel::default()),
+        Arc::new(LaggedModel {
+            friction_limit: FrictionLimit::Lagged,
+        }),
+        Arc::new(SimilarModel),
+        Arc::new(SapModel),
+    ]
+}
 
-fn every_contact() -> impl Iterator<Item = (ContactModel, Touch)> {
-    MODELS
+fn every_contact() -> impl Iterator<Item = (Arc<dyn ContactModel>, Touch)> {
+    models()
         .into_iter()
-        .flat_map(|model| TOUCHES.map(|touch| (model, touch)))
+        .flat_map(|model| TOUCHES.map(|touch| (model.clone(), touch)))
 }
 
 /// A soft block on a plane tilted by tan θ = 0.364 (that is, under tilted gravity): its acceleration along the plane over
 /// the last of two seconds, m/s², and its speed at the end.
-fn on_incline(model: ContactModel, touch: Touch, friction: f64) -> (f64, f64) {
+fn on_incline(model: Arc<dyn ContactModel>, touch: Touch, friction: f64) -> (f64, f64) {
     let angle = 0.364_f64.atan();
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::new(angle.sin(), 0.0, -angle.cos()) * 9.81);
@@ -62,7 +66,7 @@ fn on_incline(model: ContactModel, touch: Touch, friction: f64) -> (f64, f64) {
 fn a_block_on_an_incline_sticks_above_its_critical_friction_and_slides_below() {
     let angle = 0.364_f64.atan();
     for (model, touch) in every_contact() {
-        let (_, speed) = on_incline(model, touch, 0.4);
+        let (_, speed) = on_incline(model.clone(), touch, 0.4);
         eprintln!("{model:?}, {touch:?}: creeps at {speed:.2e} m/s");
         // Surfaces stick, vertices creep.
         let most = if touch == Touch::Surface { 1e-12 } else { 1e-6 };
@@ -70,7 +74,7 @@ fn a_block_on_an_incline_sticks_above_its_critical_friction_and_slides_below() {
             speed.abs() < most,
             "{model:?}, {touch:?}: {speed:e} m/s at μ 0.4"
         );
-        let (acceleration, _) = on_incline(model, touch, 0.3);
+        let (acceleration, _) = on_incline(model.clone(), touch, 0.3);
         let exact = 9.81 * (angle.sin() - 0.3 * angle.cos());
         eprintln!("{model:?}, {touch:?}: slides with {acceleration:.5} of {exact:.5} m/s²");
         assert!(
@@ -109,7 +113,7 @@ fn add_plate(
 
 /// A block of 1 kg clamped between two plates with 10 N for two seconds: the final force of the left plate, N, the final speed of the
 /// block, m/s, and its mean acceleration from 0.15 to 0.3 s, m/s².
-fn between_plates(model: ContactModel, touch: Touch, friction: f64) -> (f64, f64, f64) {
+fn between_plates(model: Arc<dyn ContactModel>, touch: Touch, friction: f64) -> (f64, f64, f64) {
     let mut builder = WorldBuilder::default();
     builder.contact(ContactSettings {
         model,
@@ -142,7 +146,7 @@ fn between_plates(model: ContactModel, touch: Touch, friction: f64) -> (f64, f64
 fn a_block_between_plates_is_held_above_its_critical_friction_and_falls_below() {
     // 2 · 10 N · μ = 9.81 N at μ = 0.4905.
     for (model, touch) in every_contact() {
-        let (push, speed, _) = between_plates(model, touch, 0.6);
+        let (push, speed, _) = between_plates(model.clone(), touch, 0.6);
         eprintln!("{model:?}, {touch:?}: pressed by {push:.9} N, creeps at {speed:.2e} m/s");
         assert!(
             (push - 10.0).abs() < 1e-6 * 10.0,
@@ -150,7 +154,7 @@ fn a_block_between_plates_is_held_above_its_critical_friction_and_falls_below() 
         );
         let most = if touch == Touch::Surface { 1e-9 } else { 1e-3 };
         assert!(speed.abs() < most, "{model:?}, {touch:?}: {speed} m/s");
-        let (_, _, acceleration) = between_plates(model, touch, 0.4);
+        let (_, _, acceleration) = between_plates(model.clone(), touch, 0.4);
         let exact = -9.81 * (1.0 - 0.4 / 0.4905);
         eprintln!("{model:?}, {touch:?}: falls with {acceleration:.5} of {exact:.5} m/s²");
         assert!(

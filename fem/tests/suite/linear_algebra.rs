@@ -6,7 +6,7 @@ use pliant_contact_sap::{
     FrictionLimit, LinearAlgebra, Newton, NewtonSettings, SolveReport, StopCriteria,
 };
 use pliant_coupling::{
-    ContactModel, ContactSettings, Exclusion, Geometry, Mount, State, Stepper, StrongImplicit,
+    ContactSettings, Exclusion, Geometry, LaggedModel, Mount, State, Stepper, StrongImplicit,
     World, WorldBuilder,
 };
 use pliant_fem::{FemBody, FemBuilder, Rayleigh};
@@ -43,7 +43,9 @@ fn heap(rng: &mut ChaCha8Rng, n_blocks: usize, cells: [u32; 3]) -> (World, State
     let mut builder = WorldBuilder::default();
     // Friction bounds of the published rule: round-off of one step does not enter the problem of the next.
     builder.contact(ContactSettings {
-        model: ContactModel::Lagged(FrictionLimit::Lagged),
+        model: Arc::new(LaggedModel {
+            friction_limit: FrictionLimit::Lagged,
+        }),
         ..ContactSettings::default()
     });
     let material = ContactMaterial {

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use crate::support::touching::{TOUCHES, Touch, add_floor, add_soft, run, surface};
 use crate::support::{GRAVITY, built, corotated};
 use nalgebra::{Isometry3, Vector3};
-use pliant_contact_sap::FrictionLimit;
-use pliant_coupling::{ContactModel, ContactSettings, Exclusion, Geometry, Mount, WorldBuilder};
+use pliant_coupling::{
+    ContactModel, ContactSettings, Exclusion, Geometry, LaggedModel, Mount, SapModel, SimilarModel,
+    WorldBuilder,
+};
 use pliant_fem::FemBuilder;
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::mesh::{TetMesh, TetOptions};
@@ -87,13 +89,13 @@ fn ball() -> FemBuilder {
 /// falls at `ball_speed`; the plate, of 20 kg and free, comes up at `plate_speed`, or belongs to the world where that is `None`.
 fn least_way_above_plate(
     (ball_speed, plate_speed): (f64, Option<f64>),
-    (model, friction): (ContactModel, f64),
+    (model, friction): (&Arc<dyn ContactModel>, f64),
     touch: Touch,
 ) -> f64 {
     let ball = built(ball().pose(Isometry3::translation(0.0, 0.0, 0.3)));
     let mut builder = WorldBuilder::default();
     builder.contact(ContactSettings {
-        model,
+        model: model.clone(),
         ..ContactSettings::default()
     });
     let lengths = Vector3::new(1.0, 1.0, 0.005);
@@ -144,8 +146,12 @@ fn least_way_above_plate(
 #[test]
 fn a_fast_soft_ball_and_a_thin_plate_do_not_pass_each_other() {
     let mut failed = Vec::new();
-    let lagged = ContactModel::Lagged(FrictionLimit::LocalImplicit);
-    for model in [lagged, ContactModel::Similar, ContactModel::Sap] {
+    let models: [Arc<dyn ContactModel>; 3] = [
+        Arc::new(LaggedModel::default()),
+        Arc::new(SimilarModel),
+        Arc::new(SapModel),
+    ];
+    for model in &models {
         for friction in [0.0, 0.5] {
             for speeds in [
                 (10.0, None),

@@ -8,10 +8,10 @@ use crate::support::GRAVITY;
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_constitutive::{Lame, MooneyRivlin};
 use pliant_contact_sap::conformance::CheckedSolver;
-use pliant_contact_sap::{FrictionLimit, Integration, SolverKind, StopCriteria};
+use pliant_contact_sap::{Integration, SolverKind, StopCriteria};
 use pliant_coupling::{
-    BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, Mount, State, Stepper,
-    StrongImplicit, StrongImplicitSettings, World, WorldBuilder,
+    BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, LaggedModel, Mount, SapModel,
+    SimilarModel, State, Stepper, StrongImplicit, StrongImplicitSettings, World, WorldBuilder,
 };
 use pliant_fem::{FemBody, FemBuilder, LawKind, MassKind, Material, Rayleigh};
 use pliant_hydroelastic::mesh::generate::{cuboid, tet_cuboid};
@@ -151,13 +151,14 @@ fn ten_thousand_random_problems_are_solved_and_balanced() {
     let mut next = State::default();
     for problem in 0..PROBLEMS {
         let mut builder = WorldBuilder::default();
-        let model = [
-            ContactModel::Lagged(FrictionLimit::LocalImplicit),
-            ContactModel::Similar,
-            ContactModel::Sap,
-        ][rng.random_range(0..3)];
+        let models: [Arc<dyn ContactModel>; 3] = [
+            Arc::new(LaggedModel::default()),
+            Arc::new(SimilarModel),
+            Arc::new(SapModel),
+        ];
+        let model = &models[rng.random_range(0..3)];
         builder.contact(ContactSettings {
-            model,
+            model: model.clone(),
             ..ContactSettings::default()
         });
         let integration = [Integration::BackwardEuler, Integration::Midpoint];

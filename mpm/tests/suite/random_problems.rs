@@ -8,12 +8,12 @@ use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_constitutive::{FixedCorotated, Lame, NeoHookean};
 use pliant_contact_sap::conformance::{CheckedSolver, minimiser};
 use pliant_contact_sap::{
-    ContactProblem, ConvexContactSolver, FrictionLimit, Solution, SolveError, SolveMode,
-    SolveReport, SolverKind, StopCriteria,
+    ContactProblem, ConvexContactSolver, Solution, SolveError, SolveMode, SolveReport, SolverKind,
+    StopCriteria,
 };
 use pliant_coupling::{
-    ContactModel, ContactSettings, Geometry, Mount, State, StepReport, Stepper, StrongImplicit,
-    World, WorldBuilder,
+    ContactModel, ContactSettings, Geometry, LaggedModel, Mount, SapModel, SimilarModel, State,
+    StepReport, Stepper, StrongImplicit, World, WorldBuilder,
 };
 use pliant_fem::{FemBuilder, LawKind};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
@@ -143,7 +143,7 @@ fn law(rng: &mut ChaCha8Rng, modulus: f64) -> Arc<dyn Material> {
 
 struct Problem {
     world: World,
-    model: ContactModel,
+    model: Arc<dyn ContactModel>,
     time_step_s: f64,
     /// Total moving mass, kg.
     mass: f64,
@@ -153,13 +153,14 @@ struct Problem {
 /// motion.
 fn problem(rng: &mut ChaCha8Rng, range: Range) -> Problem {
     let mut builder = WorldBuilder::default();
-    let model = [
-        ContactModel::Lagged(FrictionLimit::LocalImplicit),
-        ContactModel::Similar,
-        ContactModel::Sap,
-    ][rng.random_range(0..3)];
+    let models: [Arc<dyn ContactModel>; 3] = [
+        Arc::new(LaggedModel::default()),
+        Arc::new(SimilarModel),
+        Arc::new(SapModel),
+    ];
+    let model = &models[rng.random_range(0..3)];
     builder.contact(ContactSettings {
-        model,
+        model: model.clone(),
         ..ContactSettings::default()
     });
     let contact = ContactMaterial {
@@ -243,7 +244,7 @@ fn problem(rng: &mut ChaCha8Rng, range: Range) -> Problem {
     }
     Problem {
         world: builder.build().unwrap(),
-        model,
+        model: model.clone(),
         time_step_s: log_uniform(rng, range.time_step_s),
         mass,
     }

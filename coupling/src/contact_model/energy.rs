@@ -10,15 +10,38 @@
 //! Source: Tong, Choi, Joo, Jawed (2023), "A fully implicit method for robust frictional contact handling in elastic rods". Friction there
 //! follows the load at the end of the step, which has no potential; here it follows the load at its start, n0.
 
+use std::sync::Arc;
+
 use nalgebra::{Matrix3, Vector3};
-use pliant_contact_sap::{ContactParameters, Potential};
+use pliant_contact_sap::{ContactLaw, ContactParameters, Potential};
+
+use super::{ContactInputs, ContactModel};
 
 /// Over the range and over the slip tolerance: how sharply the softened laws bend.
 const SHARPNESS: f64 = 15.0;
 
+/// A baseline (Tong, Choi, Joo, Jawed 2023): an energy of the distance with the material's stiffness, acting from the distance
+/// `range_m` (m) on. Paths are not swept and stiffness is not capped, so steps must be short.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EnergyModel {
+    /// Distance below which a pair repels, m.
+    pub range_m: f64,
+}
+
+impl ContactModel for EnergyModel {
+    fn law(&self, contact: &ContactInputs) -> ContactLaw {
+        let law = ContactEnergy::new(&contact.parameters, contact.normal_W, self.range_m);
+        ContactLaw::Custom(Arc::new(law))
+    }
+
+    fn range_m(&self) -> Option<f64> {
+        Some(self.range_m)
+    }
+}
+
 /// The law of one contact, ν the stiction speed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ContactEnergy {
+struct ContactEnergy {
     normal: Vector3<f64>,
     /// δt, s.
     time_step_s: f64,
@@ -35,7 +58,7 @@ pub(crate) struct ContactEnergy {
 }
 
 impl ContactEnergy {
-    pub(crate) fn new(p: &ContactParameters, normal_W: Vector3<f64>, range_m: f64) -> Self {
+    fn new(p: &ContactParameters, normal_W: Vector3<f64>, range_m: f64) -> Self {
         let mut law = Self {
             normal: normal_W,
             time_step_s: p.time_step.length_s,

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use nalgebra::{Matrix3, Vector3};
-use pliant::Registry;
 use pliant::runner::{RunOptions, run};
 use pliant::scene::{Key, REQUIRED, Scene, SceneOptions, ValueKind};
 use pliant_contact_sap::{ContactLaw, Lagged, Potential};

@@ -55,14 +55,14 @@ static MODEL: TableSchema = TableSchema {
             value: ValueKind::Vector3,
             unit: "m/s",
             default: "[0, 0, 0]",
-            about: "of a floating root: initial velocity, world axes",
+            about: "initial velocity of a floating root, world axes",
         },
         Key {
             name: "angular_velocity",
             value: ValueKind::Vector3,
             unit: "rad/s",
             default: "[0, 0, 0]",
-            about: "of a floating root: initial velocity, world axes",
+            about: "initial angular velocity of a floating root, world axes",
         },
         Key {
             name: "gravity",

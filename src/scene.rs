@@ -82,7 +82,7 @@ pub use settings::{Camera, RecordingRates, Simulation};
 pub use shape::{MeshUse, ShapeEntry};
 pub(crate) use soft::register_materials;
 pub use soft::{
-    CentrelineEntry, FemEntry, FilledPart, FixedRegion, ForceDensity, GridEntry, Matter,
+    CentrelineEntry, ClothEntry, ClothShape, FemEntry, FilledPart, FixedRegion, ForceDensity, GridEntry, HeldRegion, Matter,
     NaturalScatter, OwnBodyEntry, PointsEntry, RegionEntry, RegionShape, RodEnd, RodEntry,
     RodModel, SelfContact, Shown, SinkEntry, SoftBodies, SoftEntry, SolidMesh, SourceEntry,
     TouchesBy,

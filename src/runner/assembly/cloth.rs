@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use nalgebra::Vector3;
-use pliant_coupling::{BodyIdx, Geometry};
 use pliant_contact_sap::DeformableModel;
+use pliant_coupling::{BodyIdx, Geometry};
 use pliant_hydroelastic::mesh::{
     Degenerate, SurfaceOptions, SurfaceUse, generate, surface_from_bytes,
 };

@@ -72,7 +72,11 @@ impl Draft<'_> {
                 if set.points.is_empty() {
                     set.particle_volume = batch.particle_volume;
                 }
-                builder.source(particle_source(ObjectIdx(cloths.len() + number), source, batch));
+                builder.source(particle_source(
+                    ObjectIdx(cloths.len() + number),
+                    source,
+                    batch,
+                ));
             }
             let range = n_points..n_points + set.points.len();
             n_points = range.end;

@@ -82,10 +82,10 @@ pub use settings::{Camera, RecordingRates, Simulation};
 pub use shape::{MeshUse, ShapeEntry};
 pub(crate) use soft::register_materials;
 pub use soft::{
-    CentrelineEntry, FemEntry, FilledPart, FixedRegion, ForceDensity, GridEntry, Matter,
-    NaturalScatter, OwnBodyEntry, PointsEntry, RegionEntry, RegionShape, RodEnd, RodEntry,
-    RodModel, SelfContact, Shown, SinkEntry, SoftBodies, SoftEntry, SolidMesh, SourceEntry,
-    TouchesBy,
+    CentrelineEntry, ClothEntry, ClothShape, FemEntry, FilledPart, FixedRegion, ForceDensity,
+    GridEntry, HeldRegion, Matter, NaturalScatter, OwnBodyEntry, PointsEntry, RegionEntry,
+    RegionShape, RodEnd, RodEntry, RodModel, SelfContact, Shown, SinkEntry, SoftBodies, SoftEntry,
+    SolidMesh, SourceEntry, TouchesBy,
 };
 pub use solver::Solver;
 pub(crate) use solver::register as register_solvers;

@@ -1,5 +1,6 @@
 //! The papers' tables: their examples as scenes, with the measured and the published rates.
 
+mod asynchronous;
 mod fem;
 mod mpm;
 mod rods;
@@ -16,6 +17,8 @@ pub enum Paper {
     Fem,
     /// Zong, Jiang and Han (2024): material points.
     Mpm,
+    /// Yu, Du, Zong, Castro, Jiang and Han (2025): explicit substeps of material points.
+    Asynchronous,
     /// Li and Chou (2025): rods.
     Rods,
 }
@@ -71,6 +74,7 @@ impl Paper {
         match self {
             Self::Fem => fem::rows(),
             Self::Mpm => mpm::rows(),
+            Self::Asynchronous => asynchronous::rows(),
             Self::Rods => rods::rows(),
         }
     }

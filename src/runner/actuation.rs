@@ -10,7 +10,7 @@ use pliant_coupling::{BodyIdx, ConstraintIdx, ConstraintState, State};
 use pliant_multibody::joint::write_floating_position;
 use pliant_multibody::{DofIdx, HeldDofs, IkSettings, IkStop, InverseKinematics, Model};
 
-use super::assembly::{Assembly, Directory, FrameRef, JointRef};
+use super::assembly::{Assembly, Directory, FrameRef, Hold, JointRef};
 use super::drive_conflicts::DriveConflicts;
 use crate::scene::{
     Follow, FrameTarget, JointDrive, LoadEntry, PoseTrack, Scene, SceneError, SceneFault, Track,
@@ -56,6 +56,7 @@ pub(super) struct Actuation {
     moved: Vec<MovedBody>,
     pulls: Vec<Pull>,
     releases: Vec<(ConstraintIdx, f64)>,
+    holds: Vec<Hold>,
     values: Vec<f64>,
     rates: Vec<f64>,
 }
@@ -92,6 +93,7 @@ impl Actuation {
                 .map(|load| pull(scene, assembly, load))
                 .collect::<Result<_, _>>()?,
             releases: Vec::new(),
+            holds: std::mem::take(&mut assembly.holds),
             values: Vec::new(),
             rates: Vec::new(),
         };
@@ -182,6 +184,11 @@ impl Actuation {
             moved.apply(state, time_step_s);
         }
         self.apply_loads(state, end_s);
+        for hold in &self.holds {
+            let held = state.time_s < hold.until_s * (1.0 - 1e-12);
+            let set = &mut state.controls[hold.body.0].held[3 * hold.set..3 * hold.set + 3];
+            set.fill(held.then_some(0.0));
+        }
         for (constraint, at_s) in &self.releases {
             // Half a step of tolerance: times are sums of steps.
             if state.time_s >= at_s - 0.5 * time_step_s {

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod capsule_chains;
+mod cloth;
 mod constraints;
 mod contact;
 mod directory;
@@ -26,6 +27,7 @@ use pliant_multibody::Model;
 
 use crate::scene::{Scene, SceneError, SceneFault, Surface};
 
+pub(crate) use cloth::Hold;
 pub(crate) use directory::{Directory, FrameRef, JointRef, MassRef, SoftPart};
 pub use files::{BundledOrPath, find_file};
 pub(crate) use picture::Picture;
@@ -41,6 +43,8 @@ pub struct Assembly {
     pub notes: Vec<String>,
     pub(crate) directory: Directory,
     pub(crate) picture: Picture,
+    /// Vertices of cloths that are held until a time.
+    pub(crate) holds: Vec<Hold>,
 }
 
 /// Collected data of a world under construction.
@@ -53,6 +57,7 @@ struct Draft<'s> {
     starts: Vec<Vec<f64>>,
     /// Initial state of deformable bodies.
     soft_starts: Vec<(BodyIdx, BodyState)>,
+    holds: Vec<Hold>,
     notes: Vec<String>,
 }
 
@@ -70,6 +75,7 @@ impl Assembly {
             picture: Picture::default(),
             starts: Vec::new(),
             soft_starts: Vec::new(),
+            holds: Vec::new(),
             notes: Vec::new(),
         };
         draft
@@ -103,6 +109,7 @@ impl Assembly {
             picture,
             notes,
             soft_starts,
+            holds,
             ..
         } = draft;
         let world = builder
@@ -118,6 +125,7 @@ impl Assembly {
             notes,
             directory,
             picture,
+            holds,
         })
     }
 

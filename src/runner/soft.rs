@@ -1,6 +1,7 @@
 //! Measurement and drawing of a deformable body, beyond what every
 //! [`DeformableModel`](pliant_contact_sap::DeformableModel) offers.
 
+mod cloth;
 mod own;
 mod points;
 mod ribbon;
@@ -16,6 +17,7 @@ use pliant_multibody::CapsuleChain;
 use crate::recording::ParticleStates;
 use crate::scene::Shown;
 
+pub(crate) use cloth::ClothObject;
 pub(crate) use own::OwnBody;
 pub(crate) use points::{Members, PointsObject};
 use ribbon::ribbon;

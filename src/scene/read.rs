@@ -99,6 +99,12 @@ pub(super) static SCENE: TableSchema = TableSchema {
             "bodies of particles: dough, sand, liquid",
         ),
         section(
+            "cloth",
+            "list of tables",
+            "none",
+            "triangle meshes among the material points",
+        ),
+        section(
             "rods",
             "list of tables",
             "none",

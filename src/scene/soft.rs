@@ -1,9 +1,10 @@
 //! Deformable bodies: the keys that all kinds share, and `copies` of one entry.
 //!
-//! Each kind has its own list, `[[fem]]`, `[[material_points]]` or `[[rods]]`. Its table has the keys of [`with_soft_keys`] after its own, and its
+//! Each kind has its own list, `[[fem]]`, `[[material_points]]`, `[[cloth]]` or `[[rods]]`. Its table has the keys of [`with_soft_keys`] after its own, and its
 //! reader reads them with [`common`].
 
 mod centreline;
+mod cloth;
 mod fem;
 mod fem_material;
 mod flow;
@@ -30,6 +31,7 @@ use super::table::{Context, TableReader};
 use crate::registry::Registry;
 
 pub use centreline::CentrelineEntry;
+pub use cloth::{ClothEntry, ClothShape, HeldRegion};
 pub use fem::{FemEntry, FixedRegion, SelfContact, TouchesBy};
 pub use flow::{SinkEntry, SourceEntry};
 pub use force_density::ForceDensity;
@@ -46,6 +48,7 @@ pub(super) fn table_schemas() -> Vec<&'static TableSchema> {
     tables.push(&mesh::PART);
     tables.extend(points::TABLES);
     tables.extend(particle_material::TABLES);
+    tables.extend(cloth::TABLES);
     tables.extend(flow::TABLES);
     tables.extend(rod::TABLES);
     tables.extend(centreline::TABLES);
@@ -202,6 +205,8 @@ pub enum Matter {
     Fem(Box<FemEntry>),
     /// Particles on the scene's grid.
     Points(PointsEntry),
+    /// A cloth on the scene's grid.
+    Cloth(Box<ClothEntry>),
     /// A rod.
     Rod(Box<RodEntry>),
 }
@@ -245,6 +250,17 @@ pub(super) fn soft_bodies(
         }
         bodies.add(context, &item, |context, item| {
             points::points(context, item, materials)
+        })?;
+    }
+    for item in table
+        .optional("cloth")
+        .map_or(Ok(Vec::new()), |item| item.tables())?
+    {
+        if bodies.grid.is_none() {
+            return Err(table.conflict("`[[cloth]]` needs a `[grid]` with a `spacing`"));
+        }
+        bodies.add(context, &item, |context, item| {
+            cloth::cloth(context, item, materials)
         })?;
     }
     for item in table
@@ -348,7 +364,7 @@ fn common(
         (_, Shown::Color | Shown::Displacement | Shown::Speed) => true,
         (Matter::Fem(_), shown) => shown == Shown::Stress,
         (Matter::Points(_), shown) => shown != Shown::Stress,
-        (Matter::Rod(_) | Matter::Own(_), _) => false,
+        (Matter::Cloth(_) | Matter::Rod(_) | Matter::Own(_), _) => false,
     };
     if !known {
         return Err(table.conflict(

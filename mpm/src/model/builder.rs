@@ -244,6 +244,15 @@ impl MpmBuilder {
                 "a model of material points needs particles or a source".into(),
             ));
         }
+        let solid = |o: &Spec| matches!(o, Spec::Solid(_));
+        let cloths_first = self.objects.is_sorted_by_key(solid);
+        within(
+            "sinks",
+            "number",
+            self.sinks.len() as f64,
+            self.sinks.is_empty() || cloths_first,
+            "must be zero where a cloth is added after other objects, whose particles may be taken out",
+        )?;
         for (name, members) in &self.grips {
             let sorted = members.is_sorted_by(|a, b| a < b);
             within(

@@ -77,7 +77,7 @@ impl Draft<'_> {
         let made = match &entry.matter {
             Matter::Fem(fem) => self.finite_elements(entry, fem)?,
             // They share one body of the world.
-            Matter::Points(_) => return Ok(()),
+            Matter::Points(_) | Matter::Cloth(_) => return Ok(()),
             Matter::Rod(rod) => self.rod(entry, rod)?,
             Matter::Own(own) => own_body(own),
         };

@@ -55,6 +55,8 @@ enum PaperName {
     Fem,
     /// Zong, Jiang and Han (2024): material points.
     Mpm,
+    /// Yu, Du, Zong, Castro, Jiang and Han (2025): explicit substeps of material points.
+    Async,
     /// Li and Chou (2025): rods.
     Rods,
 }
@@ -70,6 +72,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let paper = match paper {
                 PaperName::Fem => Paper::Fem,
                 PaperName::Mpm => Paper::Mpm,
+                PaperName::Async => Paper::Asynchronous,
                 PaperName::Rods => Paper::Rods,
             };
             let length = match seconds {

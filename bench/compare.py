@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs pliant and its peers on the same scenes in one go and prints tables with ratios.
+"""Runs pliant and its baselines on the same scenes in one go and prints tables with ratios.
 
     python bench/compare.py                      everything
     python bench/compare.py scenes clutter       one scene
@@ -10,7 +10,7 @@
 Every engine is one process with one thread, all pinned to the same core; only one of them computes at a time, and they
 take turns round by round. A run is timed in pieces; an engine's time is the sum over the pieces of the shortest of all
 rounds (all engines repeat a run exactly), the median over rounds of the whole run is beside it. Needs Python's standard
-library only; the peers need what README.md says, in the interpreter given by --python.
+library only; the baselines require what README.md says, in the interpreter given by --python.
 """
 
 import argparse
@@ -25,7 +25,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PEERS = os.path.join(ROOT, "bench", "peers")
+BASELINES = os.path.join(ROOT, "bench", "baselines")
 SCENES = ["clutter", "box-stack", "arm"]
 PATCHES = ["box-on-box", "bowl", "boxes", "pepper"]
 SCALING = ["clutter-10", "clutter-40", "clutter-160", "clutter-640"]
@@ -43,7 +43,7 @@ ONE_THREAD = {
 }
 
 
-class Peer:
+class EngineProcess:
     """A process that answers each line with one line of JSON."""
 
     def __init__(self, name, command, core):
@@ -89,11 +89,11 @@ def binary():
 
 def commands(options, scene_file, names):
     """How each engine is started."""
-    ours = lambda engine: [options.binary, "rigid", "peer", engine, scene_file, "--root", ROOT]
+    ours = lambda engine: [options.binary, "rigid", "run", engine, scene_file, "--root", ROOT]
     tetrahedra = ["--tetrahedra", os.path.dirname(scene_file)]
     patches = ["--contact", "hydroelastic", *tetrahedra]
     python = lambda script, *more: [
-        options.python, os.path.join(PEERS, script), scene_file, "--root", ROOT, *more
+        options.python, os.path.join(BASELINES, script), scene_file, "--root", ROOT, *more
     ]
     known = {
         "pliant": ours("pliant"),
@@ -102,11 +102,11 @@ def commands(options, scene_file, names):
         "pliant-patches": ours("pliant-patches"),
         "pliant-sap-patches": ours("pliant-sap-patches"),
         "rapier": ours("rapier"),
-        "drake-sap": python("drake_peer.py", "--approximation", "sap", *tetrahedra),
-        "drake-lagged": python("drake_peer.py", "--approximation", "lagged", *tetrahedra),
-        "drake-patches": python("drake_peer.py", "--approximation", "sap", *patches),
-        "drake-lagged-patches": python("drake_peer.py", "--approximation", "lagged", *patches),
-        "mujoco": python("mujoco_peer.py"),
+        "drake-sap": python("drake_engine.py", "--approximation", "sap", *tetrahedra),
+        "drake-lagged": python("drake_engine.py", "--approximation", "lagged", *tetrahedra),
+        "drake-patches": python("drake_engine.py", "--approximation", "sap", *patches),
+        "drake-lagged-patches": python("drake_engine.py", "--approximation", "lagged", *patches),
+        "mujoco": python("mujoco_engine.py"),
     }
     return {name: known[name] for name in names}
 
@@ -122,20 +122,20 @@ def run_scene(options, name, engines):
             out.write(text)
         scene = json.loads(text)
         subprocess.run([options.binary, "rigid", "tetrahedra", file, folder, "--root", ROOT], check=True)
-        peers = [Peer(n, c, options.core) for n, c in commands(options, file, engines).items()]
-        rounds = {peer.name: [] for peer in peers}
+        processes = [EngineProcess(n, c, options.core) for n, c in commands(options, file, engines).items()]
+        rounds = {process.name: [] for process in processes}
         for turn in range(options.rounds):
-            for peer in list(peers):
-                print(f"{name}: round {turn + 1} of {options.rounds}, {peer.name}   ",
+            for process in list(processes):
+                print(f"{name}: round {turn + 1} of {options.rounds}, {process.name}   ",
                       end="\r", file=sys.stderr, flush=True)
-                outcome = peer.ask()
+                outcome = process.ask()
                 if outcome is None:
-                    print(f"{name}: {peer.name} gave no answer and is left out", file=sys.stderr)
-                    peers.remove(peer)
+                    print(f"{name}: {process.name} gave no answer and is left out", file=sys.stderr)
+                    processes.remove(process)
                 else:
-                    rounds[peer.name].append(outcome)
-        for peer in peers:
-            peer.close()
+                    rounds[process.name].append(outcome)
+        for process in processes:
+            process.close()
         return scene, {
             engine: row(options, scene, file, outcomes)
             for engine, outcomes in rounds.items() if outcomes
@@ -243,17 +243,17 @@ def dynamics(options, results):
             print(f"skipped {name}: {file} is not there", file=sys.stderr)
             continue
         more = ["--floating"] if floating else []
-        peers = [Peer("pliant", [options.binary, "rigid", "dynamics", path] + more, options.core)]
+        processes = [EngineProcess("pliant", [options.binary, "rigid", "dynamics", path] + more, options.core)]
         if pinocchio:
-            peers.append(Peer("pinocchio", [pinocchio, saved(options, name, path, floating)], options.core))
-        best = {peer.name: {} for peer in peers}
+            processes.append(EngineProcess("pinocchio", [pinocchio, saved(options, name, path, floating)], options.core))
+        best = {process.name: {} for process in processes}
         for _ in range(4 * options.rounds):
-            for peer in peers:
-                for question, seconds in peer.ask().items():
-                    so_far = best[peer.name].get(question, float("inf"))
-                    best[peer.name][question] = min(so_far, seconds)
-        for peer in peers:
-            peer.close()
+            for process in processes:
+                for question, seconds in process.ask().items():
+                    so_far = best[process.name].get(question, float("inf"))
+                    best[process.name][question] = min(so_far, seconds)
+        for process in processes:
+            process.close()
         for question in QUESTIONS:
             ours = best["pliant"][question]
             theirs = best.get("pinocchio", {}).get(question)
@@ -263,7 +263,7 @@ def dynamics(options, results):
 
 
 def saved(options, name, urdf, floating):
-    """The robot as a file that the C++ peer reads."""
+    """The robot as a file that the C++ program reads."""
     out = os.path.join(tempfile.gettempdir(), f"pliant_pinocchio_{name}.txt")
     root = ", p.JointModelFreeFlyer()" if floating else ""
     script = f"import pinocchio as p; p.buildModelFromUrdf({urdf!r}{root}).saveToText({out!r})"
@@ -272,7 +272,7 @@ def saved(options, name, urdf, floating):
 
 
 def build_pinocchio(options):
-    """Compiles the C++ peer against the headers and libraries of the `pin` package; None if that fails."""
+    """Compiles the C++ program against the headers and libraries of the `pin` package; None if that fails."""
     find = "import os, pinocchio; print(os.path.dirname(pinocchio.__file__))"
     found = subprocess.run([options.python, "-c", find], capture_output=True, text=True)
     if found.returncode != 0:
@@ -284,20 +284,20 @@ def build_pinocchio(options):
     if not eigen or not glob.glob(f"{prefix}/include/pinocchio"):
         print(f"pinocchio is left out: no headers under {prefix}, or no eigen3", file=sys.stderr)
         return None
-    out = os.path.join(tempfile.gettempdir(), "pliant_pinocchio_peer")
+    out = os.path.join(tempfile.gettempdir(), "pliant_pinocchio_engine")
     command = [
         shutil.which("c++") or "g++", "-std=c++17", "-O3", "-DNDEBUG", "-w",
         # What pinocchio's own build sets: its list of joints is longer than Boost's default limit.
         "-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
         "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
         *options.cxxflags.split(),
-        os.path.join(PEERS, "pinocchio_peer.cpp"), "-o", out, f"-I{prefix}/include", f"-isystem{eigen[0]}",
+        os.path.join(BASELINES, "pinocchio_engine.cpp"), "-o", out, f"-I{prefix}/include", f"-isystem{eigen[0]}",
         f"-L{prefix}/lib", f"-Wl,-rpath,{prefix}/lib", "-lpinocchio_default", "-lboost_serialization",
     ]
-    source = os.path.join(PEERS, "pinocchio_peer.cpp")
+    source = os.path.join(BASELINES, "pinocchio_engine.cpp")
     if os.path.exists(out) and os.path.getmtime(out) > os.path.getmtime(source) and not options.cxxflags:
         return out
-    print("compiling the pinocchio peer (a minute or two)", file=sys.stderr)
+    print("compiling the pinocchio program (a minute or two)", file=sys.stderr)
     return out if subprocess.run(command).returncode == 0 else None
 
 
@@ -322,7 +322,7 @@ def main():
                         help="also: pliant-similar, pliant-patches, pliant-sap-patches, drake-patches, "
                              "drake-lagged-patches; the tables of patches have their own")
     parser.add_argument("--no-build", action="store_true")
-    parser.add_argument("--cxxflags", default="", help="more flags for the C++ peer, such as -march=native")
+    parser.add_argument("--cxxflags", default="", help="more flags for the C++ program, such as -march=native")
     parser.add_argument("--json", help="file for everything measured")
     options = parser.parse_args()
     options.engines = options.engines.split(",")

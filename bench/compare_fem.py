@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PEER = Path(__file__).resolve().parent / "peers" / "drake_fem_peer.py"
+DRAKE = Path(__file__).resolve().parent / "baselines" / "drake_fem_engine.py"
 
 
 def pinned(command):
@@ -78,9 +78,9 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([arguments.binary, "fem", "scene", name, folder], check=True)
             commands = {
-                "pliant": [arguments.binary, "fem", "peer", name],
-                "pliant, lagged": [arguments.binary, "fem", "peer", name, "--rotation", "lagged"],
-                "drake": [sys.executable, str(PEER), folder],
+                "pliant": [arguments.binary, "fem", "run", name],
+                "pliant, lagged": [arguments.binary, "fem", "run", name, "--rotation", "lagged"],
+                "drake": [sys.executable, str(DRAKE), folder],
             }
             rounds = {engine: [] for engine in commands}
             for _ in range(arguments.rounds):

@@ -121,7 +121,7 @@ impl BodyStep for BeadStep {
         out.identity(0, 0, 3);
     }
 
-    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+    fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         next.q = self.moved(v);
         next.v = v.to_vec();
         Ok(BodyReport::default())

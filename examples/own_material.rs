@@ -68,7 +68,7 @@ smoke_s = 2.0
 [[fem]]
 name = "cube"
 mesh = { box = { size = [0.1, 0.1, 0.1], cells = [4, 4, 4] } }
-made_of = { law = "blatz-ko", shear_modulus = 4e4 }
+constitutive_material = { law = "blatz-ko", shear_modulus = 4e4 }
 density = 300
 stiffness_damping = 0.05
 regions.base = { half_space = { point = [0, 0, -0.05], normal = [0, 0, 1] } }

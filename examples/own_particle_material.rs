@@ -113,7 +113,7 @@ walls = [
 name = "fluid"
 shape = { box = { size = [0.1, 0.1, 0.1] } }
 pose = { position = [0.05, 0.05, 0.05] }
-made_of = { law = "linear-fluid", bulk_modulus = 1e4 }
+constitutive_material = { law = "linear-fluid", bulk_modulus = 1e4 }
 density = 1000
 [[observables]]
 name = "volume"

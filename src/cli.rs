@@ -20,7 +20,7 @@ use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::registry::Registry;
 use crate::scene::SceneOptions;
 
-/// Convex frictional contact between rigid robots and soft things.
+/// Convex frictional contact between rigid robots and deformable bodies.
 #[derive(Parser)]
 #[command(name = "pliant", version, about, max_term_width = 100)]
 struct Arguments {
@@ -30,9 +30,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Run a scene and leave a replay, tables, and whether it went as expected
+    /// Run a scene; write a replay and tables, and check its expectations
     Run(run::RunArguments),
-    /// Read a scene, robot or mesh and say what was found in it
+    /// Read a scene, robot or mesh and report its content
     Check(check::CheckArguments),
     /// List the bundled scenes
     Scenes,
@@ -45,16 +45,16 @@ enum Task {
     Results(results::ResultsArguments),
 }
 
-/// How a command ended that could be carried out.
+/// Outcome of a command that was carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
-    /// Everything as expected.
+    /// All expectations are met.
     AsExpected,
     /// An expectation failed.
     NotAsExpected,
 }
 
-/// Anything that keeps a command from being carried out.
+/// Why a command could not be carried out.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Reads the arguments of the program and carries out their command; scenes may name the parts of `registry`.
@@ -103,7 +103,7 @@ fn command(registry: &Registry) -> Command {
         .mut_subcommand("compare", with_solvers)
 }
 
-/// A scene as its file is, with the parts of `registry`.
+/// Options for reading a scene with the parts of `registry`.
 fn with(registry: &Registry) -> SceneOptions {
     SceneOptions {
         registry: registry.clone(),

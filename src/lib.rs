@@ -1,7 +1,18 @@
-//! pliant: convex frictional contact between rigid robots and soft things.
+//! pliant: convex frictional contact between rigid robots and deformable bodies.
 //!
-//! This package is the face of the workspace: scenes, recordings and the command line. A program of one's own adds solvers
-//! and other parts to a [`Registry`] and passes it to [`scene`] files or to the command line.
+//! This crate reads scenes ([`scene`]), runs them ([`runner`]), records the results ([`recording`]) and has the command line.
+//! Your own program adds solvers and other parts to a [`Registry`], which scene files and the command line then offer.
+//!
+//! ```
+//! use pliant::runner::{RunLength, RunOptions, run};
+//! use pliant::scene::{Scene, SceneOptions};
+//!
+//! let scene = Scene::load("rolling-sphere", &SceneOptions::default())?;
+//! let options = RunOptions { length: RunLength::Until(0.1), ..RunOptions::default() };
+//! let outcome = run(&scene, &options, &mut |_| {})?;
+//! assert!(outcome.summary.steps > 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![allow(
     non_snake_case,
     reason = "monogram frame names such as X_WB are the field's notation"

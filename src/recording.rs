@@ -1,4 +1,4 @@
-//! Results of a run as plain data: everything that pictures, plots and tables need.
+//! Results of a run as plain data, for pictures, plots and tables.
 //!
 //! A [`Recording`] is independent of worlds and solvers. The code that steps a simulation fills it: first bodies, their
 //! appearance ([`Visual`]) and the observables ([`Observable`]), then frames and rows over time.
@@ -6,13 +6,14 @@
 //!
 //! ```
 //! use nalgebra::Isometry3;
-//! use pliant::recording::{Anchor, BodyIdx, Color, Frame, Observable, Recording, Visual, VisualShape};
+//! use pliant_hydroelastic::AnalyticShape;
+//! use pliant::recording::{Anchor, BodyIdx, Color, Frame, Observable, Recording, Visual};
 //!
 //! let ball = Visual {
 //!     name: "ball".into(),
 //!     anchor: Anchor::Body(BodyIdx(0)),
 //!     X_BG: Isometry3::identity(),
-//!     shape: VisualShape::Sphere { radius: 0.1 },
+//!     shape: AnalyticShape::Sphere { radius: 0.1 }.into(),
 //!     color: Color::palette(0),
 //! };
 //! let mut recording = Recording::new("a falling ball", vec!["ball".into()], vec![ball],
@@ -46,17 +47,17 @@ pub use frame::{Between, BodyIdx, ContactArrow, Deformed, Frame, PatchForce, Pre
 pub use particles::ParticleStates;
 pub use visual::{Anchor, Color, ThreadEnds, ValueScale, Visual, VisualShape};
 
-/// A named number over time, one column of the table.
+/// A named value over time: one column of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observable {
     /// Unique within a recording; names of one body share the part before the first dot (`box.z`, `box.speed`).
     pub name: String,
-    /// The unit as it is printed (`m`, `N`, `rad/s`), empty for a pure number. Columns of one unit share a plot.
+    /// Unit, as printed (`m`, `N`, `rad/s`); empty for a pure number. Columns of one unit share a plot.
     pub unit: String,
 }
 
 impl Observable {
-    /// A column `name` measured in `unit`.
+    /// A column `name` with `unit`.
     pub fn new(name: impl Into<String>, unit: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -70,12 +71,12 @@ impl Observable {
 pub struct Viewpoint {
     /// The camera's position.
     pub eye: Point3<f64>,
-    /// What it looks at, and orbits around.
+    /// The point it looks at and orbits around.
     pub target: Point3<f64>,
 }
 
 /// The frames and the table of one run. Grows by [`push_frame`](Self::push_frame) and
-/// [`push_observables`](Self::push_observables), which check what they are given, so that writing can't fail on numbers.
+/// [`push_observables`](Self::push_observables), which check their input.
 #[derive(Clone, Debug)]
 pub struct Recording {
     title: String,
@@ -91,10 +92,10 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// An empty recording of `bodies` (names, shown to the reader), what is drawn of them, and the table's columns.
+    /// An empty recording of `bodies` (displayed names), their visuals, and the columns of the table.
     ///
     /// # Errors
-    /// A visual that names a body beyond `bodies` or whose shape can't be drawn; two observables of one name.
+    /// A visual of a body beyond `bodies` or with an invalid shape; two observables of one name.
     pub fn new(
         title: impl Into<String>,
         bodies: Vec<String>,
@@ -127,7 +128,7 @@ impl Recording {
         })
     }
 
-    /// Lets the replay begin from `viewpoint`; without it the camera stands so that everything is in the picture.
+    /// Sets the initial viewpoint of the replay; by default the whole scene is in view.
     pub fn look_from(&mut self, viewpoint: Viewpoint) {
         self.viewpoint = Some(viewpoint);
     }
@@ -137,8 +138,8 @@ impl Recording {
         self.parts = parts;
     }
 
-    /// Lets the scales of `visuals` (their numbers) end at the largest of their recorded values; those of one name share it.
-    /// Scales without a value above their beginning stay as they are.
+    /// Sets the maximum of the colour scales of `visuals` (indices) to their largest recorded values; scales of one name share it.
+    /// Scales without a value above their minimum are unchanged.
     pub fn fit_scales(&mut self, visuals: &[usize]) {
         let mut largest: BTreeMap<String, f64> = BTreeMap::new();
         for &index in visuals {
@@ -170,11 +171,11 @@ impl Recording {
         }
     }
 
-    /// Appends a picture.
+    /// Appends a frame.
     ///
     /// # Errors
-    /// When a time does not follow the one before, a number isn't finite, or the counts don't fit the recording. The
-    /// recording then stays as it was, and what it holds can still be written.
+    /// A time that is not after the previous one, numbers that are not finite, or counts that do not fit the recording. The
+    /// recording is then unchanged and can still be written.
     pub fn push_frame(&mut self, frame: Frame) -> Result<(), RecordingError> {
         check_time("frames", frame.time_s, self.frames.last().map(|f| f.time_s))?;
         frame.check(&self.bodies, &self.visuals, &self.parts)?;
@@ -182,11 +183,11 @@ impl Recording {
         Ok(())
     }
 
-    /// Appends a row of the table: one value for each observable, in the unit it declared. NaN means "has no value now"
+    /// Appends a row of the table: one value for each observable, in its unit. NaN means that there is no value
     /// and leaves a gap in the plot.
     ///
     /// # Errors
-    /// When `time_s` does not follow the row before, the count is wrong, or a value is infinite.
+    /// A time that is not after the previous row, a wrong number of values, or an infinite value.
     pub fn push_observables(&mut self, time_s: f64, values: &[f64]) -> Result<(), RecordingError> {
         check_time("observables", time_s, self.row_times_s.last().copied())?;
         if values.len() != self.observables.len() {
@@ -205,27 +206,27 @@ impl Recording {
         Ok(())
     }
 
-    /// The name of the run, as the page shows it.
+    /// Title of the run.
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// Names of the moving bodies; [`BodyIdx`] counts along them.
+    /// Names of the moving bodies; [`BodyIdx`] is an index into them.
     pub fn bodies(&self) -> &[String] {
         &self.bodies
     }
 
-    /// What patches are between; [`Between`] counts along them.
+    /// Names of contact geometries; [`Between`] holds indices into them.
     pub fn parts(&self) -> &[String] {
         &self.parts
     }
 
-    /// What is drawn.
+    /// The visuals.
     pub fn visuals(&self) -> &[Visual] {
         &self.visuals
     }
 
-    /// The pictures so far.
+    /// The frames.
     pub fn frames(&self) -> &[Frame] {
         &self.frames
     }
@@ -253,7 +254,7 @@ impl Recording {
         (0..self.row_times_s.len()).map(move |row| self.rows[row * self.observables.len() + column])
     }
 
-    /// The replay as one self-contained page: player, shapes, frames and plots in it, nothing fetched from anywhere.
+    /// The replay as one self-contained page with player, shapes, frames and plots. It loads nothing from the network.
     ///
     /// Positions are rounded to a 2²⁰th of the range of a body's motion (an error of at most half of that), rotations within 4·10⁻⁵ rad,
     /// contact points and forces to a 2¹⁸th of their range, deforming surfaces and patches to a 2¹⁶th of theirs, pressures to a
@@ -261,7 +262,7 @@ impl Recording {
     /// 6000 points of a column; thinning keeps every peak.
     ///
     /// # Errors
-    /// [`RecordingError::NoFrames`] when nothing was recorded.
+    /// [`RecordingError::NoFrames`] for a recording without frames.
     pub fn replay_html(&self) -> Result<String, RecordingError> {
         page::replay_html(self)
     }
@@ -269,7 +270,7 @@ impl Recording {
     /// Writes `replay.html` to `path`.
     ///
     /// # Errors
-    /// As [`replay_html`](Self::replay_html), or when the file can't be written.
+    /// As [`replay_html`](Self::replay_html), or an error of the file system.
     pub fn write_replay(&self, path: &Path) -> Result<(), RecordingError> {
         let page = self.replay_html()?;
         std::fs::write(path, page).map_err(|source| RecordingError::write(path, source))
@@ -279,26 +280,26 @@ impl Recording {
     /// the fewest digits that read back to the same bits.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// An error of the file system.
     pub fn write_csv(&self, path: &Path) -> Result<(), RecordingError> {
         std::fs::write(path, tables::csv(self))
             .map_err(|source| RecordingError::write(path, source))
     }
 
-    /// Writes the table for NumPy: arrays `time` and one for each observable by its name, f64, and the text arrays
-    /// `names` and `units` (UTF-8 bytes) that go together.
+    /// Writes the table for NumPy: an array `time` and one f64 array for each observable, by its name, and the text arrays
+    /// `names` and `units` (UTF-8 bytes).
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// An error of the file system.
     pub fn write_npz(&self, path: &Path) -> Result<(), RecordingError> {
         let bytes = tables::npz(self).map_err(|source| RecordingError::write(path, source))?;
         std::fs::write(path, bytes).map_err(|source| RecordingError::write(path, source))
     }
 
-    /// Writes what deforms for NumPy: the times of the frames as `time`, and of each such visual by its name
+    /// Writes deforming visuals for NumPy: the times of the frames as `time`, and for each such visual by its name
     /// `NAME.points` (a row of x, y, z for each point of each frame, frame by frame), `NAME.starts` (the row at which each frame
     /// begins), `NAME.values` (one for each row, or none), and of meshes `NAME.triangles` and `NAME.tetrahedra`. False, and no
-    /// file, if nothing deforms.
+    /// file, if there are none.
     ///
     /// Particles whose states are recorded have, for each row of `NAME.points`,
     ///
@@ -308,12 +309,12 @@ impl Recording {
     /// | `NAME.body` | n | `<u4` | the body it belongs to |
     /// | `NAME.velocity` | n × 3 | `<f8` | world axes, m/s |
     /// | `NAME.mass` | n | `<f8` | kg |
-    /// | `NAME.volume` | n | `<f8` | as it is now, m³ |
+    /// | `NAME.volume` | n | `<f8` | current volume, m³ |
     /// | `NAME.deformation_gradient` | n × 3 × 3 | `<f8` | elastic, F^E; rows are world axes |
-    /// | `NAME.plastic_strain` | n | `<f8` | accumulated; NaN for a law that keeps no account of one |
+    /// | `NAME.plastic_strain` | n | `<f8` | accumulated; NaN for laws without one |
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// An error of the file system.
     pub fn write_deformed_npz(&self, path: &Path) -> Result<bool, RecordingError> {
         let Some(bytes) = tables::deformed_npz(self) else {
             return Ok(false);
@@ -328,23 +329,23 @@ impl Recording {
     /// | name | shape | |
     /// |---|---|---|
     /// | `time` | frames | s |
-    /// | `parts` | parts | names, UTF-8 bytes; the numbers in `…between` count along them |
+    /// | `parts` | parts | names, UTF-8 bytes; the numbers in `…between` are indices into them |
     /// | `patch.frame` | n | the frame that a patch belongs to |
     /// | `patch.between` | n × 2 | its sides A and B |
     /// | `patch.area` | n | m² |
     /// | `patch.pressure_max` | n | highest elastic pressure, Pa |
     /// | `patch.center` | n × 3 | centre of pressure, world frame, m |
-    /// | `patch.force` | n × 3 | net force on A, friction and dissipation in it, N |
+    /// | `patch.force` | n × 3 | net force on A, including friction and dissipation, N |
     /// | `patch.moment` | n × 3 | net moment on A about the centre of pressure, N·m |
     /// | `polygon.frame`, `polygon.between` | m, m × 2 | as above, for each polygon |
-    /// | `polygon.starts` | m | its first row among the corners; its last is before the next one's first |
+    /// | `polygon.starts` | m | index of its first corner; its last corner precedes the first of the next polygon |
     /// | `corner.points` | k × 3 | world frame, m |
     /// | `corner.pressure` | k | Pa |
     ///
     /// Forces are means over the step before the frame, polygons those of the frame's own state.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// An error of the file system.
     pub fn write_patches_npz(&self, path: &Path) -> Result<bool, RecordingError> {
         let Some(bytes) = tables::patches_npz(self) else {
             return Ok(false);
@@ -362,16 +363,16 @@ impl Recording {
     /// row by row) and `plastic_strain` (NaN where none is kept) besides.
     ///
     /// # Errors
-    /// When nothing was recorded, or a file can't be written.
+    /// A recording without frames, or an error of the file system.
     pub fn write_paraview(&self, folder: &Path) -> Result<PathBuf, RecordingError> {
         paraview::write(self, folder)
     }
 
-    /// Writes `replay.html`, `observables.csv` and `observables.npz` into `folder`, which is made if missing, and
-    /// returns their paths in this order. The tables are left out when the recording has no observables.
+    /// Writes `replay.html`, `observables.csv` and `observables.npz` into `folder`, which is created if necessary, and
+    /// returns their paths in this order. Without observables there are no tables.
     ///
     /// # Errors
-    /// When nothing was recorded, or a file can't be written.
+    /// A recording without frames, or an error of the file system.
     pub fn write_to(&self, folder: &Path) -> Result<Vec<PathBuf>, RecordingError> {
         std::fs::create_dir_all(folder).map_err(|source| RecordingError::write(folder, source))?;
         let mut written = vec![folder.join("replay.html")];

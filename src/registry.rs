@@ -1,6 +1,7 @@
 //! Names of scene files and what they stand for: solvers and other parts, built in or one's own.
 
 mod body;
+mod contact_model;
 mod material;
 mod parts;
 mod quantity;
@@ -9,6 +10,7 @@ mod stepper;
 
 pub(crate) use crate::runner::built_in_quantities;
 pub use body::{MakeBody, ReadBody, SceneBody};
+pub use contact_model::ReadContactModel;
 pub use material::{ReadFemMaterial, ReadParticleMaterial};
 pub use parts::{Part, Parts};
 pub(crate) use quantity::{Measure, Value, of_vector};
@@ -25,6 +27,7 @@ pub use stepper::{MakeStepper, ReadStepper};
 pub struct Registry {
     pub(crate) solvers: Parts<ReadSolver>,
     pub(crate) steppers: Parts<ReadStepper>,
+    pub(crate) contact_models: Parts<ReadContactModel>,
     pub(crate) bodies: Parts<ReadBody>,
     pub(crate) quantities: Parts<ReadQuantity>,
     pub(crate) fem_materials: Parts<ReadFemMaterial>,
@@ -36,6 +39,7 @@ impl Registry {
         Self {
             solvers: Parts::new("solver"),
             steppers: Parts::new("stepper"),
+            contact_models: Parts::new("contact model"),
             bodies: Parts::new("kind of body"),
             quantities: Parts::new("quantity"),
             fem_materials: Parts::new("material of finite elements"),
@@ -52,6 +56,7 @@ impl Registry {
     pub(crate) fn duplicate(&self) -> Option<String> {
         (self.solvers.duplicate())
             .or_else(|| self.steppers.duplicate())
+            .or_else(|| self.contact_models.duplicate())
             .or_else(|| self.bodies.duplicate())
             .or_else(|| self.quantities.duplicate())
             .or_else(|| self.fem_materials.duplicate())
@@ -65,6 +70,7 @@ impl Default for Registry {
         let mut registry = Self::empty();
         crate::scene::register_solvers(&mut registry);
         crate::scene::register_steppers(&mut registry);
+        crate::scene::register_contact_models(&mut registry);
         crate::scene::register_materials(&mut registry);
         for quantity in built_in_quantities() {
             registry.built_in_quantity(quantity);

@@ -40,32 +40,32 @@ pub(crate) use observer::built_in_quantities;
 use stepping::{AdaptiveSteps, stepper};
 use summary::Tally;
 
-/// A run that could not be finished.
+/// Why a run could not be finished.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The scene does not make a world.
+    /// The world of the scene cannot be built.
     #[error(transparent)]
     Scene(#[from] SceneError),
-    /// A step could not be taken.
+    /// A step failed.
     #[error("{scene}: {source}")]
     Step {
         /// Name of the scene.
         scene: String,
-        /// What is wrong, with step and time.
+        /// The fault, with step and time.
         source: Box<StepError>,
     },
-    /// What happened cannot be recorded.
+    /// A state that cannot be recorded.
     #[error("{scene}: {source}")]
     Recording {
         /// Name of the scene.
         scene: String,
-        /// What is wrong.
+        /// The fault.
         source: Box<RecordingError>,
     },
 }
 
-/// How long a run goes.
+/// Simulated length of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum RunLength {
     /// `smoke_s` of the scene.
@@ -73,39 +73,47 @@ pub enum RunLength {
     Smoke,
     /// `full_s` of the scene.
     Full,
-    /// So many simulated seconds.
+    /// Until this simulated time, s.
     Until(f64),
 }
 
-/// What frames keep of particles.
+/// Recorded data of particles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ParticleDetail {
-    /// What the replay shows: places, and the number that colours them.
+    /// Data for the replay: positions, and the values that colour them.
     #[default]
     Shown,
-    /// Their [states](crate::recording::ParticleStates) too, some 150 bytes a particle and frame.
+    /// Their [states](crate::recording::ParticleStates), too: about 150 bytes per particle and frame.
     States,
 }
 
-/// How a scene is run.
+/// Options of a run.
+///
+/// ```
+/// use pliant::runner::{RunLength, RunOptions};
+///
+/// let options = RunOptions { length: RunLength::Until(0.5), ..RunOptions::default() };
+/// assert_eq!(RunOptions::default().length, RunLength::Smoke);
+/// # let _ = options;
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunOptions {
-    /// How long.
+    /// Simulated length.
     pub length: RunLength,
-    /// What is recorded of particles.
+    /// Recorded data of particles.
     pub particles: ParticleDetail,
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Steps taken.
     pub step: u64,
-    /// Steps to take.
+    /// Steps in total.
     pub steps: u64,
     /// Simulated time, s.
     pub time_s: f64,
-    /// Since the first step.
+    /// Wall time since the first step.
     pub elapsed: Duration,
     /// Contact points of the last step.
     pub contacts: usize,
@@ -116,40 +124,52 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Simulated over real time so far.
+    /// Simulated time over real time so far.
     pub fn realtime_rate(&self) -> f64 {
         self.time_s / self.elapsed.as_secs_f64().max(1e-9)
     }
 
-    /// Time still to go, if it goes on as so far.
+    /// Estimated remaining wall time.
     pub fn remaining(&self) -> Duration {
         let left = self.steps.saturating_sub(self.step) as f64 / self.step.max(1) as f64;
         self.elapsed.mul_f64(left)
     }
 }
 
-/// What a run leaves.
+/// Result of a run.
 #[derive(Debug)]
 pub struct RunOutcome {
-    /// Pictures and the table.
+    /// Frames and table of observables.
     pub recording: Recording,
     /// Observables of every step.
     pub series: Series,
-    /// The run in numbers.
+    /// Statistics of the run.
     pub summary: RunSummary,
-    /// Where it ended.
+    /// Final state.
     pub state: State,
-    /// Remarks on files and warnings of steps, each once.
+    /// Notes on files and warnings of steps, each once.
     pub notes: Vec<String>,
 }
 
-/// More different warnings of steps than this say nothing new.
+/// Maximum number of different warnings of steps.
 const WARNINGS_MAX: usize = 20;
 
 /// Runs `scene`, calling `progress` after each step.
 ///
 /// # Errors
-/// [`RunError`]. Expectations that fail are no error: the summary has them.
+/// [`RunError`]. Failed expectations are not an error: the summary lists them.
+///
+/// ```
+/// use pliant::runner::{RunLength, RunOptions, run};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let scene = Scene::load("rolling-sphere", &SceneOptions::default())?;
+/// let options = RunOptions { length: RunLength::Until(0.05), ..RunOptions::default() };
+/// let mut steps = 0;
+/// let outcome = run(&scene, &options, &mut |progress| steps = progress.step)?;
+/// assert_eq!(outcome.summary.steps, steps);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn run(
     scene: &Scene,
     options: &RunOptions,
@@ -158,10 +178,19 @@ pub fn run(
     Run::new(scene)?.simulate(options, progress)
 }
 
-/// Builds the world of `scene`, looks up every name in it and tries its first step: what `pliant check` does.
+/// Builds the world of `scene`, looks up every name in it and tries its first step, as `pliant check` does.
 ///
 /// # Errors
-/// As [`run`], but for what only shows later.
+/// As [`run`], except for errors of later steps.
+///
+/// ```
+/// use pliant::runner::check;
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let assembly = check(&Scene::load("box-stack", &SceneOptions::default())?)?;
+/// assert_eq!(assembly.state.bodies.len(), 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn check(scene: &Scene) -> Result<Assembly, RunError> {
     let mut run = Run::new(scene)?;
     let mut state = run.assembly.state.clone();

@@ -1,8 +1,8 @@
-//! Scene files: what is in the world, what happens to it, what is measured and what is expected, as data.
+//! Scene files as data: the world, events over time, measurements and expectations.
 //!
-//! A [`Scene`] is read from TOML and checked as far as the file alone can tell; `docs/reference/scene` lists every key. Names
+//! A [`Scene`] is read from TOML and checked as far as the file alone allows; `docs/reference/scene` lists every key. Names
 //! inside robot files are looked up later, when the [`runner`](crate::runner) builds the world; the scene keeps the
-//! places of all names for that.
+//! locations of all names for error messages.
 //!
 //! ```
 //! use pliant::scene::{Scene, SceneOptions};
@@ -27,6 +27,7 @@
 mod body;
 pub mod bundled;
 mod constraint;
+mod contact;
 mod drive;
 mod error;
 mod expect;
@@ -63,6 +64,7 @@ use pliant_coupling::ContactSettings;
 use crate::registry::Registry;
 pub use body::{BodyEntry, BodyTemplate, FixedEntry, GravityEntry, PlacedShape};
 pub use constraint::{ConstraintEntry, ConstraintKind};
+pub(crate) use contact::register as register_contact_models;
 pub use drive::{BodyMotion, Drives, Follow, FrameTarget, JointDrive, LoadEntry};
 pub(crate) use error::remedy;
 pub use error::{SceneError, SceneFault};
@@ -80,10 +82,10 @@ pub use settings::{Camera, RecordingRates, Simulation};
 pub use shape::{MeshUse, ShapeEntry};
 pub(crate) use soft::register_materials;
 pub use soft::{
-    CentrelineEntry, FemEntry, FilledPart, FixedRegion, ForceDensity, GridEntry, Matter,
-    NaturalScatter, OwnBodyEntry, PointsEntry, RegionEntry, RegionShape, RodEnd, RodEntry,
-    RodModel, SelfContact, Shown, SinkEntry, SoftBodies, SoftEntry, SolidMesh, SourceEntry,
-    TouchesBy,
+    CentrelineEntry, ClothEntry, ClothShape, FemEntry, FilledPart, FixedRegion, ForceDensity,
+    GridEntry, HeldRegion, Matter, NaturalScatter, OwnBodyEntry, PointsEntry, RegionEntry,
+    RegionShape, RodEnd, RodEntry, RodModel, SelfContact, Shown, SinkEntry, SoftBodies, SoftEntry,
+    SolidMesh, SourceEntry, TouchesBy,
 };
 pub use solver::Solver;
 pub(crate) use solver::register as register_solvers;
@@ -96,33 +98,55 @@ pub use track::{PoseTrack, Track, TrackInterpolation};
 /// The version of the schema this program reads.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// Settings that replace those of a scene file, and the parts it may name.
+/// Values that override those of a scene file, and the parts that the file may name.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let options = SceneOptions {
+///     parameters: vec!["mu=0.3".parse()?, "contact.model=sap".parse()?],
+///     time_step_s: Some(0.002),
+///     ..SceneOptions::default()
+/// };
+/// let scene = Scene::load("box-on-incline", &options)?;
+/// assert_eq!(scene.parameters["mu"], 0.3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct SceneOptions {
-    /// Values that replace the file's.
+    /// Values of parameters and keys.
     pub parameters: Vec<ParameterOverride>,
-    /// Δt in s that replaces the file's; `dt` in expressions too.
+    /// Time step Δt, s; also the value of `dt` in expressions.
     pub time_step_s: Option<f64>,
-    /// Name of the solver that replaces the file's.
+    /// Name of the solver.
     pub solver: Option<String>,
-    /// The parts that names in the file stand for; the built-in ones by default.
+    /// The parts that the file may name; the built-in ones by default.
     pub registry: Registry,
 }
 
 /// A scene, read and checked.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let scene = Scene::load("box-stack", &SceneOptions::default())?;
+/// assert_eq!(scene.bodies.len(), 10);
+/// assert_eq!(scene.simulation.time_step_s, 0.005);
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// Its text, for messages.
+    /// Its text, for error messages.
     pub text: Arc<SceneText>,
-    /// The folder that paths in it are relative to; none for bundled scenes.
+    /// The folder that paths in it are relative to; `None` for bundled scenes.
     pub folder: Option<PathBuf>,
-    /// One line.
+    /// Title, one line.
     pub title: String,
-    /// What it shows and what to try.
+    /// Description, with suggestions for variations.
     pub description: String,
-    /// The parameters with the overrides put in.
+    /// Values of the parameters, overrides included.
     pub parameters: BTreeMap<String, f64>,
-    /// Steps, lengths, gravity.
+    /// Time step, lengths, gravity.
     pub simulation: Simulation,
     /// The time stepper.
     pub stepper: SceneStepper,
@@ -130,43 +154,43 @@ pub struct Scene {
     pub contact: ContactSettings,
     /// The solver.
     pub solver: Solver,
-    /// How much is kept.
+    /// How often frames and rows are recorded.
     pub recording: RecordingRates,
-    /// Where the replay looks from.
+    /// Initial viewpoint of the replay.
     pub camera: Option<Camera>,
-    /// Named surfaces.
+    /// Named surface materials.
     pub materials: Materials,
-    /// What stands in the world.
+    /// Fixed shapes.
     pub fixed: Vec<FixedEntry>,
-    /// Rigid bodies, those of repeats after the written ones.
+    /// Rigid bodies; those of repeats follow those of `[[bodies]]`.
     pub bodies: Vec<BodyEntry>,
     /// Names of repeats and the indices of their bodies.
     pub repeats: Vec<(NamedReference, std::ops::Range<usize>)>,
-    /// Soft bodies.
+    /// Deformable bodies.
     pub soft: SoftBodies,
     /// Robots.
     pub models: Vec<ModelEntry>,
-    /// Contact that is not computed.
+    /// Pairs without contact.
     pub filters: Vec<FilterEntry>,
     /// Contact parameters of pairs.
     pub pairs: Vec<PairEntry>,
-    /// What holds bodies together.
+    /// Constraints between bodies.
     pub constraints: Vec<ConstraintEntry>,
-    /// What happens over time.
+    /// Targets, prescribed motions and loads over time.
     pub drives: Drives,
-    /// Columns of the table.
+    /// Columns of the table of observables.
     pub observables: Vec<ObservableEntry>,
-    /// Checks.
+    /// Checks of the results.
     pub expectations: Vec<Expectation>,
-    /// Who is called what.
+    /// What each name refers to.
     pub names: Names,
 }
 
 impl Scene {
-    /// Reads a scene from `text`; `name` is what messages call it.
+    /// Reads a scene from `text`; error messages call it `name`.
     ///
     /// # Errors
-    /// The first fault, with line and column, the offending text and what would be right.
+    /// The first error, with line, column, the offending text and a remedy.
     pub fn parse(name: &str, text: &str, options: &SceneOptions) -> Result<Self, SceneError> {
         read::scene(SceneText::new(name, text), options)
     }
@@ -174,7 +198,7 @@ impl Scene {
     /// Reads the bundled scene of that name, or the file at that path.
     ///
     /// # Errors
-    /// [`SceneError::NoSuchScene`], [`SceneError::Unreadable`], or what [`Scene::parse`] finds.
+    /// [`SceneError::NoSuchScene`], [`SceneError::Unreadable`], or an error of [`Scene::parse`].
     pub fn load(name_or_path: &str, options: &SceneOptions) -> Result<Self, SceneError> {
         let path = Path::new(name_or_path);
         let is_bare_name = path.components().count() == 1 && path.extension().is_none();
@@ -201,7 +225,7 @@ impl Scene {
         Ok(scene)
     }
 
-    /// What it goes by in reports: the bundled name, or the file's name without extension.
+    /// Its name in reports: the bundled name, or the file's name without extension.
     pub fn name(&self) -> &str {
         let name = self.text.name();
         Path::new(name)

@@ -207,6 +207,7 @@ pub const CASES: &[Case] = &[
         "async-dough-rolling",
         "a rolling pin rotates by friction on dough, with explicit substeps",
     ),
+    scene("box-bagging", "a cloth holds two boxes and lets them fall"),
     scene("dough-tearing", "dough that is pulled apart tears in two"),
     scene("liquid-pouring", "a hand tips a mug of water into a bin"),
     scene(

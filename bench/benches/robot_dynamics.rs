@@ -1,4 +1,4 @@
-//! RNEA, CRBA, ABA and Jacobians, 64 states a sample, on the project's arm and, where `../shared` is there, on Atlas.
+//! RNEA, CRBA, ABA and Jacobians, 64 states per sample, on the project's arm and, where `../shared` is there, on Atlas.
 
 use std::path::Path;
 

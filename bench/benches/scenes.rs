@@ -1,4 +1,4 @@
-//! One step of each scene of the comparison, once it has settled.
+//! One step of each settled scene of the comparison.
 
 use std::path::Path;
 

@@ -2,10 +2,8 @@
 
 mod patches;
 
-use std::path::Path;
-
-use nalgebra::{Isometry3, Quaternion, UnitQuaternion};
-use pliant_hydroelastic::Shape;
+use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
+use pliant_hydroelastic::{AnalyticShape, Shape};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -58,7 +56,7 @@ pub fn find(name: &str) -> Option<Scene> {
     }
 }
 
-/// `n_bodies` boxes, spheres, cylinders and capsules in turn, dropped into a bin and left to settle.
+/// `n_bodies` boxes, spheres, cylinders and capsules, dropped into a bin.
 ///
 /// The bin's floor has 38 cm² for each body, so the heap is about as deep for any number.
 #[must_use]
@@ -108,7 +106,10 @@ fn bin(width: f64) -> Vec<Fixed> {
         hydroelastic: Hydroelastic::Rigid {
             edge_length: thickness,
         },
-        solid: Solid::Box { lengths },
+        solid: AnalyticShape::Box {
+            size: lengths.into(),
+        }
+        .into(),
         pose: Pose::at(position[0], position[1], position[2]),
     };
     let along_x = [outer, thickness, height];
@@ -131,34 +132,32 @@ fn bin(width: f64) -> Vec<Fixed> {
 fn free_body(name: String, kind: usize, position: [f64; 3], random: &mut ChaCha8Rng) -> Free {
     loop {
         let mut length = |low: f64, high: f64| random.random_range(low..high);
-        let solid = match kind % 4 {
-            0 => Solid::Box {
-                lengths: [length(0.05, 0.11), length(0.05, 0.11), length(0.05, 0.11)],
+        let spec = match kind % 4 {
+            0 => AnalyticShape::Box {
+                size: [length(0.05, 0.11), length(0.05, 0.11), length(0.05, 0.11)].into(),
             },
-            1 => Solid::Sphere {
+            1 => AnalyticShape::Sphere {
                 radius: length(0.035, 0.06),
             },
-            2 => Solid::Cylinder {
+            2 => AnalyticShape::Cylinder {
                 radius: length(0.03, 0.055),
                 length: length(0.05, 0.11),
             },
-            _ => Solid::Capsule {
+            _ => AnalyticShape::Capsule {
                 radius: length(0.025, 0.04),
                 length: length(0.04, 0.08),
             },
         };
-        let mut turn = || random.random_range(-1.0..1.0);
-        let rotation = Quaternion::new(turn(), turn(), turn(), turn());
+        let mut component = || random.random_range(-1.0..1.0);
+        let rotation = Quaternion::new(component(), component(), component(), component());
         if rotation.norm() < 0.1 {
             continue;
         }
         let rotation = UnitQuaternion::from_quaternion(rotation);
-        let shape = solid
-            .shape(&name, Path::new("."))
-            .expect("sizes are positive");
+        let shape = Shape::try_from(&spec).expect("sizes are positive");
         let extent = shape.aabb(&Isometry3::from_parts(Default::default(), rotation));
         if (extent.max - extent.min).max() < CELL - 0.002 {
-            return homogeneous(name, solid, &shape, position, rotation);
+            return homogeneous(name, spec.into(), &shape, position, rotation);
         }
     }
 }
@@ -173,7 +172,7 @@ fn homogeneous(
     let properties = shape
         .mass_properties(DENSITY)
         .expect("a bounded solid has a mass");
-    let X_WB = Isometry3::from_parts(nalgebra::Vector3::from(position).into(), rotation);
+    let X_WB = Isometry3::from_parts(Vector3::from(position).into(), rotation);
     Free {
         name,
         hydroelastic: Hydroelastic::Compliant {
@@ -187,14 +186,16 @@ fn homogeneous(
     }
 }
 
-/// The length that a solid of one size has, m.
+/// Smallest length of a solid, m.
 fn smallest_length(solid: &Solid) -> f64 {
     match solid {
-        Solid::Box { lengths } => lengths.iter().copied().fold(f64::INFINITY, f64::min),
-        Solid::Sphere { radius }
-        | Solid::Cylinder { radius, .. }
-        | Solid::Capsule { radius, .. } => *radius,
-        Solid::HalfSpace {} | Solid::Mesh { .. } => 0.02,
+        Solid::Analytic(AnalyticShape::Box { size }) => size.min(),
+        Solid::Analytic(
+            AnalyticShape::Sphere { radius }
+            | AnalyticShape::Cylinder { radius, .. }
+            | AnalyticShape::Capsule { radius, .. },
+        ) => *radius,
+        _ => 0.02,
     }
 }
 
@@ -214,14 +215,17 @@ pub fn box_stack(n_boxes: usize) -> Scene {
         surface: SURFACE,
         fixed: vec![Fixed {
             name: "floor".into(),
-            solid: Solid::HalfSpace {},
+            solid: AnalyticShape::HalfSpace {}.into(),
             hydroelastic: Hydroelastic::Rigid { edge_length: edge },
             pose: Pose::at(0.0, 0.0, 0.0),
         }],
         free: (0..n_boxes)
             .map(|k| Free {
                 name: format!("box {k}"),
-                solid: Solid::Box { lengths: [edge; 3] },
+                solid: AnalyticShape::Box {
+                    size: Vector3::repeat(edge),
+                }
+                .into(),
                 hydroelastic: Hydroelastic::Compliant {
                     modulus: MODULUS,
                     edge_length: edge,
@@ -268,6 +272,8 @@ pub fn arm() -> Scene {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

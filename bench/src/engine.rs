@@ -1,4 +1,4 @@
-//! Running and timing one engine on one scene.
+//! Timing of one engine on one scene.
 
 use std::time::Instant;
 
@@ -9,21 +9,21 @@ use crate::scene::{Pose, Scene};
 
 /// A simulator with a scene loaded.
 pub trait Engine {
-    /// Takes steps; this is what is timed.
+    /// Takes steps; only this call is timed.
     ///
     /// # Errors
-    /// Whatever ends a run.
+    /// Any error of the engine.
     fn advance(&mut self, n_steps: usize) -> Result<(), BenchError>;
     /// Contact points of the last step.
     fn contacts(&self) -> usize;
-    /// Polygons of all patches where the bodies are now; none for an engine of points.
+    /// Number of polygons of all patches at the current poses; 0 for point contact.
     ///
     /// # Errors
-    /// For bodies that are nowhere.
+    /// For poses that are not finite.
     fn polygons(&mut self) -> Result<usize, BenchError> {
         Ok(0)
     }
-    /// Solver iterations since the start of the run, where the engine tells.
+    /// Solver iterations since the start of the run; 0 if the engine does not report them.
     fn iterations(&self) -> usize;
     /// Poses of the free bodies, in the scene's order.
     fn poses(&self) -> Vec<Pose>;
@@ -31,18 +31,18 @@ pub trait Engine {
     fn joints(&self) -> Vec<f64>;
 }
 
-/// What a run leaves; each peer prints the same.
+/// Result of a run. The programs of the baselines print the same JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Engine and version.
     pub engine: String,
-    /// Wall time of each piece of the run, s.
+    /// Wall time of each chunk of the run, s.
     pub chunk_s: Vec<f64>,
-    /// Contact points at the end of each piece.
+    /// Contact points at the end of each chunk.
     pub contacts: Vec<usize>,
-    /// Polygons of all patches at the end of each piece.
+    /// Polygons of all patches at the end of each chunk.
     pub polygons: Vec<usize>,
-    /// Solver iterations a step in each piece, if known.
+    /// Mean solver iterations per step in each chunk, if known.
     pub iterations: Vec<f64>,
     /// Poses of the free bodies half a second (or a tenth of the run, if shorter) before the end.
     pub poses_before: Vec<Pose>,
@@ -54,7 +54,7 @@ pub struct Outcome {
     pub joints_end: Vec<f64>,
 }
 
-/// How many pieces before the end `poses_before` is taken: those within the last half second.
+/// Number of chunks within the last half second, at whose start `poses_before` is taken.
 #[must_use]
 fn settled_chunks(scene: &Scene) -> usize {
     let chunk_s = scene.time_step_s * scene.steps_per_chunk as f64;
@@ -64,7 +64,7 @@ fn settled_chunks(scene: &Scene) -> usize {
 /// Runs `engine` through `scene` and times it.
 ///
 /// # Errors
-/// Whatever ends the run.
+/// Any error of the engine.
 pub fn measure(name: &str, engine: &mut dyn Engine, scene: &Scene) -> Result<Outcome, BenchError> {
     let settled = settled_chunks(scene);
     let mut outcome = Outcome {

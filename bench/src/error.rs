@@ -1,4 +1,4 @@
-//! What can go wrong before anything is timed.
+//! Errors of the benchmarks.
 
 use pliant_constitutive::ParameterError;
 use pliant_coupling::{StepError, WorldError};
@@ -7,7 +7,7 @@ use pliant_hydroelastic::GeometryError;
 use pliant_hydroelastic::mesh::MeshError;
 use pliant_multibody::MultibodyError;
 
-/// A scene that cannot be run.
+/// Why a benchmark could not be run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BenchError {
@@ -16,7 +16,7 @@ pub enum BenchError {
     Unreadable {
         /// Its path.
         file: String,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
     /// A file cannot be written.
@@ -24,23 +24,23 @@ pub enum BenchError {
     Unwritable {
         /// Its path.
         file: String,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
-    /// Not the JSON that was expected.
+    /// Invalid JSON.
     #[error("{what}: {source}")]
     Json {
-        /// What was being read.
+        /// The source of the text.
         what: String,
-        /// Why not.
+        /// The reason.
         source: serde_json::Error,
     },
-    /// A shape that does not exist.
+    /// Invalid sizes of a shape.
     #[error("body \"{name}\": {source}")]
     Shape {
-        /// Whose shape.
+        /// Name of the body.
         name: String,
-        /// Why not.
+        /// The reason.
         source: GeometryError,
     },
     /// A mesh file that cannot be used.
@@ -52,7 +52,7 @@ pub enum BenchError {
     /// A soft body that cannot be built.
     #[error(transparent)]
     Fem(#[from] FemError),
-    /// A step whose solver gave up.
+    /// A step whose solver did not converge.
     #[error("the step to t = {time_s} s missed the solver's tolerance")]
     Unconverged {
         /// Time at its end.
@@ -63,7 +63,7 @@ pub enum BenchError {
     Scene {
         /// Its name.
         name: String,
-        /// What the runner says.
+        /// Message of the runner.
         reason: String,
     },
     /// A table has no row of that name.
@@ -71,7 +71,7 @@ pub enum BenchError {
     NoSuchRow {
         /// The name.
         name: String,
-        /// Those there are.
+        /// The known names.
         known: String,
     },
     /// A robot or body that cannot be built.
@@ -83,14 +83,14 @@ pub enum BenchError {
     /// A step that was not taken.
     #[error(transparent)]
     Step(#[from] StepError),
-    /// An engine that does not know this kind of scene.
+    /// A scene that an engine does not support.
     #[error("{engine} does not run scene \"{scene}\": {why}")]
     Unsupported {
         /// The engine.
         engine: &'static str,
         /// The scene.
         scene: String,
-        /// What it lacks.
+        /// The reason.
         why: &'static str,
     },
 }

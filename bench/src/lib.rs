@@ -1,8 +1,8 @@
-//! Speed, measured: the scenes that every engine runs, pliant's side of the comparison, and the quality of what came out.
+//! Speed measurements beside other simulators and the papers.
 //!
-//! A [`Scene`] is a plain description, written once by [`catalogue`] and handed to all engines as JSON, so that nothing
-//! differs by accident. An [`Engine`] runs it; [`measure`] times it; [`Quality`] judges the final poses of any engine by
-//! one ruler. `compare.py` beside this crate starts the engines and prints the table.
+//! A [`Scene`] is plain data: [`catalogue`] makes it once, and all engines read it as JSON. An [`Engine`] runs it, [`measure`]
+//! times it, and [`Quality`] measures the final poses in the same way for all engines. `compare.py` starts the engines and
+//! prints the tables.
 #![allow(
     non_snake_case,
     reason = "monogram frame names such as X_WB are the field's notation"

@@ -1,5 +1,6 @@
-//! The papers' tables: their examples as scenes, our rate beside the one they print.
+//! The papers' tables: their examples as scenes, with the measured and the published rates.
 
+mod asynchronous;
 mod fem;
 mod mpm;
 mod rods;
@@ -9,58 +10,60 @@ use pliant::runner::RunLength;
 use crate::error::BenchError;
 use crate::scene_run::{SceneResult, SceneRun};
 
-/// Whose table.
+/// A paper with a table of examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paper {
     /// Han, Masterjohn and Castro (2023): finite elements.
     Fem,
     /// Zong, Jiang and Han (2024): material points.
     Mpm,
-    /// Li and Chou (2025): filaments.
+    /// Yu, Du, Zong, Castro, Jiang and Han (2025): explicit substeps of material points.
+    Asynchronous,
+    /// Li and Chou (2025): rods.
     Rods,
 }
 
-/// A row: a scene at the paper's step and size, and what the paper prints for it.
+/// A row: a scene at the paper's time step and size, and the published numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PaperRow {
-    /// What is run.
+    /// The scene.
     pub run: SceneRun,
-    /// What is printed; none where nothing is.
+    /// The published numbers, if any.
     pub printed: Option<Printed>,
 }
 
-/// What a paper prints for an example, and what the project wants to reach.
+/// The published numbers of an example, and the target of the project.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Printed {
-    /// Velocities, mean over the run.
+    /// Degrees of freedom, mean over the run.
     pub dofs: f64,
-    /// Contacts, mean and most.
+    /// Contacts, mean and maximum.
     pub contacts: (f64, usize),
-    /// Simulated over real time.
+    /// Simulated time over real time.
     pub rate: f64,
-    /// The project's target, a rate.
+    /// Target of the project, a rate.
     pub target: f64,
-    /// Material points, where there are any.
+    /// Resolution of material points, if there are any.
     pub points: Option<PrintedPoints>,
 }
 
-/// How fine material points are in a paper.
+/// Resolution of the material points of a paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PrintedPoints {
-    /// Distance of grid nodes, m.
+    /// Distance between grid nodes, m.
     pub spacing_m: f64,
-    /// Particles.
+    /// Number of particles.
     pub count: usize,
 }
 
-/// A row that has been run.
+/// A measured row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuredRow {
     row: PaperRow,
     time_step_s: f64,
-    /// Distance of grid nodes, m, and particles of ours.
+    /// Distance between grid nodes, m, and number of particles.
     points: Option<(f64, usize)>,
-    /// How it went.
+    /// Result of the run.
     pub result: SceneResult,
 }
 
@@ -71,30 +74,31 @@ impl Paper {
         match self {
             Self::Fem => fem::rows(),
             Self::Mpm => mpm::rows(),
+            Self::Asynchronous => asynchronous::rows(),
             Self::Rods => rods::rows(),
         }
     }
 
-    /// Those that `wanted` names, all where it names none.
+    /// The rows with these names; all rows if there are none.
     ///
     /// # Errors
-    /// [`BenchError::NoSuchRow`] for a name that no row has.
-    pub fn rows_named(self, wanted: &[String]) -> Result<Vec<PaperRow>, BenchError> {
+    /// [`BenchError::NoSuchRow`] for a name without a row.
+    pub fn rows_named(self, names: &[String]) -> Result<Vec<PaperRow>, BenchError> {
         let mut rows = self.rows();
         let known: Vec<&str> = rows.iter().map(|row| row.run.name).collect();
-        if let Some(name) = wanted.iter().find(|name| !known.contains(&name.as_str())) {
+        if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
             return Err(BenchError::NoSuchRow {
                 name: name.clone(),
                 known: known.join(", "),
             });
         }
-        rows.retain(|row| wanted.is_empty() || wanted.iter().any(|name| row.run.name == name));
+        rows.retain(|row| names.is_empty() || names.iter().any(|name| row.run.name == name));
         Ok(rows)
     }
 }
 
 impl PaperRow {
-    /// Runs it on the current thread.
+    /// Runs the scene on the current thread.
     ///
     /// # Errors
     /// [`BenchError::Scene`] for a scene that cannot be run.
@@ -114,25 +118,25 @@ impl PaperRow {
 }
 
 impl MeasuredRow {
-    /// The columns in Markdown: the paper's numbers in parentheses, rates of processor time, and of wall time as it was.
+    /// The heading in Markdown. Published numbers are in parentheses; rates are per processor time.
     pub const HEADING: &'static str = "\
-| scene | size (paper) | Δt, ms | simulated | contacts mean, most (paper) | iterations mean, most | checks met \
-| ms a step, wall | processor (paper) | rate | paper | times the paper's | target |
+| scene | size (paper) | Δt, ms | simulated | contacts mean, max (paper) | iterations mean, max | expectations met \
+| ms per step, wall | processor (paper) | rate | paper | times the paper's | target |
 |---|---|---:|---:|---|---|---|---:|---|---:|---:|---:|---:|";
 
-    /// Simulated over processor time of the steps.
+    /// Simulated time over processor time of the steps.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.result.summary.simulated_s / self.result.best_s()
     }
 
-    /// Its line in Markdown.
+    /// The row in Markdown.
     #[must_use]
     pub fn line(&self) -> String {
         let s = &self.result.summary;
         let (rate, steps) = (self.rate(), s.steps.max(1) as f64);
-        let printed = |tell: &dyn Fn(&Printed) -> String| match &self.row.printed {
-            Some(printed) => tell(printed),
+        let printed = |show: &dyn Fn(&Printed) -> String| match &self.row.printed {
+            Some(printed) => show(printed),
             None => "-".into(),
         };
         let times = |rate: f64, printed: &Printed| format!("{:.1}", rate / printed.rate);
@@ -142,13 +146,13 @@ impl MeasuredRow {
             printed(&|p| format!("{:.0}", p.dofs))
         );
         if let Some((spacing_m, count)) = self.points {
-            let theirs = |tell: &dyn Fn(PrintedPoints) -> String| {
-                printed(&|p| p.points.map_or("-".into(), tell))
+            let published = |show: &dyn Fn(PrintedPoints) -> String| {
+                printed(&|p| p.points.map_or("-".into(), show))
             };
             size += &format!(
                 ", {count} particles ({}), h {spacing_m} m ({})",
-                theirs(&|p| p.count.to_string()),
-                theirs(&|p| p.spacing_m.to_string())
+                published(&|p| p.count.to_string()),
+                published(&|p| p.spacing_m.to_string())
             );
         }
         let cells = [
@@ -228,11 +232,11 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_not_there_is_refused_with_those_that_are() {
-        let wanted = ["pulley".to_owned(), "no such row".to_owned()];
-        let refused = Paper::Rods.rows_named(&wanted).unwrap_err().to_string();
+    fn an_unknown_row_is_refused_with_the_known_names() {
+        let names = ["pulley".to_owned(), "no such row".to_owned()];
+        let refused = Paper::Rods.rows_named(&names).unwrap_err().to_string();
         assert!(refused.contains("no such row") && refused.contains("shoelace"));
-        let found = Paper::Rods.rows_named(&wanted[..1]).unwrap();
+        let found = Paper::Rods.rows_named(&names[..1]).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].run.name, "pulley");
     }

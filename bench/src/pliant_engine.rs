@@ -4,14 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
-use pliant_contact_sap::{
-    ConvexContactSolver, FrictionLimit, PdGains, SolveReport, SolverKind, StopCriteria,
-};
+use pliant_contact_sap::{ConvexContactSolver, PdGains, SolveReport, SolverKind, StopCriteria};
 use pliant_coupling::{
-    BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, Mount, PatchFinder, State,
-    StepReport, Stepper, StrongImplicit, World, WorldBuilder,
+    BodyIdx, ContactSettings, Exclusion, Geometry, LaggedModel, Mount, PatchFinder, SapModel,
+    SimilarModel, State, StepReport, Stepper, StrongImplicit, World, WorldBuilder,
 };
-use pliant_hydroelastic::{ContactMaterial, Shape};
+use pliant_hydroelastic::{AnalyticShape, ContactMaterial, Shape};
 use pliant_multibody::{
     GeometryDescription, JointIdx, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia, urdf,
 };
@@ -72,9 +70,9 @@ impl PliantEngine {
             .gravity(scene.gravity.into())
             .contact(ContactSettings {
                 model: match choice {
-                    SolverChoice::Lagged => ContactModel::Lagged(FrictionLimit::LocalImplicit),
-                    SolverChoice::Similar => ContactModel::Similar,
-                    SolverChoice::Sap => ContactModel::Sap,
+                    SolverChoice::Lagged => Arc::new(LaggedModel::default()),
+                    SolverChoice::Similar => Arc::new(SimilarModel),
+                    SolverChoice::Sap => Arc::new(SapModel),
                 },
                 ..ContactSettings::default()
             });
@@ -140,7 +138,7 @@ impl PliantEngine {
         })
     }
 
-    /// What the solver said of the last step.
+    /// Report of the solver on the last step.
     pub fn last_solve(&self) -> SolveReport {
         self.report.convergence.solve
     }
@@ -239,10 +237,12 @@ fn add_arm(
     let mut n_shapes = 0;
     for (l, link) in model.links().iter().enumerate() {
         for collision in &link.collisions {
-            let GeometryDescription::Box { size } = &collision.geometry else {
+            let GeometryDescription::Analytic(shape @ AnalyticShape::Box { .. }) =
+                &collision.geometry
+            else {
                 continue;
             };
-            let shape = Shape::cuboid(*size).map_err(|source| BenchError::Shape {
+            let shape = Shape::try_from(shape).map_err(|source| BenchError::Shape {
                 name: link.name.clone(),
                 source,
             })?;

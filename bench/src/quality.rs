@@ -1,10 +1,10 @@
-//! One ruler for the results of all engines: how deep bodies are in each other, and how much they still move.
+//! Quality of the final state of all engines, measured in the same way: penetration, drift, lost bodies.
 
 use std::path::Path;
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_hydroelastic::{
-    ContactChoice, ContactGeometry, PointContact, Posed, Query, RigidShape, Shape,
+    ContactChoice, ContactGeometry, ContactWorkspace, PointContact, Posed, Query, RigidShape, Shape,
 };
 use serde::{Deserialize, Serialize};
 
@@ -12,34 +12,34 @@ use crate::engine::Outcome;
 use crate::error::BenchError;
 use crate::scene::{Pose, Scene};
 
-/// What the final poses of a run are worth.
+/// Quality of the final poses of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quality {
-    /// Deepest penetration of any two things at the end, m.
+    /// Largest penetration of a pair of shapes at the end, m.
     pub penetration_max_m: f64,
     /// Largest displacement of a body's centre over the last half second, m.
     pub drift_max_m: f64,
-    /// Largest distance of a body's centre from where it started, m: what becomes of a stack.
+    /// Largest distance of a body's centre from its initial position, m.
     pub moved_max_m: f64,
-    /// Bodies that have left: below the floor, or out of the bin.
+    /// Number of bodies below the floor or outside the bin.
     pub lost: usize,
-    /// Largest difference between the arm's joints and where they were told to be, rad.
+    /// Largest joint position error of the arm at the end, rad.
     pub tracking_max_rad: f64,
 }
 
 impl Quality {
-    /// Measures the end of a run; files of the scene are sought under `root`.
+    /// Measures the end of a run; paths in the scene are relative to `root`.
     ///
     /// # Errors
-    /// [`BenchError::Shape`] or [`BenchError::Mesh`] for a scene with impossible shapes.
+    /// [`BenchError::Shape`] or [`BenchError::Mesh`] for invalid shapes or mesh files.
     pub fn of(scene: &Scene, outcome: &Outcome, root: &Path) -> Result<Self, BenchError> {
         let mut quality = Self {
             penetration_max_m: penetration(scene, &outcome.poses_end, root)?,
             ..Self::default()
         };
-        let place = |pose: &Pose| Vector3::from(pose.position);
+        let position = |pose: &Pose| Vector3::from(pose.position);
         for (end, before) in outcome.poses_end.iter().zip(&outcome.poses_before) {
-            let moved = (place(end) - place(before)).norm();
+            let moved = (position(end) - position(before)).norm();
             quality.drift_max_m = quality.drift_max_m.max(moved);
         }
         let reach = scene
@@ -48,10 +48,10 @@ impl Quality {
             .map(|f| Vector3::from(f.pose.position).xy().amax())
             .fold(0.0, f64::max);
         for (end, body) in outcome.poses_end.iter().zip(&scene.free) {
-            let moved = (place(end) - place(&body.pose)).norm();
+            let moved = (position(end) - position(&body.pose)).norm();
             quality.moved_max_m = quality.moved_max_m.max(moved);
-            let outside = reach > 0.0 && place(end).xy().amax() > reach;
-            if place(end).z < 0.0 || outside || moved.is_nan() {
+            let outside = reach > 0.0 && position(end).xy().amax() > reach;
+            if position(end).z < 0.0 || outside || moved.is_nan() {
                 quality.lost += 1;
             }
         }
@@ -68,7 +68,7 @@ impl Quality {
     }
 }
 
-/// Deepest penetration over all pairs, m, by pliant's own signed distance.
+/// Largest penetration over all pairs, m, from pliant's signed distance.
 fn penetration(scene: &Scene, poses: &[Pose], root: &Path) -> Result<f64, BenchError> {
     let mut placed: Vec<(Shape, Isometry3<f64>)> = Vec::new();
     for fixed in &scene.fixed {
@@ -86,6 +86,7 @@ fn penetration(scene: &Scene, poses: &[Pose], root: &Path) -> Result<f64, BenchE
     };
     let mut deepest: f64 = 0.0;
     let mut points = Vec::new();
+    let mut workspace = ContactWorkspace::default();
     for (b, (shape_b, X_WB)) in placed.iter().enumerate().skip(n_fixed) {
         for (shape_a, X_WA) in &placed[..b] {
             let half_space = matches!(shape_a, Shape::HalfSpace);
@@ -94,13 +95,14 @@ fn penetration(scene: &Scene, poses: &[Pose], root: &Path) -> Result<f64, BenchE
             }
             let posed = |shape, X_WG| Posed::Rigid(RigidShape::at_rest(shape, X_WG));
             points.clear();
-            let found = PointContact.collide(
+            let result = PointContact.collide(
                 posed(shape_a, *X_WA),
                 posed(shape_b, *X_WB),
                 &query,
+                &mut workspace,
                 &mut points,
             );
-            if let Some(Err(source)) = found {
+            if let Some(Err(source)) = result {
                 return Err(BenchError::Shape {
                     name: scene.free[b - n_fixed].name.clone(),
                     source,
@@ -120,7 +122,7 @@ mod tests {
     use crate::catalogue;
 
     #[test]
-    fn depth_drift_and_loss_are_told() {
+    fn penetration_drift_and_lost_bodies_are_measured() {
         let scene = catalogue::box_stack(2);
         let start: Vec<Pose> = scene.free.iter().map(|b| b.pose).collect();
         let mut end = start.clone();

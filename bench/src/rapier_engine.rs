@@ -2,6 +2,7 @@
 //!
 //! Default settings, nothing sleeps. rapier has no contact stiffness in N/m: its softness is a natural frequency.
 
+use pliant_hydroelastic::AnalyticShape;
 use rapier3d_f64::prelude::{
     ColliderBuilder, MassProperties, PhysicsWorld, Pose as RapierPose, RigidBodyBuilder,
     RigidBodyHandle, Rotation, SharedShape, Vector,
@@ -95,31 +96,38 @@ impl Engine for RapierEngine {
 /// A collider and its pose on the body: rapier's cylinder lies along y.
 fn collider(scene: &Scene, solid: &Solid) -> Result<(ColliderBuilder, RapierPose), BenchError> {
     let upright = RapierPose::IDENTITY;
-    Ok(match *solid {
-        Solid::HalfSpace {} => {
+    let unsupported = |why| BenchError::Unsupported {
+        engine: "rapier3d-f64",
+        scene: scene.name.clone(),
+        why,
+    };
+    let Solid::Analytic(shape) = solid else {
+        return Err(unsupported("its meshes are hollow"));
+    };
+    Ok(match *shape {
+        AnalyticShape::HalfSpace {} => {
             let shape = SharedShape::halfspace(Vector::Z);
             (ColliderBuilder::new(shape), upright)
         }
-        Solid::Sphere { radius } => (ColliderBuilder::ball(radius), upright),
-        Solid::Box { lengths: [x, y, z] } => {
-            (ColliderBuilder::cuboid(0.5 * x, 0.5 * y, 0.5 * z), upright)
+        AnalyticShape::Sphere { radius } => (ColliderBuilder::ball(radius), upright),
+        AnalyticShape::Box { size } => {
+            let half = 0.5 * size;
+            (ColliderBuilder::cuboid(half.x, half.y, half.z), upright)
         }
-        Solid::Cylinder { radius, length } => {
-            let turn = Rotation::from_rotation_x(std::f64::consts::FRAC_PI_2);
+        AnalyticShape::Cylinder { radius, length } => {
+            let rotation = Rotation::from_rotation_x(std::f64::consts::FRAC_PI_2);
             (
                 ColliderBuilder::cylinder(0.5 * length, radius),
-                RapierPose::from_parts(Vector::ZERO, turn),
+                RapierPose::from_parts(Vector::ZERO, rotation),
             )
         }
-        Solid::Capsule { radius, length } => {
+        AnalyticShape::Capsule { radius, length } => {
             (ColliderBuilder::capsule_z(0.5 * length, radius), upright)
         }
-        Solid::Mesh { .. } => {
-            return Err(BenchError::Unsupported {
-                engine: "rapier3d-f64",
-                scene: scene.name.clone(),
-                why: "its meshes are hollow",
-            });
+        AnalyticShape::Ellipsoid { .. } | AnalyticShape::Cone { .. } => {
+            return Err(unsupported(
+                "no scene of the benchmark has ellipsoids or cones",
+            ));
         }
     })
 }

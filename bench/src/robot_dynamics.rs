@@ -1,6 +1,6 @@
-//! The four questions asked of a kinematic tree, timed: RNEA, CRBA, ABA, Jacobians.
+//! Times of RNEA, CRBA, ABA and Jacobians of a kinematic tree.
 //!
-//! `peers/pinocchio_peer.cpp` asks pinocchio the same ones, over as many random states, in batches of the same size.
+//! `baselines/pinocchio_engine.cpp` times pinocchio on as many random states, in batches of the same size.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::BenchError;
 
-/// States that each algorithm is run on, one after another: enough that no branch predictor knows them by heart.
+/// Number of states for each algorithm, too many for a branch predictor to learn.
 pub const STATES: usize = 64;
 
-/// How the robot's root hangs in the world.
+/// How the robot's root is connected to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
     /// Welded.

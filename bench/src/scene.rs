@@ -1,69 +1,69 @@
-//! A scene as plain data: what every engine is given, in SI units and world axes.
+//! A scene as plain data, in SI units and world axes.
 
 use std::path::Path;
 
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, read_surface};
-use pliant_hydroelastic::{Compliance, PatchGeometry, Shape};
+use pliant_hydroelastic::{AnalyticShape, Compliance, PatchGeometry, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::error::BenchError;
 
-/// What every engine runs.
+/// A scene that every engine can run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Δt, s.
+    /// Time step, s.
     pub time_step_s: f64,
-    /// Steps taken before the clock starts.
+    /// Steps before the timed ones.
     pub warm_up_steps: usize,
-    /// Steps timed, in `n_chunks` pieces of this many steps: the minimum over repetitions is taken piece by piece, since
-    /// every engine repeats a run exactly and other programs disturb only some of the pieces.
+    /// Steps per chunk. The minimum over repetitions is taken chunk by chunk: every engine repeats a run exactly, and other
+    /// programs disturb only some of the chunks.
     pub steps_per_chunk: usize,
-    /// Pieces timed.
+    /// Number of timed chunks.
     pub n_chunks: usize,
     /// m/s², world axes.
     pub gravity: [f64; 3],
-    /// The surface of everything.
+    /// Surface material of all bodies.
     pub surface: Surface,
-    /// What does not move.
+    /// Fixed bodies.
     pub fixed: Vec<Fixed>,
-    /// What moves freely.
+    /// Free bodies.
     pub free: Vec<Free>,
-    /// A robot arm, if there is one.
+    /// Robot arm, if any.
     pub arm: Option<Arm>,
 }
 
-/// Contact parameters of a surface; a pair combines two of them as `pliant_hydroelastic::ContactMaterial` says.
+/// Contact parameters of a surface; pairs are combined as in `pliant_hydroelastic::ContactMaterial`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Surface {
-    /// k, N/m.
+    /// Stiffness k, N/m.
     pub stiffness: f64,
-    /// d of Hunt and Crossley, s/m.
+    /// Hunt-Crossley dissipation d, s/m.
     pub dissipation: f64,
-    /// τ, s, for models with linear dissipation.
+    /// Relaxation time τ of linear dissipation, s.
     pub relaxation_time_s: f64,
-    /// μ.
+    /// Friction coefficient μ.
     pub friction: f64,
 }
 
-/// What a solid is in patch contact, for engines that are run with it; the others take points.
+/// Role of a solid in patch contact; engines with point contact ignore it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Hydroelastic {
-    /// It does not yield.
+    /// Rigid surface.
     Rigid {
-        /// Edges of curved sides, m.
+        /// Edge length of curved surfaces, m.
         edge_length: f64,
     },
-    /// It yields.
+    /// Body with a pressure field.
     Compliant {
-        /// Pressure at its deepest point, Pa.
+        /// Pressure at the deepest point, Pa.
         modulus: f64,
-        /// Edges of curved sides, m.
+        /// Edge length of curved surfaces, m.
         edge_length: f64,
     },
 }
@@ -72,37 +72,14 @@ pub enum Hydroelastic {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Solid {
-    /// z ≤ 0.
-    HalfSpace {},
-    /// About the origin.
-    Sphere {
-        /// m.
-        radius: f64,
-    },
-    /// About the origin, edges along the axes.
-    Box {
-        /// Full lengths, m.
-        lengths: [f64; 3],
-    },
-    /// About the origin, along z.
-    Cylinder {
-        /// m.
-        radius: f64,
-        /// m.
-        length: f64,
-    },
-    /// About the origin, along z.
-    Capsule {
-        /// m.
-        radius: f64,
-        /// Of the cylindrical part, m.
-        length: f64,
-    },
-    /// What a closed surface encloses.
+    /// The solid inside a closed surface.
     Mesh {
         /// OBJ file, relative to the root of the repository.
         file: String,
     },
+    /// A shape given by its sizes.
+    #[serde(untagged)]
+    Analytic(AnalyticShape),
 }
 
 /// Position and orientation in the world.
@@ -115,45 +92,45 @@ pub struct Pose {
     pub quat_wxyz: [f64; 4],
 }
 
-/// Something that does not move.
+/// A fixed body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fixed {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its shape.
+    /// Shape.
     pub solid: Solid,
-    /// What it is in a patch.
+    /// Role in patch contact.
     pub hydroelastic: Hydroelastic,
-    /// Where it is.
+    /// Pose.
     pub pose: Pose,
 }
 
-/// Something that moves freely, at rest at first.
+/// A free body, initially at rest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Free {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its shape; its centre of mass is the origin of its frame.
+    /// Shape; the centre of mass is the origin of its frame.
     pub solid: Solid,
-    /// What it is in a patch.
+    /// Role in patch contact.
     pub hydroelastic: Hydroelastic,
-    /// kg.
+    /// Mass, kg.
     pub mass: f64,
     /// Principal moments about the frame's axes, kg·m².
     pub inertia: [f64; 3],
-    /// Where it starts.
+    /// Initial pose.
     pub pose: Pose,
 }
 
-/// A robot arm whose joints follow a path under PD control; its links do not touch each other.
+/// A robot arm whose joints follow a path under PD control, without self-contact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arm {
     /// Model file, relative to the root of the repository.
     pub urdf: String,
-    /// What its links are in a patch.
+    /// Role of its links in patch contact.
     pub hydroelastic: Hydroelastic,
     /// Kp of each joint, N·m/rad.
     pub proportional: Vec<f64>,
@@ -166,25 +143,27 @@ pub struct Arm {
 }
 
 impl Scene {
-    /// Steps in all.
+    /// Total number of steps.
     #[must_use]
     pub fn n_steps(&self) -> usize {
         self.warm_up_steps + self.steps_per_chunk * self.n_chunks
     }
 }
 
+impl From<AnalyticShape> for Solid {
+    fn from(shape: AnalyticShape) -> Self {
+        Self::Analytic(shape)
+    }
+}
+
 impl Solid {
-    /// The shape of what is called `name`; files are sought under `root`.
+    /// The shape of body `name`; paths are relative to `root`.
     ///
     /// # Errors
-    /// [`BenchError::Shape`] for sizes that no shape has, [`BenchError::Mesh`] for a file that cannot be read.
+    /// [`BenchError::Shape`] for invalid sizes, [`BenchError::Mesh`] for a file that cannot be read.
     pub fn shape(&self, name: &str, root: &Path) -> Result<Shape, BenchError> {
         match self {
-            Self::HalfSpace {} => Ok(Shape::half_space()),
-            Self::Sphere { radius } => Shape::sphere(*radius),
-            Self::Box { lengths } => Shape::cuboid((*lengths).into()),
-            Self::Cylinder { radius, length } => Shape::cylinder(*radius, *length),
-            Self::Capsule { radius, length } => Shape::capsule(*radius, *length),
+            Self::Analytic(shape) => Shape::try_from(shape),
             Self::Mesh { file } => {
                 let options = SurfaceOptions::default();
                 let (surface, _) = read_surface(root.join(file), SurfaceUse::Solid, &options)?;
@@ -199,10 +178,10 @@ impl Solid {
 }
 
 impl Hydroelastic {
-    /// What pliant makes of it for a shape.
+    /// Patch geometry of a shape in pliant.
     ///
     /// # Errors
-    /// [`BenchError::Shape`] for a shape that cannot be that.
+    /// [`BenchError::Shape`] for a shape without patch geometry.
     pub fn patch(&self, name: &str, shape: &Shape) -> Result<PatchGeometry, BenchError> {
         match *self {
             Self::Rigid { edge_length } => PatchGeometry::rigid(shape, edge_length),
@@ -226,7 +205,7 @@ impl Hydroelastic {
 }
 
 impl Pose {
-    /// At a place, unturned.
+    /// At a position, without rotation.
     #[must_use]
     pub fn at(x: f64, y: f64, z: f64) -> Self {
         Self {
@@ -235,7 +214,7 @@ impl Pose {
         }
     }
 
-    /// From nalgebra's type.
+    /// From an isometry.
     #[must_use]
     pub fn of(X: &Isometry3<f64>) -> Self {
         let r = X.rotation;
@@ -245,7 +224,7 @@ impl Pose {
         }
     }
 
-    /// As nalgebra's type.
+    /// As an isometry.
     #[must_use]
     pub fn isometry(&self) -> Isometry3<f64> {
         let [w, x, y, z] = self.quat_wxyz;
@@ -255,7 +234,7 @@ impl Pose {
 }
 
 impl Arm {
-    /// Positions and velocities (rad, rad/s) asked for at time `t`: between two knots a and b, q = a + (b − a)(3s² − 2s³).
+    /// Target positions and velocities (rad, rad/s) at time `t`: between two knots a and b, q = a + (b − a)(3s² − 2s³).
     pub fn path(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
         let last = self.knots.len() - 1;
         let at = (t / self.knot_interval_s).clamp(0.0, last as f64);

@@ -1,4 +1,4 @@
-//! A scene, timed: what the papers' tables have in common.
+//! Timed runs of scenes, for the papers' tables.
 
 use pliant::runner::{Outcome, RunLength, RunOptions, RunSummary, check, run};
 use pliant::scene::{ParameterOverride, Scene, SceneOptions};
@@ -7,47 +7,47 @@ use pliant_coupling::{BodyIdx, Mount};
 use crate::cpu_time::thread_cpu_s;
 use crate::error::BenchError;
 
-/// Where a scene is.
+/// Source of a scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SceneSource {
     /// A bundled scene, by its name.
     Bundled(&'static str),
-    /// A scene of `bench/scenes`, its file's text.
-    Own(&'static str),
+    /// The text of a scene in `bench/scenes`.
+    Text(&'static str),
 }
 
-/// A scene as a paper has it.
+/// A scene with the settings of a paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SceneRun {
     /// Name in the table.
     pub name: &'static str,
     /// The scene.
     pub scene: SceneSource,
-    /// Parameters that make it the paper's, such as `links=100`.
+    /// Parameters, such as `links=100`.
     pub settings: &'static [&'static str],
-    /// The paper's Δt where it is not the scene's, s.
+    /// The paper's time step, if it differs from the scene's, s.
     pub time_step_s: Option<f64>,
-    /// Simulated time that is run unless all of it is asked for, s.
+    /// Simulated time of a short run, s.
     pub length_s: f64,
 }
 
-/// How it went.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SceneResult {
-    /// The run in numbers.
+    /// Summary of the run.
     pub summary: RunSummary,
-    /// Processor time of all steps, s, pictures and tables left out; none where the system does not tell.
+    /// Processor time of all steps without recording, s; `None` if the system does not report it.
     pub cpu_s: Option<f64>,
-    /// Expectations that were met.
+    /// Number of expectations met.
     pub met: usize,
-    /// Expectations that could be judged in the time that was run.
-    pub judged: usize,
-    /// All that the scene expects.
+    /// Number of expectations that the simulated time covers.
+    pub decided: usize,
+    /// Number of expectations of the scene.
     pub expected: usize,
 }
 
 impl SceneRun {
-    /// A bundled scene at its own step.
+    /// A bundled scene at its own time step.
     #[must_use]
     pub const fn bundled(
         name: &'static str,
@@ -67,7 +67,7 @@ impl SceneRun {
     /// The scene with these settings.
     ///
     /// # Errors
-    /// [`BenchError::Scene`] for a scene or a parameter that is not there.
+    /// [`BenchError::Scene`] for an unknown scene or parameter.
     pub fn load(&self) -> Result<Scene, BenchError> {
         let parameters = self.settings.iter().map(|s| s.parse::<ParameterOverride>());
         let parameters = parameters
@@ -80,15 +80,15 @@ impl SceneRun {
         };
         let scene = match self.scene {
             SceneSource::Bundled(scene) => Scene::load(scene, &options),
-            SceneSource::Own(text) => Scene::parse(self.name, text, &options),
+            SceneSource::Text(text) => Scene::parse(self.name, text, &options),
         };
         scene.map_err(|e| self.failed(&e))
     }
 
-    /// Material points at the start.
+    /// Initial number of material points.
     ///
     /// # Errors
-    /// [`BenchError::Scene`] for a scene that does not make a world.
+    /// [`BenchError::Scene`] for a scene that cannot be assembled.
     pub fn n_particles(&self) -> Result<usize, BenchError> {
         let assembly = check(&self.load()?).map_err(|e| self.failed(&e))?;
         let mounts = assembly.world.geometries().iter().map(|g| g.mount);
@@ -96,13 +96,13 @@ impl SceneRun {
             .filter(|mount| matches!(mount, Mount::Vertices { .. }))
             .filter_map(|mount| mount.body())
             .collect();
-        // Objects on one grid are one body.
+        // All objects on the grid are one body of the world.
         bodies.dedup();
         let sizes = bodies.iter().map(|b| assembly.state.bodies[b.0].q.len());
         Ok(sizes.sum::<usize>() / 3)
     }
 
-    /// Runs it on the current thread for its length, or for all that the scene has.
+    /// Runs the scene on the current thread, for `length_s` or for its full length.
     ///
     /// # Errors
     /// [`BenchError::Scene`] for a scene that cannot be run.
@@ -110,9 +110,9 @@ impl SceneRun {
         let scene = self.load()?;
         let length = match length {
             RunLength::Smoke => RunLength::Until(self.length_s),
-            all => all,
+            other => other,
         };
-        // From the end of the first step on: meshes are made before it.
+        // Timed from the end of the first step on: meshes are generated before.
         let (mut first, mut last) = (None, None);
         let outcome = run(
             &scene,
@@ -128,7 +128,7 @@ impl SceneRun {
             },
         );
         let summary = outcome.map_err(|e| self.failed(&e))?.summary;
-        // What of the wall time went to steps is taken to hold for the processor time, too.
+        // The share of steps in the processor time is taken to be that in the wall time.
         let share = summary.stages.step_s / summary.wall_s.max(1e-9);
         let steps = summary.steps as f64;
         let cpu = first.zip(last).filter(|_| summary.steps > 1);
@@ -139,11 +139,11 @@ impl SceneRun {
                 .filter(|verdict| verdict.outcome == outcome)
                 .count()
         };
-        let (met, lost) = (count(Outcome::Met), count(Outcome::Failed));
+        let (met, failed) = (count(Outcome::Met), count(Outcome::Failed));
         Ok(SceneResult {
             cpu_s,
             met,
-            judged: met + lost,
+            decided: met + failed,
             expected: summary.expectations.len(),
             summary,
         })
@@ -158,41 +158,44 @@ impl SceneRun {
 }
 
 impl SceneResult {
-    /// Processor time of all steps, wall time where the system does not tell it, s.
+    /// Processor time of all steps, s; wall time if the system does not report it.
     #[must_use]
     pub fn best_s(&self) -> f64 {
         self.cpu_s.unwrap_or(self.summary.stages.step_s).max(1e-9)
     }
 
-    /// Whether all that could be judged is as expected, and every step met the solver's tolerance.
+    /// Whether all decided expectations are met and every step met the solver's tolerance.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.met == self.judged && self.summary.unconverged_steps == 0
+        self.met == self.decided && self.summary.unconverged_steps == 0
     }
 
-    /// Expectations and steps in words for a table.
+    /// Expectations and untrusted steps, as text for a table.
     #[must_use]
     pub fn verdict(&self) -> String {
-        let mut words = format!(
+        let mut text = format!(
             "{} of {} ({} in full)",
-            self.met, self.judged, self.expected
+            self.met, self.decided, self.expected
         );
         for (steps, what) in [
-            (self.summary.unconverged_steps, "unconverged"),
-            (self.summary.missed_contact_steps, "with bodies overlooked"),
+            (
+                self.summary.unconverged_steps,
+                "above the solver's tolerance",
+            ),
+            (self.summary.missed_contact_steps, "with missed contacts"),
             (
                 self.summary.unconverged_rotation_steps,
-                "with turns not foreseen",
+                "with unconverged rotations",
             ),
             (
                 self.summary.unconverged_friction_steps,
-                "of suspicious friction",
+                "with unconverged friction bounds",
             ),
         ] {
             if steps > 0 {
-                words += &format!(", {steps} steps {what}");
+                text += &format!(", {steps} steps {what}");
             }
         }
-        words
+        text
     }
 }

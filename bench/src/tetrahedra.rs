@@ -1,4 +1,4 @@
-//! The tetrahedra of compliant meshes as files, so that peers without a mesher of their own run the same ones.
+//! Tetrahedra of compliant meshes as files, for baselines without a mesh generator.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -8,8 +8,8 @@ use pliant_hydroelastic::{Compliance, PressureField};
 use crate::error::BenchError;
 use crate::scene::{Hydroelastic, Scene, Solid};
 
-/// Writes `NAME.vtk` (legacy VTK) into `folder` for each free body of that name that is a compliant mesh; files of the scene
-/// are sought under `root`.
+/// Writes `NAME.vtk` (legacy VTK) into `folder` for each free body of that name that is a compliant mesh; paths in
+/// the scene are relative to `root`.
 ///
 /// # Errors
 /// [`BenchError`] for a mesh that cannot be read or filled, or a file that cannot be written.
@@ -46,15 +46,15 @@ fn vtk(field: &PressureField) -> String {
         "# vtk DataFile Version 3.0\ntetrahedra\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS {} double\n",
         vertices.len()
     );
-    let told = "a string takes all that is written";
+    let written = "writing to a string succeeds";
     for x in vertices {
-        writeln!(text, "{} {} {}", x.x, x.y, x.z).expect(told);
+        writeln!(text, "{} {} {}", x.x, x.y, x.z).expect(written);
     }
-    writeln!(text, "CELLS {} {}", tets.len(), 5 * tets.len()).expect(told);
+    writeln!(text, "CELLS {} {}", tets.len(), 5 * tets.len()).expect(written);
     for [a, b, c, d] in tets {
-        writeln!(text, "4 {a} {b} {c} {d}").expect(told);
+        writeln!(text, "4 {a} {b} {c} {d}").expect(written);
     }
-    writeln!(text, "CELL_TYPES {}", tets.len()).expect(told);
+    writeln!(text, "CELL_TYPES {}", tets.len()).expect(written);
     for _ in tets {
         text.push_str("10\n");
     }

@@ -1,7 +1,7 @@
-//! Material points to the grid and back, nothing else: how many a second, whatever their number, and what a second thread is worth.
+//! Speed of transfers between material points and grid, by number of particles and threads.
 //!
-//! A cube of neo-Hookean material, eight particles a cell, sorted: stress and scatter, gather and update of F. A product with A and the
-//! opening of an implicit step are timed on the same cube.
+//! A cube of neo-Hookean material, eight particles per cell, sorted: stress and scatter, gather and update of F. A product with A
+//! and the start of an implicit step are timed on the same cube.
 
 use std::time::Instant;
 
@@ -14,27 +14,27 @@ use pliant_mpm::{
     sort_particles,
 };
 
-/// Millions of particle-substeps a second, the best of some rounds: wall time, so that all threads count and others on the machine do, too.
+/// Millions of particle substeps per second of wall time, the best of several rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TransferSpeed {
-    /// Scatter and gather, one after the other.
+    /// Scatter, then gather.
     pub both: f64,
     /// Stress and scatter.
     pub scatter: f64,
     /// Gather and update of F.
     pub gather: f64,
-    /// Laying the grid and sorting.
+    /// Building the grid and sorting.
     pub sort: f64,
 }
 
 fn cube<T: LaneScalar>(edge: usize) -> Vec<Particle<T>> {
-    let place = |k: usize| T::of(0.5 * k as f64 + 0.25 + 0.05 * (k % 3) as f64);
+    let coordinate = |k: usize| T::of(0.5 * k as f64 + 0.25 + 0.05 * (k % 3) as f64);
     let each = 0..edge * edge * edge;
     each.map(|k| Particle {
         x: Vector3::new(
-            place(k / edge / edge),
-            place(k / edge % edge),
-            place(k % edge),
+            coordinate(k / edge / edge),
+            coordinate(k / edge % edge),
+            coordinate(k % edge),
         ),
         mass: T::of(0.125),
         volume: T::of(0.125),

@@ -40,7 +40,7 @@ impl BodyStep for Bead {
         (p.primitive == Primitive::Vertex(0)).then_some(BasisIdx(0)).ok_or(missing)
     }
     fn basis(&self, _: BasisIdx, _: &Point3<f64>, out: &mut Rows) { out.reset(3); out.identity(0, 0, 3); }
-    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+    fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         let mean = |i: usize| self.step.mean_velocity(self.start.v[i], v[i]);
         let q = (0..3).map(|i| self.start.q[i] + self.step.length_s * mean(i));
         *next = BodyState::new(q.collect(), v.to_vec());

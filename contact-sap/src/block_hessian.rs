@@ -64,8 +64,7 @@ impl BlockHessian {
         }
         let set = p.set();
         let starts = &p.island.node_starts;
-        let active = p.island.bases.iter().zip(&e.active).filter(|(_, a)| **a);
-        for (basis, _) in active {
+        for basis in e.active_bases(p) {
             let r = basis.n_rows;
             let k = e.aggregate(p, basis, &mut self.aggregate);
             let mut congruence = Congruence {

@@ -124,7 +124,7 @@ pub trait BodyStep: Send + Sync {
     ///
     /// # Errors
     /// A state that the model does not allow.
-    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError>;
+    fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError>;
 
     /// The linearisation with which the step begins, of bodies that do not want that about the start velocities.
     fn as_start_linearisation(&mut self) -> Option<&mut dyn StartLinearisation> {

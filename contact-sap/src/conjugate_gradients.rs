@@ -1,140 +1,214 @@
-//! Preconditioned conjugate gradients on H = A + ΣBᵀKB, which is never formed.
+//! Preconditioned conjugate gradients, and the forcing term of inexact Newton methods.
 
-use crate::evaluation::Evaluation;
-use crate::island::IslandProblem;
 use crate::long_vectors::{add_scaled, dot, scale_and_add, scaled_norm_squared, step_along};
 
-/// Memory of one island's systems.
-#[derive(Default)]
-pub(crate) struct ConjugateGradients {
-    r: Vec<f64>,
-    z: Vec<f64>,
-    p: Vec<f64>,
-    a_p: Vec<f64>,
-    h_p: Vec<f64>,
-    x: Vec<f64>,
-    a_x: Vec<f64>,
-    coordinates: Vec<f64>,
+/// H x = b with a symmetric positive definite H, given by products, and with an approximation M⁻¹ of H⁻¹.
+///
+/// A pair of functions, for products and for the preconditioner, is such a system.
+pub trait PreconditionedSystem {
+    /// `y` ← H x.
+    fn apply(&mut self, x: &[f64], y: &mut [f64]);
+
+    /// `z` ← M⁻¹ r; M is symmetric positive definite.
+    fn precondition(&mut self, r: &[f64], z: &mut [f64]);
+
+    /// Called after x has moved by `alpha` times the vector of the last [`apply`](Self::apply).
+    fn stepped(&mut self, alpha: f64) {
+        let _ = alpha;
+    }
 }
 
-/// When to stop: the relative residual in the norm ‖D·‖, and the number of iterations.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    pub(crate) relative_residual: f64,
-    pub(crate) iterations_max: usize,
+impl<H, M> PreconditionedSystem for (H, M)
+where
+    H: FnMut(&[f64], &mut [f64]),
+    M: FnMut(&[f64], &mut [f64]),
+{
+    fn apply(&mut self, x: &[f64], y: &mut [f64]) {
+        self.0(x, y);
+    }
+
+    fn precondition(&mut self, r: &[f64], z: &mut [f64]) {
+        self.1(r, z);
+    }
+}
+
+/// The norm of residuals r in a stopping criterion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ResidualNorm<'a> {
+    /// ‖D r‖ with the diagonal of D.
+    Scaled(&'a [f64]),
+    /// √(rᵀM⁻¹r).
+    Preconditioned,
+}
+
+/// When conjugate gradients stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CgLimits<'a> {
+    /// Norm of b and of residuals.
+    pub norm: ResidualNorm<'a>,
+    /// Largest residual of a converged solution, relative to b.
+    pub relative_residual: f64,
+    /// Largest number of iterations.
+    pub iterations_max: usize,
+}
+
+/// Why conjugate gradients stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CgStop {
+    /// The residual is small enough, or zero to round-off.
+    Converged,
+    /// The limit of iterations was reached.
+    IterationsMax,
+    /// pᵀHp ≤ 0 for a direction p: H is not positive definite, possibly by round-off.
+    Indefinite,
 }
 
 /// Result of a solve.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reached {
-    pub(crate) iterations: usize,
-    /// Whether the residual reached its target or round-off.
-    pub(crate) converged: bool,
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CgReport {
+    /// Iterations, one product with H each.
+    pub iterations: usize,
+    /// Why the iteration stopped.
+    pub stop: CgStop,
+}
+
+/// Preconditioned conjugate gradients. Memory is reused from solve to solve.
+#[derive(Clone, Debug, Default)]
+pub struct ConjugateGradients {
+    r: Vec<f64>,
+    z: Vec<f64>,
+    p: Vec<f64>,
+    h_p: Vec<f64>,
 }
 
 impl ConjugateGradients {
-    pub(crate) fn begin(&mut self, p: &IslandProblem<'_>) {
-        let n = p.island.n_dofs;
-        for x in [
-            &mut self.r,
-            &mut self.z,
-            &mut self.p,
-            &mut self.a_p,
-            &mut self.h_p,
-            &mut self.x,
-            &mut self.a_x,
-        ] {
-            x.resize(n, 0.0);
+    /// Solves H x = b starting from x = 0, with at least one iteration unless b is zero.
+    ///
+    /// An unconverged x is a direction of descent of ½xᵀHx − bᵀx; if H is found indefinite in the first iteration, it is M⁻¹b.
+    pub fn solve(
+        &mut self,
+        system: &mut impl PreconditionedSystem,
+        limits: CgLimits<'_>,
+        b: &[f64],
+        x: &mut [f64],
+    ) -> CgReport {
+        self.resize(b.len());
+        x.fill(0.0);
+        self.r.copy_from_slice(b);
+        system.precondition(&self.r, &mut self.z);
+        let b_squared = self.residual_squared(limits.norm);
+        let report = self.iterate(system, limits, b_squared, x);
+        if report.stop == CgStop::Indefinite && report.iterations == 0 {
+            x.copy_from_slice(&self.p);
+            system.stepped(1.0);
         }
-        self.coordinates.resize(2 * p.island.n_coordinates, 0.0);
+        report
     }
 
-    /// x ← H⁻¹x within `limits`; `precondition` writes M⁻¹r into its second argument.
-    ///
-    /// Also an unconverged x is a direction of descent. [`ConjugateGradients::product`] is A x.
-    pub(crate) fn solve(
+    /// Solves H x = b starting from the given `x`, which stays if its residual is small enough.
+    pub fn improve(
         &mut self,
-        p: &IslandProblem<'_>,
-        e: &Evaluation,
-        limits: Limits,
+        system: &mut impl PreconditionedSystem,
+        limits: CgLimits<'_>,
+        b: &[f64],
         x: &mut [f64],
-        mut precondition: impl FnMut(&[f64], &mut [f64]),
-    ) -> Reached {
-        self.r.copy_from_slice(x);
-        self.x.fill(0.0);
-        self.a_x.fill(0.0);
-        let target = limits.relative_residual.powi(2) * scaled_norm_squared(&self.r, &e.scale);
-        precondition(&self.r, &mut self.z);
+    ) -> CgReport {
+        self.resize(b.len());
+        self.r.copy_from_slice(b);
+        system.precondition(&self.r, &mut self.z);
+        let b_squared = self.residual_squared(limits.norm);
+        system.apply(x, &mut self.h_p);
+        self.r.iter_mut().zip(&self.h_p).for_each(|(r, h)| *r -= h);
+        system.precondition(&self.r, &mut self.z);
+        if self.residual_squared(limits.norm) <= limits.relative_residual.powi(2) * b_squared {
+            return CgReport {
+                iterations: 0,
+                stop: CgStop::Converged,
+            };
+        }
+        self.iterate(system, limits, b_squared, x)
+    }
+
+    fn resize(&mut self, n: usize) {
+        for v in [&mut self.r, &mut self.z, &mut self.p, &mut self.h_p] {
+            v.resize(n, 0.0);
+        }
+    }
+
+    fn residual_squared(&self, norm: ResidualNorm<'_>) -> f64 {
+        match norm {
+            ResidualNorm::Scaled(scale) => scaled_norm_squared(&self.r, scale),
+            ResidualNorm::Preconditioned => dot(&self.r, &self.z),
+        }
+    }
+
+    /// Iterates from r = b − H x and z = M⁻¹r.
+    fn iterate(
+        &mut self,
+        system: &mut impl PreconditionedSystem,
+        limits: CgLimits<'_>,
+        b_squared: f64,
+        x: &mut [f64],
+    ) -> CgReport {
+        let target = limits.relative_residual.powi(2) * b_squared;
         self.p.copy_from_slice(&self.z);
         let mut rz = dot(&self.r, &self.z);
-        let mut reached = Reached {
+        let mut report = CgReport {
             iterations: 0,
-            converged: true,
+            stop: CgStop::Converged,
         };
         while rz > 0.0 {
-            if reached.iterations == limits.iterations_max {
-                reached.converged = false;
+            if report.iterations == limits.iterations_max {
+                report.stop = CgStop::IterationsMax;
                 break;
             }
-            p.apply(&self.p, &mut self.a_p);
-            self.h_p.copy_from_slice(&self.a_p);
-            add_contact_product(p, e, &self.p, &mut self.coordinates, &mut self.h_p);
+            system.apply(&self.p, &mut self.h_p);
             let curvature = dot(&self.p, &self.h_p);
-            if curvature <= 0.0 {
-                if reached.iterations == 0 {
-                    // Still a direction of descent; `Progress::advance` rejects an indefinite A.
-                    self.x.copy_from_slice(&self.p);
-                    self.a_x.copy_from_slice(&self.a_p);
-                }
+            if curvature <= 0.0 || curvature.is_nan() {
+                report.stop = CgStop::Indefinite;
                 break;
             }
             let alpha = rz / curvature;
-            add_scaled(&mut self.a_x, alpha, &self.a_p);
-            let (x, r) = (
-                (&mut self.x[..], &self.p[..]),
-                (&mut self.r[..], &self.h_p[..]),
-            );
-            let norm_squared = step_along(alpha, x, r, &e.scale);
-            reached.iterations += 1;
-            if norm_squared <= target {
+            report.iterations += 1;
+            system.stepped(alpha);
+            let squared = match limits.norm {
+                ResidualNorm::Scaled(scale) => {
+                    let (x, r) = ((&mut *x, &self.p[..]), (&mut self.r[..], &self.h_p[..]));
+                    let squared = step_along(alpha, x, r, scale);
+                    if squared > target {
+                        system.precondition(&self.r, &mut self.z);
+                    }
+                    squared
+                }
+                ResidualNorm::Preconditioned => {
+                    add_scaled(x, alpha, &self.p);
+                    add_scaled(&mut self.r, -alpha, &self.h_p);
+                    system.precondition(&self.r, &mut self.z);
+                    dot(&self.r, &self.z)
+                }
+            };
+            if squared <= target {
                 break;
             }
-            precondition(&self.r, &mut self.z);
             let next = dot(&self.r, &self.z);
             scale_and_add(&mut self.p, next / rz, &self.z);
             rz = next;
         }
-        x.copy_from_slice(&self.x);
-        reached
-    }
-
-    /// A x of the last solution.
-    pub(crate) fn product(&self) -> &[f64] {
-        &self.a_x
+        report
     }
 }
 
-/// y += ΣBᵀKB x.
-fn add_contact_product(
-    p: &IslandProblem<'_>,
-    e: &Evaluation,
-    x: &[f64],
-    coordinates: &mut [f64],
-    y: &mut [f64],
-) {
-    let set = p.set();
-    let active = p.island.bases.iter().zip(&e.active).filter(|(_, a)| **a);
-    for (basis, _) in active {
-        let r = basis.n_rows;
-        let (u, f) = coordinates[2 * basis.row0..2 * (basis.row0 + r)].split_at_mut(r);
-        u.fill(0.0);
-        let pieces = &p.island.pieces[basis.pieces.clone()];
-        for piece in pieces {
-            piece.add_product(set, x, u);
-        }
-        e.aggregate_product(p, basis, u, f);
-        for piece in pieces {
-            piece.add_transposed_product(set, f, y);
-        }
-    }
+/// The relative residual of the next linear system of an inexact Newton method, between `least` and `most`.
+///
+/// `ratio` is the norm of the present residual relative to that of the previous Newton iteration. A sensible `least` is 0.3 times
+/// the tolerance of Newton's method relative to the present residual: smaller residuals gain nothing.
+///
+/// Source: Eisenstat and Walker (1996), choice 2 with γ = 0.9 and α = 2.
+#[must_use]
+pub fn forcing_term(ratio: f64, least: f64, most: f64) -> f64 {
+    (0.9 * ratio * ratio).min(most).max(least)
 }
+
+#[cfg(test)]
+mod tests;

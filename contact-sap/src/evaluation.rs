@@ -204,6 +204,15 @@ impl Evaluation {
         }
     }
 
+    /// The bases with nonzero K.
+    pub(crate) fn active_bases<'a>(
+        &'a self,
+        p: &'a IslandProblem<'_>,
+    ) -> impl Iterator<Item = &'a IslandBasis> {
+        let bases = p.island.bases.iter().zip(&self.active);
+        bases.filter(|(_, active)| **active).map(|(basis, _)| basis)
+    }
+
     /// G of every contact and K of every basis that keeps it; `tangent` gives G of a contact by its index in the island.
     pub(crate) fn update_aggregates(
         &mut self,

@@ -51,6 +51,10 @@ pub use body::{
     SelfContact, StartLinearisation, StepInput, SupportReaction, Surface, SurfaceMotion,
     VelocityLayout,
 };
+pub use conjugate_gradients::{
+    CgLimits, CgReport, CgStop, ConjugateGradients, PreconditionedSystem, ResidualNorm,
+    forcing_term,
+};
 pub use constraint_set::{
     BasisBuilder, BasisId, ConstraintLabel, ConstraintSet, ContactIdx, InternalConstraints, RowIdx,
     RowKind,

@@ -1,6 +1,7 @@
 //! Newton's method.
 
 mod continuation;
+mod hessian_products;
 mod iteration;
 mod mixed;
 mod schur;

@@ -11,15 +11,15 @@ use pliant_hydroelastic::{
     Posed, Proxy, Query, RigidShape, SelfExclusion, SoftMesh, Twist,
 };
 
+use crate::contact_model::DissipationRule;
 use crate::duplicate_contacts::DuplicateContacts;
 use crate::error::StepError;
 use crate::pair_basis::{Bodies, Side};
-use crate::settings::{ContactModel, DissipationRule};
 use crate::state::State;
 use crate::world::{GeometryIdx, Mount, World, flat};
 use meshes::Fit;
 use motion::{Diversion, Motion};
-use narrow_phase::NarrowPhase;
+use narrow_phase::{NarrowPhase, Worker};
 
 /// A contact point and the geometries it belongs to, a < b.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +91,7 @@ pub(crate) struct Collision {
     )>,
     /// Pairs to search, and surfaces with self-contact paired with themselves.
     candidates: Vec<(usize, usize)>,
-    points: Vec<ContactPoint>,
+    workers: Vec<Worker>,
     duplicates: DuplicateContacts,
     /// Contacts found since the last full search; sorted in searches for missed contacts.
     known: Vec<(GeometryIdx, GeometryIdx, ContactKey)>,
@@ -204,12 +204,9 @@ impl Collision {
             move |source| StepError::of_pair(world, state, pair, source)
         };
         let query = Query::new(time_step_s, parts.gravity.norm()).map_err(failed(0, 0))?;
-        let model = parts.contact.model;
-        let glides = parts.contact.glides();
+        let model = &parts.contact.model;
         let mut query = query;
-        if let ContactModel::Energy { range_m } = model {
-            query.margin += range_m;
-        }
+        query.margin += model.range_m().unwrap_or(0.0);
         let mut speeds = std::mem::take(&mut self.speeds);
         speeds.clear();
         speeds.extend((0..parts.geometries.len()).map(|g| self.speed(world, g)));
@@ -233,7 +230,7 @@ impl Collision {
         let (friction, tau) = parts.largest_friction_and_relaxation();
         proxies.extend((0..parts.geometries.len()).map(|g| {
             let mut margin = query.margin;
-            if glides {
+            if model.has_sliding_gap() {
                 margin += friction * (time_step_s + tau) * self.speeds[g];
             }
             Proxy::of(&self.posed(world, g, Motion::Free), time_step_s, margin)
@@ -287,14 +284,12 @@ impl Collision {
         result
     }
 
-    /// μ(δt + τ)‖v_t‖, m: how far apart the similar and the SAP model keep two sliding surfaces.
-    fn gliding_gap(&self, world: &World, a: usize, b: usize, time_step_s: f64) -> f64 {
+    /// μ(δt + τ)‖v_t‖, m: the gap of two sliding surfaces in a model that has one.
+    fn sliding_gap(&self, world: &World, a: usize, b: usize, time_step_s: f64) -> f64 {
         let material = world.pair(GeometryIdx(a), GeometryIdx(b));
-        let tau = match (world.parts.contact.model, world.parts.contact.dissipation) {
-            (ContactModel::Sap, _) | (_, DissipationRule::RelaxationTime) => {
-                material.relaxation_time_s
-            }
-            _ => 0.0,
+        let tau = match world.parts.contact.dissipation_rule() {
+            DissipationRule::RelaxationTime => material.relaxation_time_s,
+            DissipationRule::HuntCrossley => 0.0,
         };
         material.friction * (time_step_s + tau) * (self.speeds[a] + self.speeds[b])
     }

@@ -1,4 +1,4 @@
-//! Friction bounds of the lagged model, and better ones where they disagree with the normal loads of a solution.
+//! Iterated friction bounds, and better ones where they disagree with the normal loads of a solution.
 //!
 //! The lagged model solves with friction bounds μn0 from predicted normal impulses n0. Prediction is inexact: between rigid bodies it
 //! neglects the other impulses of the step; at a vertex of a deformable body it neglects the inertia behind stiff elements. Friction
@@ -13,11 +13,11 @@
 
 mod friction;
 
-use pliant_contact_sap::{ConstraintSet, ContactIdx, FrictionLimit, VelocityLayout};
+use pliant_contact_sap::{ConstraintSet, ContactIdx, VelocityLayout};
 use serde::{Deserialize, Serialize};
 
+use crate::contact_model::{ContactModel, FrictionBound};
 use crate::contacts::ContactRecord;
-use crate::settings::ContactModel;
 use crate::strong_implicit::StepContext;
 use crate::world::{BodyIdx, GeometryIdx, Mount, World};
 
@@ -47,8 +47,8 @@ const SLOPE_MAX: f64 = 0.5;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FrictionError {
     /// Of the worst pair of geometries, relative to its largest friction: 0 is Coulomb's law; 1 is friction without load, or none
-    /// under load. 0 in the similar and the SAP model, whose friction is not lagged, and for the published bound of the lagged model,
-    /// which is one step old by definition.
+    /// under load. 0 where bounds are not iterated: in the similar and the SAP model, whose friction is not lagged, and for the published
+    /// bound of the lagged model, which is one step old by definition.
     pub share: f64,
     /// The worst pair; `None` without error.
     pub pair: Option<(GeometryIdx, GeometryIdx)>,
@@ -133,14 +133,13 @@ impl FrictionBounds {
 
     /// Whether predicted bounds are rough: those of deformable bodies other than filaments.
     pub(crate) fn are_rough(world: &World, records: &[ContactRecord]) -> bool {
-        let model = world.parts.contact.model;
         let guessed = |record: &ContactRecord| {
             !record.is_rigid()
                 && record.friction() > 0.0
                 && !is_filament(world, record.a)
                 && !is_filament(world, record.b)
         };
-        model == ContactModel::Lagged(FrictionLimit::LocalImplicit) && records.iter().any(guessed)
+        are_iterated(world) && records.iter().any(guessed)
     }
 
     /// The error at the last solution.
@@ -165,10 +164,10 @@ impl FrictionBounds {
             ..
         } = context;
         let time_step_s = time_step.length_s;
-        let model = world.parts.contact.model;
-        if model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
+        if !are_iterated(world) {
             return;
         }
+        let model = &*world.parts.contact.model;
         self.sort_deformable_pairs(world, records);
         let mut rest = self.order.as_slice();
         while let Some(&first) = rest.first() {
@@ -184,15 +183,18 @@ impl FrictionBounds {
                 Ok(found) => state.memory.loads[found].force_N * time_step_s,
                 Err(_) => 0.0,
             };
-            let predicted: f64 = contacts.iter().map(|&i| records[i].friction_limit).sum();
+            let predicted: f64 = contacts
+                .iter()
+                .map(|&i| records[i].inputs.normal_impulse)
+                .sum();
             if predicted <= 0.0 {
                 continue;
             }
             let factor = load / predicted;
             for &i in contacts {
                 let record = &mut records[i];
-                record.friction_limit *= factor;
-                *set.contact_law_mut(ContactIdx(i)) = record.law(model);
+                record.inputs.normal_impulse *= factor;
+                *set.contact_law_mut(ContactIdx(i)) = model.law(&record.inputs);
             }
         }
     }
@@ -206,7 +208,7 @@ impl FrictionBounds {
     ) {
         let (world, time_step_s) = (context.world, context.time_step.length_s);
         loads.clear();
-        if world.parts.contact.model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
+        if !are_iterated(world) {
             return;
         }
         self.sort_deformable_pairs(world, records);
@@ -248,8 +250,7 @@ impl FrictionBounds {
         self.single.clear();
         self.error.share = 0.0;
         self.error.pair = None;
-        let contact = &solve.world.parts.contact;
-        if contact.model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
+        if !are_iterated(solve.world) {
             return 0.0;
         }
         let records = solve.records;
@@ -264,7 +265,7 @@ impl FrictionBounds {
             if single_contacts == SingleContacts::Updated {
                 for &i in contacts {
                     let (record, load) = (&records[i], solve.friction(i).load);
-                    let off = (load - record.friction_limit).abs();
+                    let off = (load - record.inputs.normal_impulse).abs();
                     let matters = !record.is_on_new_grid() || slips == Slips::Yes;
                     let tolerance = record.tolerated() * load;
                     if record.friction() > 0.0 && matters && off > tolerance {
@@ -314,7 +315,7 @@ impl FrictionBounds {
     /// Updates the bounds of the pairs and contacts above their tolerance.
     pub(crate) fn update(
         &mut self,
-        model: ContactModel,
+        model: &dyn ContactModel,
         records: &mut [ContactRecord],
         impulses: &[f64],
         set: &mut ConstraintSet,
@@ -345,21 +346,26 @@ impl FrictionBounds {
             .iter()
             .flat_map(|unconverged| &self.order[unconverged.clone()]);
         for &i in unconverged.chain(&self.single) {
-            *set.contact_law_mut(ContactIdx(i)) = records[i].law(model);
+            *set.contact_law_mut(ContactIdx(i)) = model.law(&records[i].inputs);
         }
     }
+}
+
+/// Whether the model of contact iterates its friction bounds.
+fn are_iterated(world: &World) -> bool {
+    world.parts.contact.model.friction_bound() == FrictionBound::Iterated
 }
 
 /// Scales the bounds of a rigid pair to the sum of its loads, which hardly depends on their distribution over the contacts.
 fn share_load(contacts: &[usize], records: &mut [ContactRecord], impulses: &[f64]) {
     let (mut limits, mut loads) = (0.0, 0.0);
     for &i in contacts {
-        limits += records[i].friction_limit;
+        limits += records[i].inputs.normal_impulse;
         loads += Friction::of(&records[i], &impulses[3 * i..3 * i + 3]).load;
     }
     if limits > 0.0 && loads > 0.0 {
         for &i in contacts {
-            records[i].friction_limit *= loads / limits;
+            records[i].inputs.normal_impulse *= loads / limits;
         }
     }
 }
@@ -382,7 +388,7 @@ fn slope_of_pair(contacts: &[usize], records: &[ContactRecord], impulses: &[f64]
     for &i in contacts {
         let record = &records[i];
         if let Some(previous) = record.previous {
-            limits += record.friction_limit - previous.limit;
+            limits += record.inputs.normal_impulse - previous.limit;
             loads += Friction::of(record, &impulses[3 * i..3 * i + 3]).load - previous.load;
         }
     }

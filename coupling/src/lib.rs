@@ -9,7 +9,7 @@ mod asynchronous;
 mod collision;
 mod constraint;
 mod constraint_assembly;
-mod contact_energy;
+mod contact_model;
 mod contacts;
 mod convergence;
 mod duplicate_contacts;
@@ -34,6 +34,10 @@ pub use asynchronous::{
     RigidCoupling, Substeps,
 };
 pub use constraint::{Anchor, Constraint, ConstraintCompliance, ConstraintKind};
+pub use contact_model::{
+    ContactInputs, ContactModel, DissipationRule, EnergyModel, FrictionBound, LaggedModel,
+    SapModel, SimilarModel,
+};
 pub use convergence::{Convergence, ImplicitReport, LaggedReport, Untrusted};
 pub use error::{StepError, WorldError, WorldPart};
 pub use friction_bounds::{FRICTION_TOLERANCE, FrictionError, PairLoad};
@@ -43,7 +47,7 @@ pub use pliant_mpm::SubstepSolver;
 pub use report::{
     ConstraintForce, ContactForce, PairForce, RowForce, RowOwner, StepReport, Wrench,
 };
-pub use settings::{ContactModel, ContactSettings, DissipationRule, Speculation, Stiction};
+pub use settings::{ContactSettings, Speculation, Stiction};
 pub use state::{ConstraintState, State, StepperMemory};
 pub use stepper::{Reactions, Stepper};
 pub use stiction::ContactMemory;

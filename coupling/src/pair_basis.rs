@@ -32,10 +32,11 @@ pub(crate) enum ContactStatus {
     Speculative,
 }
 
-/// How the rows of the two sides stand in the basis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Arrangement of the rows of the two sides in the basis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Layout {
     /// Six rows: the twist of A relative to B at O.
+    #[default]
     RelativeTwist,
     /// Point velocities first (of A, of B), then the twist of the side that has one.
     Stencil,
@@ -46,13 +47,13 @@ enum Layout {
 /// Workspace, reused from pair to pair.
 #[derive(Debug, Default)]
 pub(crate) struct PairBasis {
-    layout: Option<Layout>,
+    layout: Layout,
     p_WO: Point3<f64>,
     a: SideRows,
     b: SideRows,
     /// M = B D⁻¹Bᵀ, r×r.
     delassus: Vec<f64>,
-    /// Of each column of M: where its entries lie. Material points of a grid cell have three in each of 81.
+    /// Range of the nonzero entries of each column of M. Material points of a grid cell have three in each of 81.
     extents: Vec<std::ops::Range<usize>>,
     n_rows: usize,
     phi: Vec<f64>,
@@ -107,7 +108,7 @@ impl PairBasis {
                 (Layout::Stencil, 0, r_a, r_a + r_b, 1.0)
             }
         };
-        self.layout = Some(layout);
+        self.layout = layout;
         self.n_rows = n_rows;
         let mut basis = set.basis(n_rows);
         if let Some((participant, _)) = a.body {
@@ -120,7 +121,7 @@ impl PairBasis {
         self.find_extents();
     }
 
-    /// Finds where the entries of M lie.
+    /// Finds the nonzero entries of M.
     fn find_extents(&mut self) {
         self.extents.clear();
         let columns = self.delassus.chunks_exact(self.n_rows.max(1));
@@ -131,7 +132,7 @@ impl PairBasis {
         }));
     }
 
-    /// The columns of M: for each its place among the rows, and its entries there.
+    /// The columns of M: for each the range of its nonzero entries, and these entries.
     fn columns(&self) -> impl Iterator<Item = (&std::ops::Range<usize>, &[f64])> {
         let columns = self.delassus.chunks_exact(self.n_rows.max(1));
         let extents = self.extents.iter();
@@ -140,25 +141,22 @@ impl PairBasis {
             .map(|(extent, column)| (extent, &column[extent.clone()]))
     }
 
-    /// Relative velocity of the contact points at `place`.
+    /// Relative velocity of the contact points at `positions`.
     pub(crate) fn velocity(
         &self,
         (a, b): (&Side, &Side),
         positions: &ContactPositions,
     ) -> PointVelocity {
-        let at = point_velocity;
         let (p_a, p_b) = (positions.a - self.p_WO, positions.b - self.p_WO);
         PointVelocity {
-            start: at(&a.interpolation, &p_a, &self.a.start)
-                - at(&b.interpolation, &p_b, &self.b.start),
-            free: at(&a.interpolation, &p_a, &self.a.free)
-                - at(&b.interpolation, &p_b, &self.b.free),
-            change: match (self.a.change(), self.b.change()) {
-                (Some(u_a), Some(u_b)) => {
-                    Some(at(&a.interpolation, &p_a, u_a) - at(&b.interpolation, &p_b, u_b))
-                }
-                _ => None,
-            },
+            start: point_velocity(&a.interpolation, &p_a, &self.a.start)
+                - point_velocity(&b.interpolation, &p_b, &self.b.start),
+            free: point_velocity(&a.interpolation, &p_a, &self.a.free)
+                - point_velocity(&b.interpolation, &p_b, &self.b.free),
+            change: self.a.change().zip(self.b.change()).map(|(u_a, u_b)| {
+                point_velocity(&a.interpolation, &p_a, u_a)
+                    - point_velocity(&b.interpolation, &p_b, u_b)
+            }),
         }
     }
 
@@ -168,7 +166,7 @@ impl PairBasis {
         sides: (&Side, &Side),
         positions: &ContactPositions,
     ) -> Matrix3<f64> {
-        if self.layout == Some(Layout::RelativeTwist) {
+        if self.layout == Layout::RelativeTwist {
             return self.twist_delassus(&(positions.a - self.p_WO));
         }
         self.write_phi(sides, positions);
@@ -192,18 +190,18 @@ impl PairBasis {
         w
     }
 
-    /// W for Φ = [−P, I], P = [p]×, the one layout that rigid pairs have: with M in 3×3 blocks of ω and v,
+    /// W for Φ = [−P, I], P = [p]×, the layout of rigid pairs: with M in 3×3 blocks of ω and v,
     ///
     /// ```text
     /// W = (M_vω − P M_ωω) P + M_vv − P M_ωv
     /// ```
     fn twist_delassus(&self, p: &Vector3<f64>) -> Matrix3<f64> {
         let m = Matrix6::from_column_slice(&self.delassus);
-        let interpolation = p.cross_matrix();
+        let P = p.cross_matrix();
         let (angular, linear) = (m.fixed_columns::<3>(0), m.fixed_columns::<3>(3));
-        let turned = angular.fixed_rows::<3>(3) - interpolation * angular.fixed_rows::<3>(0);
-        turned * interpolation + linear.fixed_rows::<3>(3)
-            - interpolation * linear.fixed_rows::<3>(0)
+        (angular.fixed_rows::<3>(3) - P * angular.fixed_rows::<3>(0)) * P
+            + linear.fixed_rows::<3>(3)
+            - P * linear.fixed_rows::<3>(0)
     }
 
     /// Φᵀn of one contact point: the direction of its normal in the coordinates of the basis; `out` has r values.
@@ -214,7 +212,7 @@ impl PairBasis {
         normal_W: &Vector3<f64>,
         out: &mut Vec<f64>,
     ) {
-        if self.layout == Some(Layout::RelativeTwist) {
+        if self.layout == Layout::RelativeTwist {
             let moment = (positions.a - self.p_WO).cross(normal_W);
             out.extend(moment.iter().chain(normal_W.iter()));
             return;
@@ -231,7 +229,7 @@ impl PairBasis {
     ///
     /// Only for a pair of twists with one point of action, as constraints have.
     pub(crate) fn start_rate(&self, phi: &[f64]) -> f64 {
-        debug_assert_eq!(self.layout, Some(Layout::RelativeTwist));
+        debug_assert_eq!(self.layout, Layout::RelativeTwist);
         dot(phi, &self.a.start) - dot(phi, &self.b.start)
     }
 
@@ -241,7 +239,7 @@ impl PairBasis {
         columns.zip(x).map(|(m, x_j)| x_j * dot(m, x)).sum()
     }
 
-    /// Readies [`row_sum`](Self::row_sum) for directions y, of r values each and one after the other.
+    /// Prepares [`row_sum`](Self::row_sum) for directions y, of r values each and one after the other.
     pub(crate) fn sum_rows_of(&mut self, directions: &[f64]) {
         let r = self.n_rows;
         self.gram.clear();
@@ -261,7 +259,7 @@ impl PairBasis {
     /// Σ |xᵀMy| over the n directions y: an upper bound of the effect of all contacts of the basis on one of them.
     ///
     /// For the many contacts of a patch √(n Σ (xᵀMy)²), an upper bound by Cauchy-Schwarz that is equal where all terms are equal and
-    /// costs no loop over the other points. [`sum_rows_of`](Self::sum_rows_of) the directions comes first.
+    /// costs no loop over the other points. [`sum_rows_of`](Self::sum_rows_of) must be called first.
     pub(crate) fn row_sum(&mut self, x: &[f64], directions: &[f64]) -> f64 {
         let mut product = std::mem::take(&mut self.product);
         product.clear();
@@ -295,15 +293,13 @@ impl PairBasis {
         law: ContactLaw,
     ) -> ContactIdx {
         match self.layout {
-            Some(Layout::RelativeTwist) | None => {
-                basis.twist_contact(positions.a - self.p_WO, bias, law)
-            }
-            Some(Layout::Stencil) => {
+            Layout::RelativeTwist => basis.twist_contact(positions.a - self.p_WO, bias, law),
+            Layout::Stencil => {
                 let p = twist_position(sides, positions).map(|p_WC| p_WC - self.p_WO);
                 let weights = point_weights(sides.0, 1.0).chain(point_weights(sides.1, -1.0));
                 basis.stencil_contact(weights, p, bias, law)
             }
-            Some(Layout::Stacked) => {
+            Layout::Stacked => {
                 self.write_phi(sides, positions);
                 basis.dense_contact(&self.phi, bias, law)
             }
@@ -315,8 +311,8 @@ impl PairBasis {
         let (p_a, p_b) = (positions.a - self.p_WO, positions.b - self.p_WO);
         self.phi.clear();
         match self.layout {
-            Some(Layout::RelativeTwist) | None => push_twist(&mut self.phi, &p_a),
-            Some(Layout::Stencil) => {
+            Layout::RelativeTwist => push_twist(&mut self.phi, &p_a),
+            Layout::Stencil => {
                 for w in point_weights(a, 1.0).chain(point_weights(b, -1.0)) {
                     for k in 0..3 {
                         let mut column = [0.0; 3];
@@ -328,7 +324,7 @@ impl PairBasis {
                     push_twist(&mut self.phi, &(p_WC - self.p_WO));
                 }
             }
-            Some(Layout::Stacked) => {
+            Layout::Stacked => {
                 for (side, p) in [(a, p_a), (b, p_b)] {
                     match &side.interpolation {
                         Interpolation::Twist => push_twist(&mut self.phi, &p),

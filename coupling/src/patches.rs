@@ -5,8 +5,8 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::Surface;
 use pliant_hydroelastic::{
-    Aabb, BroadPhase, ContactChoice, ContactPatch, DeformingSurface, Filament, FlatSection,
-    PatchContact, Posed, Proxy, RigidShape, SelfExclusion, SoftContact, SoftMesh,
+    Aabb, BroadPhase, ContactChoice, ContactPatch, ContactWorkspace, DeformingSurface, Filament,
+    FlatSection, PatchContact, Posed, Proxy, RigidShape, SelfExclusion, SoftContact, SoftMesh,
 };
 
 use crate::error::StepError;
@@ -45,6 +45,7 @@ pub struct PatchFinder {
         pliant_hydroelastic::GeometryIdx,
         pliant_hydroelastic::GeometryIdx,
     )>,
+    workspace: ContactWorkspace,
     /// Those after the found ones are memory.
     patches: Vec<PairPatch>,
 }
@@ -74,6 +75,7 @@ impl PatchFinder {
         self.broad_phase
             .candidates(&self.proxies, &parts.filter, &mut self.candidates);
         let mut patches = std::mem::take(&mut self.patches);
+        let mut workspace = std::mem::take(&mut self.workspace);
         let mut found = 0;
         let others = self
             .candidates
@@ -106,9 +108,15 @@ impl PatchFinder {
             let answer = match is_soft {
                 true => {
                     let stiffness = world.pair(pair.0, pair.1).stiffness;
-                    SoftContact.patch(posed_a, posed_b, stiffness, &mut place.patch)
+                    SoftContact.patch(
+                        posed_a,
+                        posed_b,
+                        stiffness,
+                        &mut workspace,
+                        &mut place.patch,
+                    )
                 }
-                false => PatchContact.patch(posed_a, posed_b, &mut place.patch),
+                false => PatchContact.patch(posed_a, posed_b, &mut workspace, &mut place.patch),
             };
             match answer {
                 Some(Err(source)) => return Err(StepError::of_pair(world, state, pair, source)),
@@ -117,6 +125,7 @@ impl PatchFinder {
             }
         }
         self.patches = patches;
+        self.workspace = workspace;
         Ok(&self.patches[..found])
     }
 

@@ -1,32 +1,17 @@
 //! How contact is modelled in a world.
 
-use pliant_contact_sap::{FrictionLimit, NEAR_RIGID_CONTACT, NEAR_RIGID_SIMILAR};
+use std::sync::Arc;
+
 use pliant_hydroelastic::{ContactChoice, PatchShare};
 
+use crate::contact_model::{ContactModel, DissipationRule, LaggedModel};
 use crate::error::{WorldError, WorldPart};
 
-/// Which convex model of contact.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ContactModel {
-    /// Friction bound fixed at the start of the solve; see [`FrictionLimit`]. Sliding bodies have no gap; the default.
-    Lagged(FrictionLimit),
-    /// Friction coupled to the normal impulse by a cone of similar shape; sliding bodies have a gap of μ‖v_t‖δt.
-    Similar,
-    /// Projection onto the friction cone with linear dissipation; sliding bodies have a gap of μ(δt + τ)‖v_t‖.
-    Sap,
-    /// A baseline (Tong, Choi, Joo, Jawed 2023): an energy of the distance with the material's stiffness, acting from the distance
-    /// `range_m` (m) on. Paths are not swept and stiffness is not capped, so steps must be short.
-    Energy {
-        /// Distance below which a pair repels, m.
-        range_m: f64,
-    },
-}
-
 /// Settings of contact, one for a world.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ContactSettings {
     /// The model.
-    pub model: ContactModel,
+    pub model: Arc<dyn ContactModel>,
     /// How contact loses energy.
     pub dissipation: DissipationRule,
     /// v_s, m/s: slip below this counts as stiction. 1e-4: 0.1 mm of creep in a second.
@@ -34,22 +19,12 @@ pub struct ContactSettings {
     /// Which contacts have friction memory.
     pub stiction: Stiction,
     /// β: stiffness is capped where the lighter body would oscillate on a contact with the period β δt. `None`: the model's
-    /// default, [`NEAR_RIGID_CONTACT`] or [`NEAR_RIGID_SIMILAR`].
+    /// default, [`ContactModel::near_rigid_period`].
     pub near_rigid: Option<f64>,
     /// Treatment of contacts that begin within the step.
     pub speculation: Speculation,
     /// Points or patches, for pairs without a rule of their own.
     pub choice: ContactChoice,
-}
-
-/// Which of a material's two dissipation parameters is used. The SAP model uses the second only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DissipationRule {
-    /// Hunt-Crossley, s/m.
-    #[default]
-    HuntCrossley,
-    /// Linear (Kelvin-Voigt) relaxation time, s.
-    RelaxationTime,
 }
 
 /// Which contacts have friction memory, a bristle deflection kept from step to step.
@@ -96,7 +71,7 @@ pub enum Speculation {
 impl Default for ContactSettings {
     fn default() -> Self {
         Self {
-            model: ContactModel::Lagged(FrictionLimit::LocalImplicit),
+            model: Arc::new(LaggedModel::default()),
             dissipation: DissipationRule::HuntCrossley,
             stiction_speed: 1e-4,
             stiction: Stiction::default(),
@@ -108,14 +83,14 @@ impl Default for ContactSettings {
 }
 
 impl ContactSettings {
-    /// Whether speculative contacts are found along predicted paths; not with the energy, which acts within its range.
+    /// Whether speculative contacts are found along predicted paths; not by a model that acts at a distance.
     pub(crate) fn follows_paths(&self) -> bool {
-        self.speculation == Speculation::Swept && !matches!(self.model, ContactModel::Energy { .. })
+        self.speculation == Speculation::Swept && self.model.range_m().is_none()
     }
 
-    /// Whether friction keeps sliding bodies apart by a gap of μ‖v_t‖ times a time.
-    pub(crate) fn glides(&self) -> bool {
-        matches!(self.model, ContactModel::Similar | ContactModel::Sap)
+    /// The dissipation parameter in use.
+    pub(crate) fn dissipation_rule(&self) -> DissipationRule {
+        self.model.dissipation(self.dissipation)
     }
 
     /// Checks every number.
@@ -123,11 +98,13 @@ impl ContactSettings {
     /// # Errors
     /// [`WorldError::Parameter`].
     pub fn validate(&self) -> Result<(), WorldError> {
-        for (what, value) in [
+        let range_m = self.model.range_m();
+        let range = range_m.map(|range_m| ("range of the contact model (m)", range_m));
+        let numbers = [
             ("stiction speed (m/s)", self.stiction_speed),
             ("near-rigid period (time steps)", self.near_rigid_period()),
-            ("range of the contact energy (m)", self.energy_range()),
-        ] {
+        ];
+        for (what, value) in numbers.into_iter().chain(range) {
             if !(value > 0.0 && value.is_finite()) {
                 return Err(WorldError::Parameter {
                     part: WorldPart::World,
@@ -140,22 +117,10 @@ impl ContactSettings {
         Ok(())
     }
 
-    /// How far apart contact energy acts; of no meaning to other models.
-    fn energy_range(&self) -> f64 {
-        match self.model {
-            ContactModel::Energy { range_m } => range_m,
-            _ => f64::MIN_POSITIVE,
-        }
-    }
-
     /// β in use.
     #[must_use]
     pub fn near_rigid_period(&self) -> f64 {
-        self.near_rigid.unwrap_or(match self.model {
-            ContactModel::Lagged(_) | ContactModel::Sap | ContactModel::Energy { .. } => {
-                NEAR_RIGID_CONTACT
-            }
-            ContactModel::Similar => NEAR_RIGID_SIMILAR,
-        })
+        self.near_rigid
+            .unwrap_or_else(|| self.model.near_rigid_period())
     }
 }

@@ -14,13 +14,13 @@ use pliant_contact_sap::{
     BodyState, DeformableModel, Integration, PdGains, SolverKind, StepInput, StopCriteria,
 };
 use pliant_coupling::{
-    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, ContactModel,
-    ContactSettings, Exclusion, Geometry, Mount, PatchFinder, State, StepReport, Stepper,
-    StrongImplicit, StrongImplicitSettings, World, WorldBuilder,
+    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, ContactSettings, Exclusion,
+    Geometry, Mount, PatchFinder, SimilarModel, State, StepReport, Stepper, StrongImplicit,
+    StrongImplicitSettings, World, WorldBuilder,
 };
 use pliant_hydroelastic::{
-    Compliance, ContactGeometry, ContactMaterial, ContactPoint, GeometryDispatcher, GeometryError,
-    PatchGeometry, Posed, Query, Shape,
+    Compliance, ContactGeometry, ContactMaterial, ContactPoint, ContactWorkspace,
+    GeometryDispatcher, GeometryError, PatchGeometry, Posed, Query, Shape,
 };
 use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,
@@ -115,10 +115,11 @@ impl ContactGeometry for Metered {
         a: Posed<'_>,
         b: Posed<'_>,
         q: &Query,
+        workspace: &mut ContactWorkspace,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
         let mut answer = None;
-        let asked = measure(|| answer = self.0.collide(a, b, q, out));
+        let asked = measure(|| answer = self.0.collide(a, b, q, workspace, out));
         FOR_GEOMETRY.set(FOR_GEOMETRY.get() + asked.count_total);
         answer
     }
@@ -170,14 +171,14 @@ fn requests(
 fn a_steady_step_of_rigid_bodies_allocates_nothing() {
     let lagged = ContactSettings::default().model;
     for (integration, model) in [
-        (Integration::BackwardEuler, lagged),
+        (Integration::BackwardEuler, lagged.clone()),
         (Integration::Midpoint, lagged),
-        (Integration::Symplectic, ContactModel::Similar),
+        (Integration::Symplectic, Arc::new(SimilarModel)),
     ] {
         let mut builder = WorldBuilder::default();
         busy_world(&mut builder);
         builder.contact(ContactSettings {
-            model,
+            model: model.clone(),
             ..ContactSettings::default()
         });
         let world = builder.build().expect("a legal world");
@@ -297,15 +298,16 @@ fn requests_of_body(model: &dyn DeformableModel, state: &BodyState) -> u64 {
         control: &control,
     };
     let (mut step, mut next) = (model.new_step(), state.clone());
-    let mut linearised_at = Vec::new();
+    let (mut linearised_at, mut v) = (Vec::new(), Vec::new());
     let mut count = 0;
     for _ in 0..3 {
         let asked = measure(|| {
             step.begin(state, &input).expect("a legal state");
             step.linearise_start(&mut linearised_at).expect("always");
-            let v = step.start_velocity();
-            let said = step.advance(v, &mut next).expect("always");
-            assert!(said.warnings.is_empty());
+            v.clear();
+            v.extend_from_slice(step.start_velocity());
+            let report = step.advance(&v, &mut next).expect("always");
+            assert!(report.warnings.is_empty());
         });
         count = asked.count_total;
     }

@@ -240,7 +240,7 @@ impl BodyStep for RodStep {
         }
     }
 
-    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+    fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         let rod = &*self.rod;
         next.v.clear();
         let end = v.iter().zip(&self.motion.start).zip(&self.motion.held);

@@ -17,10 +17,10 @@ use crate::loads::ForceField;
 use crate::mass::{MassKind, add_consistent_product};
 use crate::material::{Lag, Linearity, Material};
 use crate::mesh_links::MeshLinks;
+use crate::part_material::{PartMaterial, PerElement};
 use crate::region::Region;
 use crate::rest::{Kinematics, RestElement};
 use crate::step::FemStep;
-use crate::stuff::{PerElement, Stuff};
 
 pub use build::FemBuilder;
 pub(crate) use surface::Skin;
@@ -28,30 +28,30 @@ pub(crate) use surface::Skin;
 /// Rayleigh damping: the force −(αM + βK)v.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rayleigh {
-    /// α, 1/s: a drag on all motion, free flight too.
+    /// α, 1/s: drag on all motion, including free flight.
     pub mass: f64,
-    /// β, s: a viscosity of the stuff. A vibration of angular frequency ω loses the share βω/2 of critical damping.
+    /// β, s: viscosity of the material. A vibration of angular frequency ω has the damping ratio βω/2.
     pub stiffness: f64,
 }
 
 impl Default for Rayleigh {
     fn default() -> Self {
         Self {
-            mass: 0.0,       // nothing drags a body in free flight
-            stiffness: 0.01, // Han et al. (2023), section VII: silicone and rubber ring for a few periods only
+            mass: 0.0,       // no drag in free flight
+            stiffness: 0.01, // Han et al. (2023), section VII: silicone and rubber vibrate for a few periods
         }
     }
 }
 
-/// How the linear corotated law follows a turning element within a step. Other laws need no such help.
+/// Treatment of rotation within a step by the linear corotated law. Other laws are invariant under rotation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rotation {
-    /// The paper's model: the rest shape lags behind by the turn of one step. A turn of θ a step blows the element up by
-    /// about θ² of its volume, whatever its stiffness.
+    /// The paper's model: the rest shape has the rotation at the start of the step. A rotation by θ per step increases the volume of an
+    /// element by about θ², independent of its stiffness.
     Lagged,
-    /// The rest shape is where the element will have turned to: volume stays within about 0.2 % up to θ = 0.4, angular
-    /// momentum as with [`Rotation::Lagged`]. In steps in which an element turns by more than 0.014 rad it costs some solves
-    /// with a factor of A at rest, made once; takes effect under backward Euler only.
+    /// The rest shape has the predicted rotation at the end of the step: the error of volume is below about 0.2 % up to θ = 0.4, that of
+    /// angular momentum as with [`Rotation::Lagged`]. Steps in which an element rotates by more than 0.014 rad need further solves with
+    /// a factor of A at rest, computed once. For backward Euler only.
     #[default]
     Followed,
 }
@@ -59,18 +59,19 @@ pub enum Rotation {
 /// Whether a step offers solvers an approximation of A⁻¹ ([`Dynamics::precondition`](pliant_contact_sap::Dynamics::precondition)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preconditioning {
-    /// None: nothing that only `NewtonCg` with `Preconditioner::Body` has a use for is computed.
+    /// None.
     #[default]
     None,
-    /// The inverse of A at rest, factored once for a length of step and a set of held velocities, turned with the body. Good
-    /// at moderate strains and few contacts, which it knows nothing of.
+    /// The inverse of A at rest, rotated with the body, factored once for each step length and set of held components. For
+    /// [`NewtonCg`](pliant_contact_sap::NewtonCg) with `Preconditioner::Body`. Effective at moderate strains and with few contacts, which
+    /// it does not include.
     RestShape,
 }
 
-/// How hard an anchor holds.
+/// Compliance of an anchor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum AnchorCompliance {
-    /// As stiff as the step can resolve.
+    /// As stiff as the time step can resolve.
     #[default]
     NearRigid,
     /// A spring at each vertex in each direction.
@@ -82,7 +83,7 @@ pub enum AnchorCompliance {
     },
 }
 
-/// A vertex held in its place by three rows of the contact problem, whose forces are reported.
+/// A vertex held at its rest position by three constraints, whose forces are reported.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Anchor {
     pub(crate) vertex: u32,
@@ -91,13 +92,12 @@ pub(crate) struct Anchor {
 
 /// A body of linear tetrahedra.
 ///
-/// Positions q and velocities v are those of the vertices of the mesh, in its order, three numbers each, world axes; the
-/// history is empty. The velocities of a step's solve are those components that neither the model nor
-/// [`Control::held`] holds.
+/// Positions q and velocities v are those of the vertices of the mesh, in its order, three numbers each, world axes; the history is
+/// empty. The velocities of a step's solve are the components that are neither fixed by the model nor prescribed by
+/// [`Control::held`].
 ///
-/// Its [`Surface`] has all vertices, the edges between vertices of the boundary (those through the inside too), the
-/// boundary's triangles, and all tetrahedra, in the mesh's numbering; a boundary triangle whose tetrahedron is inverted
-/// has three equal corners there and so no area.
+/// Its [`Surface`] has all vertices, the edges between vertices of the boundary (interior ones included), the triangles of the boundary,
+/// and all tetrahedra, in the mesh's numbering. A boundary triangle of an inverted tetrahedron has three equal corners and no area.
 ///
 /// Cloning is cheap: clones share everything.
 #[derive(Clone, Debug)]
@@ -105,11 +105,11 @@ pub struct FemBody {
     pub(crate) parts: Arc<Parts>,
 }
 
-/// Everything that a step reads.
+/// The immutable data of a body.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) mesh: TetMesh,
-    pub(crate) stuff: PerElement<Stuff>,
+    pub(crate) materials: PerElement<PartMaterial>,
     pub(crate) lames: PerElement<Lame>,
     pub(crate) linearity: Linearity,
     pub(crate) damping: Rayleigh,
@@ -143,7 +143,7 @@ impl FemBody {
     /// The material of a tetrahedron.
     #[must_use]
     pub fn material_of(&self, tet: TetIdx) -> &dyn Material {
-        &*self.parts.stuff.at(tet.index()).material
+        &*self.parts.materials.at(tet.index()).material
     }
 
     /// kg.
@@ -152,7 +152,7 @@ impl FemBody {
         self.parts.mass()
     }
 
-    /// Share of each vertex in the mass, kg.
+    /// Lumped mass of each vertex, kg.
     #[must_use]
     pub fn vertex_masses(&self) -> &[f64] {
         &self.parts.vertex_mass
@@ -164,7 +164,7 @@ impl FemBody {
         self.parts.fixed.get(vertex as usize) == Some(&[true; 3])
     }
 
-    /// The vertices of a region, as material points that constraints and loads take.
+    /// The vertices of a region as material points, for constraints and loads.
     ///
     /// # Errors
     /// As [`Region::vertices`].
@@ -173,8 +173,8 @@ impl FemBody {
         Ok(vertices.into_iter().map(MaterialPoint::on_vertex).collect())
     }
 
-    /// The state in which the rest shape is moved to `X_WM`, from where the builder put it, and moves as a rigid body with
-    /// angular velocity `omega_W` (rad/s) about its centre of mass and velocity `v_W` (m/s) of that.
+    /// The undeformed state at pose `X_WM`, relative to that of the builder, in rigid motion with angular velocity `omega_W` (rad/s) and
+    /// velocity `v_W` (m/s) of the centre of mass.
     #[must_use]
     pub fn rigid_state(
         &self,
@@ -183,19 +183,19 @@ impl FemBody {
         v_W: &Vector3<f64>,
     ) -> BodyState {
         let parts = &*self.parts;
-        let places = parts.rest.iter().map(|p| X_WM * Point3::from(*p));
-        let places: Vec<Vector3<f64>> = places.map(|p| p.coords).collect();
-        let weighted = places.iter().zip(&parts.vertex_mass);
+        let positions = parts.rest.iter().map(|p| X_WM * Point3::from(*p));
+        let positions: Vec<Vector3<f64>> = positions.map(|p| p.coords).collect();
+        let weighted = positions.iter().zip(&parts.vertex_mass);
         let center = weighted.map(|(p, m)| p * *m).sum::<Vector3<f64>>() / self.mass();
-        let velocities = places.iter().map(|p| v_W + omega_W.cross(&(p - center)));
+        let velocities = positions.iter().map(|p| v_W + omega_W.cross(&(p - center)));
         BodyState {
             v: velocities.flat_map(|v| [v.x, v.y, v.z]).collect(),
-            q: places.iter().flat_map(|p| [p.x, p.y, p.z]).collect(),
+            q: positions.iter().flat_map(|p| [p.x, p.y, p.z]).collect(),
             history: Vec::new(),
         }
     }
 
-    /// The control that holds `axes` of `vertices` at velocity `v_W` (m/s); the rest is left to the solve.
+    /// The control that prescribes velocity `v_W` (m/s) along `axes` of `vertices`.
     #[must_use]
     pub fn holding(&self, vertices: &[u32], axes: &[crate::Axis], v_W: &Vector3<f64>) -> Control {
         let mut held = vec![None; 3 * self.parts.rest.len()];
@@ -227,8 +227,9 @@ impl FemBody {
     #[must_use]
     pub fn deformation_gradient(&self, state: &BodyState, tet: TetIdx) -> Matrix3<f64> {
         let element = &self.parts.elements[tet.index()];
-        let place = |vertex: u32| Vector3::from_column_slice(&state.q[3 * vertex as usize..][..3]);
-        element.gradient_of(&element.vertices.map(place)) + self.parts.kinematics.out_of_plane()
+        let position =
+            |vertex: u32| Vector3::from_column_slice(&state.q[3 * vertex as usize..][..3]);
+        element.gradient_of(&element.vertices.map(position)) + self.parts.kinematics.out_of_plane()
     }
 
     /// Cauchy stress σ = P Fᵀ/det F of a tetrahedron, Pa, world axes, without damping.
@@ -242,9 +243,12 @@ impl FemBody {
 }
 
 impl Parts {
-    /// Whether any element must not invert.
+    /// Whether any element has a barrier against inversion.
     pub(crate) fn has_barrier(&self) -> bool {
-        self.stuff.values().iter().any(Stuff::has_barrier)
+        self.materials
+            .values()
+            .iter()
+            .any(PartMaterial::has_barrier)
     }
 
     /// kg.
@@ -346,7 +350,7 @@ impl Stencil {
     }
 }
 
-/// Three numbers a vertex as vectors.
+/// Reads three numbers per vertex as vectors.
 pub(crate) fn vectors(values: &[f64]) -> Vec<Vector3<f64>> {
     values
         .chunks_exact(3)
@@ -382,7 +386,7 @@ impl DeformableModel for FemBody {
         }
         for (e, element) in parts.elements.iter().enumerate() {
             let F = parts.deformation(element, &q);
-            let material = &parts.stuff.at(e).material;
+            let material = &parts.materials.at(e).material;
             let density = material.energy_density(&F, &parts.lag_of(&F));
             energy.potential += element.volume * density;
         }

@@ -1,4 +1,4 @@
-//! Checks of a material law of your own.
+//! Conformance checks of user-defined materials.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use pliant_constitutive::{Domain, corotated_stretch, symmetric_part};
 
 use crate::material::{Lag, Linearity, Material};
 
-/// A requirement that a law does not meet, in words.
+/// A violated requirement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation(pub String);
 
@@ -19,13 +19,13 @@ impl fmt::Display for Violation {
 
 impl std::error::Error for Violation {}
 
-/// Checks a [`Material`] at the deformation gradients `at`, which must lie in its domain and off its kinks.
+/// Checks a [`Material`] at the deformation gradients `at`, in its domain and away from kinks.
 ///
 /// - At rest energy and stress vanish, and the tangent is Hooke's of [`Material::lame`].
 /// - P is the derivative of the energy, the tangent that of P (central differences, best of several widths).
 /// - The tangent is symmetric; made semidefinite, it has no negative eigenvalue and leaves positive ones alone.
 /// - `block` agrees with `apply` for two vertices.
-/// - The stress depends on F as [`Material::linearity`] says.
+/// - The stress has the [`Material::linearity`] of the law.
 ///
 /// # Errors
 /// The first requirement that is not met.
@@ -35,13 +35,13 @@ pub fn check_material(
 ) -> Result<(), Violation> {
     check_rest(material)?;
     for (F, lag) in at {
-        let place = format!("at F = {F:?}");
+        let location = format!("at F = {F:?}");
         if material.domain() == Domain::PositiveVolume && F.determinant() <= 0.0 {
-            return Err(Violation(format!("{place}: outside the law's domain")));
+            return Err(Violation(format!("{location}: outside the law's domain")));
         }
-        check_derivatives(material, F, lag).map_err(|e| Violation(format!("{place}: {e}")))?;
-        check_tangent(material, F, lag).map_err(|e| Violation(format!("{place}: {e}")))?;
-        check_linearity(material, F, lag).map_err(|e| Violation(format!("{place}: {e}")))?;
+        check_derivatives(material, F, lag).map_err(|e| Violation(format!("{location}: {e}")))?;
+        check_tangent(material, F, lag).map_err(|e| Violation(format!("{location}: {e}")))?;
+        check_linearity(material, F, lag).map_err(|e| Violation(format!("{location}: {e}")))?;
     }
     Ok(())
 }

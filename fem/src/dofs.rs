@@ -1,24 +1,24 @@
-//! Which velocities a step solves for: those of vertices that nothing holds, component by component.
+//! Numbering of the velocities of a step's solve: the components that are not held.
 
-/// Stands in for a velocity that is held.
+/// Marks a held component.
 pub(crate) const HELD: u32 = u32::MAX;
 
-/// Vertices to velocities and back, for one pattern of held components.
+/// Maps between vertices and velocities of the solve, for one pattern of held components.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DofMap {
     /// For each vertex and axis the velocity in the solve, or [`HELD`].
     of: Vec<[u32; 3]>,
     /// Vertices with at least one velocity in the solve, ascending.
     moving: Vec<u32>,
-    /// For each vertex its place in `moving`, or [`HELD`].
+    /// For each vertex its index in `moving`, or [`HELD`].
     column: Vec<u32>,
     n_dofs: usize,
-    /// Every moving vertex moves in all three directions.
+    /// Whether every moving vertex moves in all three directions.
     whole: bool,
 }
 
 impl DofMap {
-    /// Renumbers for `held`; false if the pattern is the one there was.
+    /// Numbers the free components of `held`; false if the pattern is unchanged.
     pub(crate) fn update(&mut self, held: &[[bool; 3]]) -> bool {
         let same = |(of, held): (&[u32; 3], &[bool; 3])| {
             of.iter().zip(held).all(|(of, held)| (*of == HELD) == *held)
@@ -72,7 +72,7 @@ impl DofMap {
         &self.moving
     }
 
-    /// Place of a vertex among the moving ones.
+    /// Index of a vertex among the moving ones.
     pub(crate) fn column(&self, vertex: u32) -> Option<usize> {
         let column = self.column[vertex as usize];
         (column != HELD).then_some(column as usize)
@@ -88,7 +88,7 @@ impl DofMap {
         self.n_dofs < 3 * self.of.len()
     }
 
-    /// Copies the components in the solve out of a field over all vertices.
+    /// Copies the free components of a field over all vertices.
     pub(crate) fn gather(&self, field: &[nalgebra::Vector3<f64>], out: &mut [f64]) {
         for (of, x) in self.of.iter().zip(field) {
             for (dof, x) in of.iter().zip(x.iter()) {
@@ -99,7 +99,7 @@ impl DofMap {
         }
     }
 
-    /// Writes the components in the solve into a field over all vertices; held ones stay.
+    /// Writes the free components of a field over all vertices; held ones are unchanged.
     pub(crate) fn scatter(&self, values: &[f64], field: &mut [nalgebra::Vector3<f64>]) {
         for (of, x) in self.of.iter().zip(field) {
             for (dof, x) in of.iter().zip(x.iter_mut()) {
@@ -117,7 +117,7 @@ mod tests {
     use nalgebra::Vector3;
 
     #[test]
-    fn velocities_are_numbered_over_what_is_free() {
+    fn free_components_are_numbered() {
         let mut map = DofMap::default();
         let held = [[false; 3], [true; 3], [false, true, false]];
         assert!(map.update(&held));

@@ -1,4 +1,4 @@
-//! Everything that can be wrong with a finite-element body, in one type.
+//! Errors of a finite-element body.
 
 use pliant_hydroelastic::mesh::MeshError;
 
@@ -6,7 +6,7 @@ use pliant_hydroelastic::mesh::MeshError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FemError {
-    /// A density that no solid has.
+    /// A density that is not positive and finite.
     #[error("density = {0} kg/m3 must be positive and finite; water has 1000")]
     Density(f64),
     /// Any other parameter out of its range.
@@ -16,53 +16,53 @@ pub enum FemError {
         what: String,
         /// Its value.
         value: f64,
-        /// What would be right.
+        /// The allowed range.
         allowed: &'static str,
     },
     /// The mesh is unusable.
     #[error("{0}")]
     Mesh(#[from] MeshError),
-    /// A vertex that the mesh hasn't got.
+    /// A vertex index out of range.
     #[error("{what} names vertex {vertex}; the mesh has {count}, counted from 0")]
     NoSuchVertex {
-        /// What names it.
+        /// Origin of the index.
         what: String,
         /// The vertex.
         vertex: u32,
-        /// How many there are.
+        /// Number in the mesh.
         count: usize,
     },
-    /// A region in which there is nothing.
+    /// A region without vertices.
     #[error("{what} holds no vertex: the mesh lies between {min:?} and {max:?} m in its own frame")]
     EmptyRegion {
-        /// The region and what it is for.
+        /// The region and its purpose.
         what: String,
         /// Lower corner of the mesh.
         min: [f64; 3],
         /// Upper corner of the mesh.
         max: [f64; 3],
     },
-    /// An element that the mesh hasn't got.
+    /// An element index out of range.
     #[error("{what} names tetrahedron {element}; the mesh has {count}, counted from 0")]
     NoSuchElement {
-        /// What names it.
+        /// Origin of the index.
         what: String,
         /// The element.
         element: u32,
-        /// How many there are.
+        /// Number in the mesh.
         count: usize,
     },
-    /// A region in which no element lies.
+    /// A region without elements.
     #[error(
         "{what} holds no tetrahedron; a region has those whose centroid is in it, or of a list of vertices those whose corners are all named"
     )]
     NoElements {
-        /// The region and what it is for.
+        /// The region and its purpose.
         what: String,
     },
-    /// Materials of one body that a step treats differently.
+    /// Materials of one body of different linearity.
     #[error(
-        "materials of one body must be of one kind, all linear within a step in the same way or all nonlinear: {first} and {other}; use one law for both, or two bodies tied together"
+        "materials of one body must be of one kind, all linear within a step in the same way or all nonlinear: {first} and {other}; use one law for both, or two bodies joined by constraints"
     )]
     MixedLaws {
         /// The first material.
@@ -70,20 +70,20 @@ pub enum FemError {
         /// The one that differs.
         other: String,
     },
-    /// A vertex that is to leave the solve and to be held by constraints.
+    /// A vertex both fixed and anchored.
     #[error(
-        "vertex {vertex} at {place:?} m is both fixed and anchored; fixed vertices need no anchor: take it out of one of the regions"
+        "vertex {vertex} at {position:?} m is both fixed and anchored; fixed vertices need no anchor: take it out of one of the regions"
     )]
     FixedAndAnchored {
         /// The vertex.
         vertex: u32,
-        /// Where it is in the mesh's frame.
-        place: [f64; 3],
+        /// Its position in the mesh's frame.
+        position: [f64; 3],
     },
-    /// Nothing is left to move.
+    /// All vertices are fixed.
     #[error("all {0} vertices are fixed: the body cannot move; make it a fixed shape")]
     NothingMoves(usize),
-    /// Balls about vertices that would push at rest.
+    /// Balls around vertices that overlap at rest.
     #[error(
         "contact_radius = {radius} m: vertices {a} and {b}, not neighbours, are {distance} m apart at rest, within two radii; choose less than {most} m"
     )]
@@ -99,10 +99,10 @@ pub enum FemError {
         /// The largest radius that is possible, m.
         most: f64,
     },
-    /// A name of no law or preset.
+    /// An unknown name of a law or preset.
     #[error("there is no {kind} \"{name}\"; there are {known}")]
     UnknownName {
-        /// What it should name.
+        /// Kind of the named item.
         kind: &'static str,
         /// The name.
         name: String,

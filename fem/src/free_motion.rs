@@ -1,8 +1,7 @@
-//! A v = b for one body: conjugate gradients, preconditioned with the factor of A at rest, turned with the body.
+//! A v = b for one body by conjugate gradients, preconditioned with the rotated factor of A at rest.
 //!
-//! A of a body at rest depends on the length of the step and on what is held, on nothing else: it is factored once, and the
-//! factor is a pure function of the step at hand. Turned into the body's frame, R A₀⁻¹Rᵀ, it is close to A⁻¹ while strains
-//! are moderate: a few iterations where a factorisation would cost as much as thirty.
+//! A of a body at rest depends only on the length of the step and on the held components, and is factored once. Rotated with the body,
+//! R A₀⁻¹Rᵀ is close to A⁻¹ at moderate strains: a few iterations suffice, where a factorisation costs as much as thirty.
 
 use std::fmt;
 
@@ -14,28 +13,28 @@ use faer::sparse::linalg::cholesky::{
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, MatMut, Par, Side};
 use nalgebra::{Matrix3, Vector3};
-use pliant_contact_sap::{Assembled, Dynamics};
+use pliant_contact_sap::{Assembled, CgLimits, CgStop, ConjugateGradients, Dynamics, ResidualNorm};
 use sprs::CsMatViewI;
 
 use crate::matrix::System;
 
-/// More iterations than this cost more than to factor A itself.
+/// More iterations cost more than a factorisation of A.
 const ITERATIONS_MAX: usize = 25;
-/// Of the energy norm of v: below what an estimate of rotations can tell.
-const ESTIMATE: f64 = 1e-5;
-/// Of ‖D b‖ with D = diag(A)^(−1/2), the measure by which solvers of contact stop: half of their usual 1e-6.
-const SOLUTION: f64 = 5e-7;
+/// Relative residual in the energy norm for predictions of rotations.
+const INEXACT_TOLERANCE: f64 = 1e-5;
+/// Residual relative to ‖D b‖ with D = diag(A)^(−1/2), the norm of the stopping criterion of contact solvers: half of their default 1e-6.
+const FULL_TOLERANCE: f64 = 5e-7;
 
-/// How exactly A v = b is solved.
+/// Accuracy of a solve of A v = b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exactness {
-    /// For rotations at the end of the step.
-    Estimate,
-    /// So that a body that nothing touches is solved.
-    Solution,
+pub(crate) enum Accuracy {
+    /// For a prediction of rotations at the end of the step.
+    Inexact,
+    /// As the contact solver: the result is the solution of a body without constraints.
+    Full,
 }
 
-/// Factors of one body's matrices; the symbolic part is kept while the pattern stands.
+/// Factors of one body's matrices; the symbolic part is reused while the pattern is unchanged.
 #[derive(Default)]
 pub(crate) struct FreeMotion {
     symbolic: Option<SymbolicCholesky<u32>>,
@@ -49,12 +48,12 @@ struct RestFactor {
     factor: Values,
 }
 
-/// In what numbers a factor at rest is kept.
+/// Precision of a factor at rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Digits {
-    /// For our own iteration, where it preconditions: half the memory is half the time.
+pub(crate) enum Precision {
+    /// For the preconditioner of free motion: half the memory, half the time.
     Single,
-    /// For solvers, that may ask for symmetry to round-off.
+    /// For contact solvers, which need a symmetric preconditioner to round-off.
     Double,
 }
 
@@ -63,7 +62,7 @@ enum Values {
     Double(Vec<f64>),
 }
 
-/// What A at rest depends on besides the pattern: the factors of M and K in it.
+/// The factors of M and K in A at rest, which determine it together with the pattern.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RestKey {
     pub(crate) mass: f64,
@@ -76,22 +75,22 @@ impl fmt::Debug for FreeMotion {
     }
 }
 
-/// A was not positive definite.
+/// A is not positive definite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotPositiveDefinite;
 
 impl FreeMotion {
-    /// The pattern has changed.
+    /// Discards all factors: the pattern has changed.
     pub(crate) fn forget_pattern(&mut self) {
         self.symbolic = None;
         self.rest = None;
     }
 
-    /// Makes sure that there is a factor of A at rest; `assemble` writes that A.
+    /// Factors A at rest unless the present factor is valid; `assemble` returns that A.
     pub(crate) fn provide_rest(
         &mut self,
         key: RestKey,
-        digits: Digits,
+        precision: Precision,
         assemble: impl FnOnce() -> System,
     ) -> Result<(), NotPositiveDefinite> {
         if self.rest.as_ref().is_some_and(|rest| rest.key == key) {
@@ -100,7 +99,7 @@ impl FreeMotion {
         self.rest = None;
         let system = assemble();
         let mut single = Vec::new();
-        let in_single = digits == Digits::Single
+        let in_single = precision == Precision::Single
             && factorise::<f32>(&mut self.symbolic, matrix(&system), &mut single).is_ok();
         let factor = if in_single {
             Values::Single(single)
@@ -113,13 +112,13 @@ impl FreeMotion {
         Ok(())
     }
 
-    /// x ← R A₀⁻¹Rᵀ x for the turn R of a body whose velocities come in threes; false without a factor.
-    pub(crate) fn precondition(&self, turn: Option<&Matrix3<f64>>, x: &mut [f64]) -> bool {
+    /// x ← R A₀⁻¹Rᵀ x; `rotation` R requires that every vertex has three velocities. Returns false without a factor.
+    pub(crate) fn precondition(&self, rotation: Option<&Matrix3<f64>>, x: &mut [f64]) -> bool {
         let (Some(symbolic), Some(rest)) = (&self.symbolic, &self.rest) else {
             return false;
         };
-        if let Some(turn) = turn {
-            turn_threes(&turn.transpose(), x);
+        if let Some(rotation) = rotation {
+            rotate_vectors(&rotation.transpose(), x);
         }
         match &rest.factor {
             Values::Double(factor) => solve_factored(symbolic, factor, x),
@@ -131,23 +130,21 @@ impl FreeMotion {
                     .for_each(|(x, y)| *x = f64::from(y));
             }
         }
-        if let Some(turn) = turn {
-            turn_threes(turn, x);
+        if let Some(rotation) = rotation {
+            rotate_vectors(rotation, x);
         }
         true
     }
 
-    /// A v = b from `v` as a guess. One thread: the answer is the same for any number of them.
-    ///
-    /// Where the factor at rest does not help within a few iterations, A is factored.
+    /// Solves A v = b, starting from `v`. Factors A if conjugate gradients do not converge within a few iterations.
     pub(crate) fn solve(
         &mut self,
         system: &System,
-        turn: Option<&Matrix3<f64>>,
-        exactness: Exactness,
+        rotation: Option<&Matrix3<f64>>,
+        accuracy: Accuracy,
         v: &mut [f64],
     ) -> Result<(), NotPositiveDefinite> {
-        if self.iterate(system, turn, exactness, v) {
+        if self.iterate(system, rotation, accuracy, v) {
             return Ok(());
         }
         factorise(&mut self.symbolic, matrix(system), &mut self.factor)?;
@@ -158,61 +155,40 @@ impl FreeMotion {
         Ok(())
     }
 
-    /// Preconditioned conjugate gradients; whether they converged.
+    /// Preconditioned conjugate gradients; returns whether they converged.
     fn iterate(
         &self,
         system: &System,
-        turn: Option<&Matrix3<f64>>,
-        exactness: Exactness,
+        rotation: Option<&Matrix3<f64>>,
+        accuracy: Accuracy,
         v: &mut [f64],
     ) -> bool {
-        let b = system.right_hand_side();
-        let n = b.len();
-        let (mut product, mut residual) = (vec![0.0; n], vec![0.0; n]);
-        system.apply(v, &mut product);
-        for ((r, b), p) in residual.iter_mut().zip(b).zip(&product) {
-            *r = b - p;
-        }
-        let mut z = b.to_vec();
-        let enough = match exactness {
-            Exactness::Estimate => {
-                if !self.precondition(turn, &mut z) {
-                    return false;
-                }
-                ESTIMATE * ESTIMATE * dot(b, &z)
-            }
-            Exactness::Solution => SOLUTION * SOLUTION * system.scaled_square(b),
-        };
-        let left = |residual: &[f64], energy: f64| match exactness {
-            Exactness::Estimate => energy,
-            Exactness::Solution => system.scaled_square(residual),
-        };
-        z.copy_from_slice(&residual);
-        if !self.precondition(turn, &mut z) {
+        if self.rest.is_none() {
             return false;
         }
-        let mut direction = z.clone();
-        let mut energy = dot(&residual, &z);
-        for _ in 0..ITERATIONS_MAX {
-            if left(&residual, energy) <= enough {
-                return true;
+        let mut scale = Vec::new();
+        let (norm, relative_residual) = match accuracy {
+            Accuracy::Inexact => (ResidualNorm::Preconditioned, INEXACT_TOLERANCE),
+            Accuracy::Full => {
+                system.write_scale(&mut scale);
+                (ResidualNorm::Scaled(&scale), FULL_TOLERANCE)
             }
-            system.apply(&direction, &mut product);
-            let step = energy / dot(&direction, &product);
-            if !step.is_finite() {
-                return false;
-            }
-            add_scaled(v, step, &direction);
-            add_scaled(&mut residual, -step, &product);
-            z.copy_from_slice(&residual);
-            self.precondition(turn, &mut z);
-            let before = std::mem::replace(&mut energy, dot(&residual, &z));
-            let ratio = energy / before;
-            for (d, z) in direction.iter_mut().zip(&z) {
-                *d = z + ratio * *d;
-            }
-        }
-        left(&residual, energy) <= enough
+        };
+        let limits = CgLimits {
+            norm,
+            relative_residual,
+            iterations_max: ITERATIONS_MAX,
+        };
+        let mut products = (
+            |x: &[f64], y: &mut [f64]| system.apply(x, y),
+            |r: &[f64], z: &mut [f64]| {
+                z.copy_from_slice(r);
+                self.precondition(rotation, z);
+            },
+        );
+        let mut cg = ConjugateGradients::default();
+        let report = cg.improve(&mut products, limits, system.right_hand_side(), v);
+        report.stop == CgStop::Converged
     }
 }
 
@@ -223,24 +199,24 @@ fn matrix(system: &System) -> CsMatViewI<'_, f64, u32> {
     }
 }
 
-/// A number that matrices are factored in.
-trait Precision: faer::traits::RealField + Copy + Default {
+/// The scalar type of a factor.
+trait FactorScalar: faer::traits::RealField + Copy + Default {
     fn of(x: f64) -> Self;
 }
 
-impl Precision for f64 {
+impl FactorScalar for f64 {
     fn of(x: f64) -> Self {
         x
     }
 }
 
-impl Precision for f32 {
+impl FactorScalar for f32 {
     fn of(x: f64) -> Self {
         x as Self
     }
 }
 
-fn factorise<T: Precision>(
+fn factorise<T: FactorScalar>(
     symbolic: &mut Option<SymbolicCholesky<u32>>,
     a: CsMatViewI<'_, f64, u32>,
     factor: &mut Vec<T>,
@@ -280,7 +256,7 @@ fn factorise<T: Precision>(
     Ok(())
 }
 
-fn solve_factored<T: Precision>(symbolic: &SymbolicCholesky<u32>, factor: &[T], x: &mut [T]) {
+fn solve_factored<T: FactorScalar>(symbolic: &SymbolicCholesky<u32>, factor: &[T], x: &mut [T]) {
     let n = x.len();
     let mut memory = MemBuffer::new(symbolic.solve_in_place_scratch::<T>(1, Par::Seq));
     LltRef::<'_, u32, T>::new(symbolic, factor).solve_in_place_with_conj(
@@ -291,17 +267,9 @@ fn solve_factored<T: Precision>(symbolic: &SymbolicCholesky<u32>, factor: &[T], 
     );
 }
 
-fn turn_threes(turn: &Matrix3<f64>, x: &mut [f64]) {
+fn rotate_vectors(rotation: &Matrix3<f64>, x: &mut [f64]) {
     for x in x.chunks_exact_mut(3) {
-        let turned = turn * Vector3::from_column_slice(x);
-        x.copy_from_slice(turned.as_slice());
+        let rotated = rotation * Vector3::from_column_slice(x);
+        x.copy_from_slice(rotated.as_slice());
     }
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
-}
-
-fn add_scaled(x: &mut [f64], scale: f64, y: &[f64]) {
-    x.iter_mut().zip(y).for_each(|(x, y)| *x += scale * y);
 }

@@ -3,7 +3,7 @@
 //! # Where to begin
 //!
 //! [`FemBuilder`] makes a [`FemBody`] of a tetrahedral mesh and a [`Material`]; the body is a
-//! [`DeformableModel`](pliant_contact_sap::DeformableModel), which any stepper takes. A law of your own is a
+//! [`DeformableModel`](pliant_contact_sap::DeformableModel), which any stepper takes. A user-defined law is a
 //! [`PrincipalLaw`](pliant_constitutive::PrincipalLaw) (isotropic) or a [`Material`].
 #![allow(
     non_snake_case,
@@ -22,10 +22,10 @@ mod material;
 mod matrix;
 mod mesh_links;
 mod parallel;
+mod part_material;
 mod region;
 mod rest;
 mod step;
-mod stuff;
 
 pub use body::{AnchorCompliance, FemBody, FemBuilder, Preconditioning, Rayleigh, Rotation};
 pub use error::FemError;

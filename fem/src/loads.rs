@@ -4,15 +4,15 @@ use std::fmt::Debug;
 
 use nalgebra::{Point3, Vector3};
 
-/// A force that acts on a body wherever it is: wind, buoyancy, a magnet.
+/// A body force that depends on position: wind, buoyancy, a magnetic field.
 ///
-/// Evaluated at the vertices where they are when a step starts, and constant in it.
+/// It is evaluated at the positions of the vertices at the start of a step, and constant within it.
 pub trait ForceField: Send + Sync + Debug {
     /// Force per m³ of rest volume at a point, N/m³, world axes.
     fn force_density(&self, p_WQ: &Point3<f64>) -> Vector3<f64>;
 }
 
-/// The same force on every m³ of rest volume, N/m³, world axes.
+/// A uniform force per rest volume, N/m³, world axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UniformForce(pub Vector3<f64>);
 

@@ -1,25 +1,25 @@
-//! Mass on vertices.
+//! Mass matrices.
 
 use nalgebra::Vector3;
 
 use crate::rest::RestElement;
 
-/// How the mass of a tetrahedron is shared among its vertices.
+/// Mass matrix of a tetrahedron.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MassKind {
-    /// A quarter to each vertex: a diagonal matrix, the cheapest, momenta exact.
+    /// A quarter of the mass at each vertex: diagonal, the cheapest, with exact linear momentum.
     #[default]
     Lumped,
-    /// ∫ρ N_a N_b = ρV/20 (1 + δ_ab): the kinetic energy of the interpolated velocity, inertia of coarse meshes included.
+    /// ∫ρ N_a N_b = ρV/20 (1 + δ_ab): the kinetic energy of the interpolated velocity, with exact inertia on coarse meshes.
     Consistent,
 }
 
-/// ∫ρ N_a N_b of two vertices of a tetrahedron of mass `mass`, the same or different, kg.
+/// ∫ρ N_a N_b of vertices a and b of a tetrahedron of mass `mass`, kg.
 pub(crate) fn consistent_entry(mass: f64, a: usize, b: usize) -> f64 {
     if a == b { mass / 10.0 } else { mass / 20.0 }
 }
 
-/// A quarter of what each element has, mass or volume, at each of its vertices.
+/// Sums a quarter of each element's quantity, mass or volume, at its vertices.
 pub(crate) fn lumped(n_vertices: usize, elements: &[RestElement], of_element: &[f64]) -> Vec<f64> {
     let mut sum = vec![0.0; n_vertices];
     for (element, x) in elements.iter().zip(of_element) {

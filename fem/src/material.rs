@@ -5,7 +5,7 @@
 //!
 //! | law | energy density | |
 //! |---|---|---|
-//! | [`LinearCorotated`] | μ‖ε‖² + λ/2 tr²ε, ε = sym(R₀ᵀF) − T, R₀ and T known before the step | quadratic: one linear solve, always positive semidefinite |
+//! | [`LinearCorotated`] | μ‖ε‖² + λ/2 tr²ε, ε = sym(R₀ᵀF) − T, R₀ and T fixed during the step | quadratic: one linear solve, always positive semidefinite |
 //! | [`Linear`] | μ‖ε‖² + λ/2 tr²ε, ε = sym(F) − I | only for small rotations |
 //!
 //! All of them agree with Hooke's law of their Lamé parameters at small strain, and are free of stress and energy at rest.
@@ -30,8 +30,8 @@ pub use tangent::{Principal, Tangent};
 
 /// A hyperelastic law, given by its energy density Ψ(F).
 ///
-/// F is the deformation gradient (3×3, dimensionless, F = I at rest); `lag` holds what is fixed during a step, of use to laws
-/// that are linear within it. The three quantities must be derivatives of each other: `conformance::check_material` (feature
+/// F is the deformation gradient (3×3, dimensionless, F = I at rest); `lag` has the quantities that are fixed during a step,
+/// for laws that are linear within it. The three quantities must be derivatives of each other: `conformance::check_material` (feature
 /// `conformance`) verifies P = ∂Ψ/∂F and δP = (∂P/∂F):δF.
 ///
 /// An isotropic law is best written as a [`PrincipalLaw`](pliant_constitutive::PrincipalLaw), which implements this trait.

@@ -1,8 +1,7 @@
-//! A of one step: sparse, assembled column by column of vertices, the pattern laid out once.
+//! The sparse matrix A of a step, assembled vertex by vertex; the pattern is computed once.
 //!
-//! Each moving vertex owns its columns and gathers from the elements around it, in their order: no two threads write to one
-//! place, and the bits do not depend on how many there are. Where all vertices move in all directions the columns are
-//! 3×3 blocks in a row, and products run over blocks.
+//! The columns of each moving vertex are gathered from the elements around it, in their order, by one thread: results are bit-identical
+//! for any number of threads. If all vertices move in all directions, the matrix consists of 3×3 blocks, and products run over blocks.
 
 mod assembly;
 mod blocks;
@@ -19,7 +18,7 @@ use crate::mesh_links::MeshLinks;
 use assembly::Assembly;
 pub(crate) use blocks::{BlockTable, ElementBlocks, HookeBlocks};
 
-/// Below this many vertices one thread assembles and multiplies faster than two.
+/// With fewer vertices one thread is faster than two.
 const PARALLEL_MIN: usize = 512;
 const CHUNK: usize = 64;
 
@@ -28,7 +27,7 @@ const CHUNK: usize = 64;
 pub(crate) enum MassPart<'a> {
     /// On the diagonal: scale · mass of each vertex, kg.
     Lumped(f64, &'a [f64]),
-    /// scale · mass of each element, kg, shared consistently.
+    /// scale · mass of each element, kg, as consistent mass.
     Consistent(f64, &'a [f64]),
 }
 
@@ -94,7 +93,7 @@ impl System {
         self.sizes.clear();
         let (mut starts, mut indices) = (vec![0_u32], Vec::new());
         let mut neighbours: Vec<u32> = Vec::new();
-        // First row of each neighbour in the column at hand.
+        // First row of each neighbour in the present column.
         let mut row_of = vec![HELD; links.n_vertices()];
         for &vertex in dofs.moving() {
             neighbours.clear();
@@ -175,18 +174,16 @@ impl System {
         }
     }
 
-    /// ‖D x‖² with D = diag(A)^(−1/2).
-    pub(crate) fn scaled_square(&self, x: &[f64]) -> f64 {
-        let (mut sum, mut blocks) = (0.0, self.diagonal.as_slice());
+    /// Writes diag(A)^(−1/2).
+    pub(crate) fn write_scale(&self, scale: &mut Vec<f64>) {
+        scale.clear();
+        let mut blocks = self.diagonal.as_slice();
         for column in &self.columns {
             let n = column.n_free();
             let (block, rest) = blocks.split_at(n * n);
             blocks = rest;
-            for k in 0..n {
-                sum += x[column.first_dof + k].powi(2) / block[k * (n + 1)];
-            }
+            scale.extend((0..n).map(|k| block[k * (n + 1)].sqrt().recip()));
         }
-        sum
     }
 
     fn product_of_column(&self, column: &Column, x: &[f64], y: &mut [f64]) {
@@ -272,13 +269,13 @@ mod tests {
 
     use pliant_constitutive::Lame;
 
-    use crate::stuff::PerElement;
+    use crate::part_material::PerElement;
 
     fn lame() -> Lame {
         Lame::new(2.0, 5.0).unwrap()
     }
 
-    /// A by dense sums, the plain way.
+    /// A by dense sums.
     fn dense(links: &MeshLinks, gradients: &[[Vector3<f64>; 4]], mass: &[f64]) -> DMatrix<f64> {
         let n = 3 * links.n_vertices();
         let mut a = DMatrix::zeros(n, n);

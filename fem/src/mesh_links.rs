@@ -1,11 +1,11 @@
-//! Which elements meet at each vertex.
+//! The elements around each vertex.
 
 use std::ops::Range;
 
 use pliant_hydroelastic::mesh::TetMesh;
 
-/// Elements around vertices. An *incidence* is an element seen from one of its vertices; those of a vertex are
-/// consecutive, in the order of their elements.
+/// Elements around vertices. An *incidence* is a pair of an element and one of its vertices; those of a vertex are consecutive, in the
+/// order of their elements.
 #[derive(Clone, Debug)]
 pub(crate) struct MeshLinks {
     corners: Vec<[u32; 4]>,

@@ -1,9 +1,9 @@
-//! Loops over elements and vertices, on all threads where it pays. Every item is computed from its index alone, so the
-//! number of threads leaves no trace in the bits.
+//! Loops over elements and vertices, on all threads if they are long. Every item is a function of its index, so that results are
+//! bit-identical for any number of threads.
 
 use rayon::prelude::*;
 
-/// Shorter loops stay on one thread: waking others costs what some hundred elements do.
+/// Shorter loops run on one thread: waking others costs as much as some hundred elements.
 const PARALLEL_MIN: usize = 1024;
 const CHUNK_MIN: usize = 128;
 
@@ -33,16 +33,19 @@ pub(crate) fn largest(n: usize, each: impl Fn(usize) -> f64 + Sync + Send) -> f6
     values.map(each).reduce(|| 0.0, f64::max)
 }
 
-/// The first of `n` items that is so, and how many are.
-pub(crate) fn count(n: usize, is: impl Fn(usize) -> bool + Sync + Send) -> Option<(usize, usize)> {
-    let (first, many) = if n < PARALLEL_MIN {
+/// The first of `n` items that satisfies a condition, and the number of those that do.
+pub(crate) fn count(
+    n: usize,
+    holds: impl Fn(usize) -> bool + Sync + Send,
+) -> Option<(usize, usize)> {
+    let (first, total) = if n < PARALLEL_MIN {
         (0..n)
-            .filter(|i| is(*i))
-            .fold((n, 0), |(first, many), i| (first.min(i), many + 1))
+            .filter(|i| holds(*i))
+            .fold((n, 0), |(first, total), i| (first.min(i), total + 1))
     } else {
         let items = (0..n).into_par_iter().with_min_len(CHUNK_MIN);
-        let found = items.filter(|i| is(*i)).map(|i| (i, 1));
+        let found = items.filter(|i| holds(*i)).map(|i| (i, 1));
         found.reduce(|| (n, 0), |a, b| (a.0.min(b.0), a.1 + b.1))
     };
-    (many > 0).then_some((first, many))
+    (total > 0).then_some((first, total))
 }

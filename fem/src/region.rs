@@ -1,4 +1,4 @@
-//! Which vertices are meant: by number or by place.
+//! Sets of vertices and elements, by index or by position.
 
 use nalgebra::Vector3;
 use pliant_hydroelastic::mesh::{TetIdx, TetMesh};
@@ -10,7 +10,7 @@ use crate::error::FemError;
 pub enum Region {
     /// Every vertex.
     All,
-    /// These.
+    /// These indices.
     Vertices(Vec<u32>),
     /// Within a box, its faces included.
     Box {
@@ -36,8 +36,7 @@ pub enum Region {
 }
 
 impl Region {
-    /// The vertices of `mesh` in the region, ascending; a billionth of the mesh's size counts as on the border. `what` is
-    /// the purpose, for messages.
+    /// The vertices of `mesh` in the region, ascending, with a tolerance of 1e-9 of the mesh's size. `what` is the purpose, for messages.
     ///
     /// # Errors
     /// [`FemError::EmptyRegion`] or [`FemError::NoSuchVertex`].
@@ -93,9 +92,9 @@ impl Region {
 /// A set of elements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Elements {
-    /// These.
+    /// These indices.
     Numbered(Vec<u32>),
-    /// Those whose centroid is in the region; of [`Region::Vertices`] those whose corners are all named.
+    /// Those whose centroid is in the region; for [`Region::Vertices`] those whose corners all belong to it.
     Within(Region),
 }
 
@@ -167,7 +166,7 @@ mod tests {
     use pliant_hydroelastic::mesh::generate::tet_cuboid;
 
     #[test]
-    fn regions_pick_vertices_by_place_and_say_where_the_mesh_is_when_empty() {
+    fn regions_select_vertices_by_position_and_empty_ones_report_the_bounds_of_the_mesh() {
         let mesh = tet_cuboid(Vector3::new(0.5, 0.1, 0.1), [5, 1, 1]).unwrap();
         let count = |region: Region| region.vertices(&mesh, "test").unwrap().len();
         assert_eq!(count(Region::All), 24);

@@ -1,14 +1,14 @@
-//! Tetrahedra at rest: shape gradients and volumes, from which every deformation gradient follows.
+//! Tetrahedra at rest: gradients of shape functions and volumes, which determine deformation gradients.
 
 use nalgebra::{Matrix3, Vector3};
 
-/// How a body may deform.
+/// Kinematic assumption of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kinematics {
-    /// In space.
+    /// Three-dimensional deformation.
     #[default]
     Solid,
-    /// In planes z = const of the world: nothing depends on z (∂/∂z = 0 in F) and no vertex moves along it.
+    /// Plane strain in planes z = const of the world: no dependence on z (∂/∂z = 0 in F) and no motion along it.
     ///
     /// Source: Han, Masterjohn, Castro (2023), section VII-A.
     PlaneStrain,
@@ -25,7 +25,7 @@ pub(crate) struct RestElement {
 }
 
 impl RestElement {
-    /// From its corners, which span a positive volume.
+    /// The element of corners that span a positive volume.
     pub(crate) fn new(
         vertices: [u32; 4],
         corners: [Vector3<f64>; 4],
@@ -55,7 +55,7 @@ impl RestElement {
         self.gradient_of(&self.vertices.map(|vertex| y[vertex as usize]))
     }
 
-    /// The same of a field with values `at` its own four vertices.
+    /// The same of a field with values `at` its four vertices.
     #[inline]
     pub(crate) fn gradient_of(&self, at: &[Vector3<f64>; 4]) -> Matrix3<f64> {
         let mut gradient = Matrix3::zeros();
@@ -76,15 +76,15 @@ impl RestElement {
         [-(a + b + c), a, b, c]
     }
 
-    /// V P ∇N of vertices 1, 2, 3: what stress P takes from their momentum a second.
+    /// V P ∇N of vertices 1, 2, 3, N: minus the forces of stress P on them.
     #[inline]
-    pub(crate) fn pull(&self, stress: &Matrix3<f64>) -> [Vector3<f64>; 3] {
+    pub(crate) fn nodal_forces(&self, stress: &Matrix3<f64>) -> [Vector3<f64>; 3] {
         self.gradients.map(|g| stress * (g * self.volume))
     }
 }
 
 impl Kinematics {
-    /// What F has besides the gradient of the positions.
+    /// The part of F that is not the gradient of the positions.
     pub(crate) fn out_of_plane(self) -> Matrix3<f64> {
         match self {
             Self::Solid => Matrix3::zeros(),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn plane_strain_sees_nothing_of_z() {
+    fn plane_strain_has_no_deformation_along_z() {
         let kinematics = Kinematics::PlaneStrain;
         let element = RestElement::new([0, 1, 2, 3], corners(), kinematics);
         let F = Matrix3::new(1.2, 0.3, 0.0, -0.2, 0.8, 0.0, 0.0, 0.0, 1.0);

@@ -38,7 +38,7 @@ use crate::matrix::System;
 
 use elements::{Elasticity, ElementState};
 
-/// Workspace of one step after another.
+/// Workspace of a step, reused from step to step.
 #[derive(Debug)]
 pub(crate) struct FemStep {
     parts: Arc<Parts>,
@@ -56,7 +56,7 @@ pub(crate) struct FemStep {
     free_motion: FreeMotion,
     /// A⁻¹b, where the lagged rotations were updated by it.
     free: Vec<f64>,
-    /// The body's mean rotation, where the step offers a preconditioner.
+    /// The body's mean rotation, if the step offers a preconditioner.
     mean_rotation: Option<Matrix3<f64>>,
     scratch: Scratch,
 }
@@ -66,7 +66,7 @@ struct Scratch {
     velocity: Vec<Vector3<f64>>,
     field: Vec<Vector3<f64>>,
     residual: Vec<Vector3<f64>>,
-    pulls: Vec<[Vector3<f64>; 3]>,
+    nodal_forces: Vec<[Vector3<f64>; 3]>,
     values: Vec<f64>,
 }
 
@@ -110,7 +110,7 @@ impl FemStep {
         self.q[vertex] + self.mean_velocity(vertex, v) * self.time_step.forces_s()
     }
 
-    /// Velocities of all vertices, those in the solve from `v`.
+    /// Velocities of all vertices, with `v` the free ones.
     fn all_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
         out.clone_from(&self.v);
         self.dofs.scatter(v, out);
@@ -151,7 +151,7 @@ impl BodyStep for FemStep {
     fn linearise(&mut self, v: &[f64]) -> Result<(), BodyError> {
         match self.parts.linearity {
             Linearity::Nonlinear => self.linearise_at(v),
-            Linearity::Linear | Linearity::Corotated => self.linearise_as_opened(),
+            Linearity::Linear | Linearity::Corotated => self.linearise_at_start(),
         }
         self.prepare_preconditioner()
     }
@@ -215,10 +215,12 @@ impl BodyStep for FemStep {
     fn constraints(&self, out: &mut InternalConstraints<'_>) {
         for anchor in &self.parts.anchors {
             let vertex = anchor.vertex as usize;
-            let apart = self.q[vertex] - self.parts.rest[vertex];
+            let displacement = self.q[vertex] - self.parts.rest[vertex];
             for (axis, dof) in self.dofs.free(anchor.vertex) {
                 let w = out.inverse_inertia(dof as usize);
-                let error = self.time_step.coasted(apart[axis], self.v[vertex][axis]);
+                let error = self
+                    .time_step
+                    .coasted(displacement[axis], self.v[vertex][axis]);
                 let law = match anchor.compliance {
                     AnchorCompliance::NearRigid => Bilateral::near_rigid(self.time_step, error, w),
                     AnchorCompliance::Spring {
@@ -235,7 +237,7 @@ impl BodyStep for FemStep {
         }
     }
 
-    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+    fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         let mut velocities = Vec::new();
         self.all_velocities(v, &mut velocities);
         let vertices = velocities.iter().enumerate();
@@ -332,7 +334,7 @@ impl NonlinearBalance for FemStep {
 impl StartLinearisation for FemStep {
     fn linearise_start(&mut self, v: &mut Vec<f64>) -> Result<(), BodyError> {
         self.elements.forget_velocity();
-        self.linearise_as_opened();
+        self.linearise_at_start();
         v.clone_from(&self.start);
         self.prepare_preconditioner()
     }
@@ -356,7 +358,7 @@ impl ExplicitStep for FemStep {
     fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
         // v0 − M⁻¹m(v0) with forces at the start: θ = 0.
         let mut scratch = Scratch::default();
-        self.elements.start_pulls(self, &mut scratch);
+        self.elements.start_nodal_forces(self, &mut scratch);
         let parts = &*self.parts;
         let mut velocities = self.v.clone();
         for (vertex, v) in velocities.iter_mut().enumerate() {
@@ -364,7 +366,7 @@ impl ExplicitStep for FemStep {
             let mut force = self.external[vertex] - drag;
             for incidence in parts.links.incidences(vertex as u32) {
                 let (element, local) = parts.links.element(incidence);
-                let [a, b, c] = &scratch.pulls[element];
+                let [a, b, c] = &scratch.nodal_forces[element];
                 force -= [-(a + b + c), *a, *b, *c][local];
             }
             *v += force * (self.time_step.length_s / parts.vertex_mass[vertex]);

@@ -4,8 +4,9 @@
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_hydroelastic::{
-    Aabb, ContactGeometry, ContactKey, ContactPoint, CustomShape, GeometryDispatcher,
-    GeometryError, MaterialPoint, PointStiffness, Posed, Query, RigidShape, Shape, SignedDistance,
+    Aabb, ContactGeometry, ContactKey, ContactPoint, ContactWorkspace, CustomShape,
+    GeometryDispatcher, GeometryError, MaterialPoint, PointStiffness, Posed, Query, RigidShape,
+    Shape, SignedDistance,
 };
 
 /// The terrain z ≤ 0.1 sin x. Its slope is at most 0.1, so the height above it divided by √1.01 never exceeds the
@@ -40,6 +41,7 @@ impl ContactGeometry for BallsOnWaves {
         a: Posed<'_>,
         b: Posed<'_>,
         q: &Query,
+        _: &mut ContactWorkspace,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
         let (Posed::Rigid(a), Posed::Rigid(b)) = (a, b) else {
@@ -88,6 +90,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             still(&ball, 0.49),
             still(&waves, 0.0),
             &Query::new(0.01, 9.81)?,
+            &mut ContactWorkspace::default(),
             &mut contacts,
         )
         .ok_or("no implementation handles this pair")??;

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_hydroelastic::{
-    ContactChoice, ContactGeometry, PointContact, Posed, Query, RigidShape, Shape, Twist,
+    ContactChoice, ContactGeometry, ContactWorkspace, PointContact, Posed, Query, RigidShape,
+    Shape, Twist,
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -46,6 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     choice: ContactChoice::Point,
                 };
                 let mut out = Vec::new();
+                let mut workspace = ContactWorkspace::default();
                 let mut best = f64::INFINITY;
                 let mut total = 0;
                 for round in 0..20 {
@@ -72,6 +74,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                             posed(a, X_WA, Vector3::new(0.0, 0.0, -speed)),
                             posed(b, Isometry3::identity(), Vector3::zeros()),
                             &q,
+                            &mut workspace,
                             &mut out,
                         );
                         assert!(matches!(answer, Some(Ok(()))));

@@ -7,8 +7,8 @@ use std::time::Instant;
 use nalgebra::{Isometry3, Vector3};
 use pliant_hydroelastic::mesh::generate;
 use pliant_hydroelastic::{
-    Compliance, ContactChoice, ContactGeometry, GeometryDispatcher, PatchGeometry, Posed, Query,
-    RigidShape, Shape,
+    Compliance, ContactChoice, ContactGeometry, ContactWorkspace, GeometryDispatcher,
+    PatchGeometry, Posed, Query, RigidShape, Shape,
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -79,6 +79,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let mut q = Query::new(1e-3, 9.81)?;
             q.choice = choice;
             let mut out = Vec::new();
+            let mut workspace = ContactWorkspace::default();
             let mut best = f64::INFINITY;
             for round in 0..30 {
                 let start = Instant::now();
@@ -100,6 +101,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                             posed(a, patch_A, X_WA),
                             posed(b, patch_B, Isometry3::identity()),
                             &q,
+                            &mut workspace,
                             &mut out,
                         )
                         .ok_or("no implementation handles this pair")??;

@@ -10,8 +10,8 @@ use std::time::Instant;
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_hydroelastic::mesh::generate::tet_torus;
 use pliant_hydroelastic::{
-    ContactGeometry, ContactPoint, DeformingSurface, Posed, Query, RigidShape, SelfExclusion,
-    Shape, SoftContact, SoftMesh,
+    ContactGeometry, ContactPoint, ContactWorkspace, DeformingSurface, Posed, Query, RigidShape,
+    SelfExclusion, Shape, SoftContact, SoftMesh,
 };
 
 struct Soft {
@@ -93,6 +93,7 @@ fn main() {
         other.update();
         let update = median_ms(|| soft.update());
         let mut out: Vec<ContactPoint> = Vec::new();
+        let mut workspace = ContactWorkspace::default();
         let mut row = format!(
             "{:6} {:6} {:6}   update {update:.2}",
             3 * soft.points.len(),
@@ -105,7 +106,8 @@ fn main() {
         for partner in [ground, hook, other.posed(), soft.posed()] {
             let ms = median_ms(|| {
                 out.clear();
-                let found = SoftContact.collide(soft.posed(), partner, &q, &mut out);
+                let found =
+                    SoftContact.collide(soft.posed(), partner, &q, &mut workspace, &mut out);
                 found.expect("a supported pair").expect("finite");
             });
             row += &format!("   {ms:.2} ({})", out.len());

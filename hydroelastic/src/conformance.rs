@@ -16,7 +16,8 @@ pub use patches::{PatchBody, check_patch_pairs};
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use crate::{
-    ContactChoice, ContactGeometry, ContactPoint, Posed, Primitive, Query, RigidShape, Shape,
+    ContactChoice, ContactGeometry, ContactPoint, ContactWorkspace, Posed, Primitive, Query,
+    RigidShape, Shape,
 };
 
 /// A violated requirement: which, where, and by how much.
@@ -122,10 +123,13 @@ impl Checker<'_> {
             Posed::Rigid(RigidShape::at_rest(shape, *X_WG))
         }
         let mut out = Vec::new();
-        match self
-            .geometry
-            .collide(still(a, X_WA), still(b, X_WB), &self.query, &mut out)
-        {
+        match self.geometry.collide(
+            still(a, X_WA),
+            still(b, X_WB),
+            &self.query,
+            &mut ContactWorkspace::default(),
+            &mut out,
+        ) {
             Some(Ok(())) => Ok(out),
             Some(Err(e)) => self.violated("finite poses must be accepted", e),
             None => self.violated("the pair must be supported", "None"),
@@ -372,9 +376,10 @@ mod tests {
             a: Posed<'_>,
             b: Posed<'_>,
             q: &Query,
+            workspace: &mut ContactWorkspace,
             out: &mut Vec<ContactPoint>,
         ) -> Option<Result<(), GeometryError>> {
-            let answer = PointContact.collide(a, b, q, out);
+            let answer = PointContact.collide(a, b, q, workspace, out);
             out.iter_mut().for_each(self.0);
             answer
         }

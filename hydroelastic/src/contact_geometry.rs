@@ -1,6 +1,7 @@
 //! The trait of contact implementations, and the settings of a contact query.
 
 use crate::contact_point::ContactPoint;
+use crate::contact_workspace::ContactWorkspace;
 use crate::posed::Posed;
 use crate::{GeometryError, Shape};
 
@@ -76,6 +77,8 @@ impl Query {
 pub trait ContactGeometry: Send + Sync {
     /// Appends the contacts of A and B to `out`; `None` if this implementation does not handle the pair.
     ///
+    /// `workspace` is memory only; its contents do not affect the result.
+    ///
     /// Within `q.margin` a pair is in contact by its nearest points; beyond it only if the predicted paths intersect
     /// within the step (speculative contact). Normals point from B into A.
     ///
@@ -86,6 +89,7 @@ pub trait ContactGeometry: Send + Sync {
         a: Posed<'_>,
         b: Posed<'_>,
         q: &Query,
+        workspace: &mut ContactWorkspace,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>>;
 }

@@ -3,6 +3,7 @@
 use crate::GeometryError;
 use crate::contact_geometry::{ContactGeometry, Query};
 use crate::contact_point::ContactPoint;
+use crate::contact_workspace::ContactWorkspace;
 use crate::filament_contact::FilamentContact;
 use crate::particle_contact::ParticleContact;
 use crate::patch::PatchContact;
@@ -59,10 +60,11 @@ impl ContactGeometry for GeometryDispatcher {
         a: Posed<'_>,
         b: Posed<'_>,
         q: &Query,
+        workspace: &mut ContactWorkspace,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
         self.implementations
             .iter()
-            .find_map(|e| e.collide(a, b, q, out))
+            .find_map(|e| e.collide(a, b, q, workspace, out))
     }
 }

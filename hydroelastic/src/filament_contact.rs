@@ -15,10 +15,9 @@ mod joints;
 mod rigid;
 mod round;
 
-use std::cell::RefCell;
-
 use crate::contact_geometry::{ContactGeometry, Query};
 use crate::contact_point::ContactPoint;
+use crate::contact_workspace::ContactWorkspace;
 use crate::filament::{Filament, Solid};
 use crate::posed::{DeformingSurface, Posed, RigidShape};
 use crate::{Aabb, GeometryError, Shape};
@@ -33,19 +32,15 @@ use round::Ball;
 /// their overlap. Two filaments with the same id are one filament in self-contact; each pair of segments is then
 /// reported once, with the higher index as A.
 ///
-/// A pure function of its arguments; does not allocate once the thread's buffers have grown.
+/// A pure function of its arguments; does not allocate once the buffers of the workspace have grown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FilamentContact;
 
-thread_local! {
-    /// Reused storage; keeps no results.
-    static WORKSPACE: RefCell<Workspace> = RefCell::default();
-}
-
+/// Buffers of contact of filaments.
 #[derive(Default)]
-struct Workspace {
+pub(crate) struct Workspace {
     found: Vec<SegmentContact>,
-    points: Vec<ContactPoint>,
+    on_rigid: rigid::Workspace,
 }
 
 impl ContactGeometry for FilamentContact {
@@ -54,6 +49,7 @@ impl ContactGeometry for FilamentContact {
         a: Posed<'_>,
         b: Posed<'_>,
         q: &Query,
+        workspace: &mut ContactWorkspace,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
         match (&a, &b) {
@@ -80,24 +76,29 @@ impl ContactGeometry for FilamentContact {
         if let Err(e) = a.check('a').and_then(|()| b.check('b')) {
             return Some(Err(e));
         }
-        Some(WORKSPACE.with_borrow_mut(|w| {
-            w.found.clear();
-            match (a, b) {
-                (Posed::Filament(f), Posed::Filament(g)) if f.id() == g.id() => {
-                    with_itself(f, q, w, out)
-                }
-                (Posed::Filament(f), Posed::Filament(g)) => with_another(f, g, q, w, out),
-                (Posed::Filament(f), Posed::Rigid(r)) => with_shape(f, &r, q, w, out),
-                (Posed::Rigid(r), Posed::Filament(f)) => {
-                    swapped(out, |out| with_shape(f, &r, q, w, out))
-                }
-                (Posed::Filament(f), Posed::Deforming(s)) => with_balls(f, &s, q, w, out),
-                (Posed::Deforming(s), Posed::Filament(f)) => {
-                    swapped(out, |out| with_balls(f, &s, q, w, out))
-                }
-                _ => Ok(()),
-            }
-        }))
+        Some(collide(a, b, q, workspace.get(), out))
+    }
+}
+
+/// Appends the contacts of a pair with at least one filament, both of them checked.
+pub(crate) fn collide(
+    a: Posed<'_>,
+    b: Posed<'_>,
+    q: &Query,
+    w: &mut Workspace,
+    out: &mut Vec<ContactPoint>,
+) -> Result<(), GeometryError> {
+    w.found.clear();
+    match (a, b) {
+        (Posed::Filament(f), Posed::Filament(g)) if f.id() == g.id() => with_itself(f, q, w, out),
+        (Posed::Filament(f), Posed::Filament(g)) => with_another(f, g, q, w, out),
+        (Posed::Filament(f), Posed::Rigid(r)) => with_shape(f, &r, q, w, out),
+        (Posed::Rigid(r), Posed::Filament(f)) => swapped(out, |out| with_shape(f, &r, q, w, out)),
+        (Posed::Filament(f), Posed::Deforming(s)) => with_balls(f, &s, q, w, out),
+        (Posed::Deforming(s), Posed::Filament(f)) => {
+            swapped(out, |out| with_balls(f, &s, q, w, out))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -120,11 +121,11 @@ fn with_itself(
     w: &mut Workspace,
     out: &mut Vec<ContactPoint>,
 ) -> Result<(), GeometryError> {
-    let Workspace { found, points } = w;
+    let Workspace { found, on_rigid } = w;
     let mut result = Ok(());
     f.boxes().visit_own_pairs(q.margin, |i, j| {
         if result.is_ok() && !f.excludes(i, j) {
-            result = segments((f, j), (f, i), q, points, found);
+            result = segments((f, j), (f, i), q, on_rigid, found);
         }
     });
     result?;
@@ -139,11 +140,11 @@ fn with_another(
     w: &mut Workspace,
     out: &mut Vec<ContactPoint>,
 ) -> Result<(), GeometryError> {
-    let Workspace { found, points } = w;
+    let Workspace { found, on_rigid } = w;
     let mut result = Ok(());
     f.boxes().visit_pairs(g.boxes(), q.margin, |i, j| {
         if result.is_ok() {
-            result = segments((f, i), (g, j), q, points, found);
+            result = segments((f, i), (g, j), q, on_rigid, found);
         }
     });
     result?;
@@ -156,11 +157,11 @@ fn segments(
     (f, i): (&Filament, usize),
     (g, j): (&Filament, usize),
     q: &Query,
-    points: &mut Vec<ContactPoint>,
+    w: &mut rigid::Workspace,
     found: &mut Vec<SegmentContact>,
 ) -> Result<(), GeometryError> {
     if f.solid(i) != Solid::Capsule || g.solid(j) != Solid::Capsule {
-        return rigid::on_segment((f, i), (g, j), q, points, found);
+        return rigid::on_segment((f, i), (g, j), q, w, found);
     }
     let (a, b) = (round::of_segment(f, i), round::of_segment(g, j));
     round::touch((f, i, &a), (Some(g), Position::Segment(j), &b), q, found);
@@ -174,7 +175,7 @@ fn with_balls(
     w: &mut Workspace,
     out: &mut Vec<ContactPoint>,
 ) -> Result<(), GeometryError> {
-    let Workspace { found, points } = w;
+    let Workspace { found, on_rigid } = w;
     let whole = f.swept_aabb(q.margin);
     for v in 0..s.points.len() {
         let ball = Ball::of(s, v);
@@ -188,7 +189,7 @@ fn with_balls(
             |i| {
                 if f.solid(i) != Solid::Capsule {
                     if result.is_ok() {
-                        result = rigid::on_ball((f, i), &ball, q, points, found);
+                        result = rigid::on_ball((f, i), &ball, q, on_rigid, found);
                     }
                 } else {
                     let a = round::of_segment(f, i);
@@ -214,7 +215,7 @@ fn with_shape(
     w: &mut Workspace,
     out: &mut Vec<ContactPoint>,
 ) -> Result<(), GeometryError> {
-    let Workspace { found, points } = w;
+    let Workspace { found, on_rigid } = w;
     let bounds = r.swept_aabb(q.time_step_s, q.margin);
     let plane = match (r.shape, r.V_WG.angular.norm() > 0.0) {
         (Shape::HalfSpace, false) => Some(r.X_WG.rotation * nalgebra::Vector3::z()),
@@ -232,7 +233,7 @@ fn with_shape(
     let mut result = Ok(());
     f.boxes().visit(near, |i| {
         if result.is_ok() {
-            result = rigid::on_shape((f, i), &Partner { shape: r }, q, points, found);
+            result = rigid::on_shape((f, i), &Partner { shape: r }, q, on_rigid, found);
         }
     });
     result?;

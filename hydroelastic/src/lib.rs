@@ -13,6 +13,7 @@ mod collision_filter;
 pub mod conformance;
 mod contact_geometry;
 mod contact_point;
+mod contact_workspace;
 mod dispatcher;
 mod field;
 mod filament;
@@ -48,6 +49,7 @@ pub use contact_geometry::{ContactChoice, ContactGeometry, Query};
 pub use contact_point::{
     ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness, Primitive,
 };
+pub use contact_workspace::ContactWorkspace;
 pub use dispatcher::GeometryDispatcher;
 pub use field::{Attachment, Compliance, PressureField};
 pub use filament::{Filament, FlatSection, Outline, Tips};
@@ -61,8 +63,8 @@ pub use point_contact::PointContact;
 pub use posed::{DeformingSurface, Posed, RigidShape};
 pub use self_exclusion::SelfExclusion;
 pub use shape::{
-    Capsule, Cone, ConvexHull, Cuboid, CustomShape, Cylinder, Ellipsoid, EllipticCylinder,
-    HullEdge, HullFace, MassProperties, MeshShape, Shape, Sphere,
+    AnalyticShape, Capsule, Cone, ConvexHull, Cuboid, CustomShape, Cylinder, Ellipsoid,
+    EllipticCylinder, HullEdge, HullFace, MassProperties, MeshShape, Shape, Sphere,
 };
 pub use signed_distance::SignedDistance;
 pub use soft_contact::SoftContact;

@@ -1,12 +1,11 @@
 //! Point contact of a deforming surface, represented by balls at its vertices, with shapes, other surfaces and itself.
 
-use std::cell::RefCell;
-
 use nalgebra::{Point3, Vector3};
 
 use crate::GeometryError;
 use crate::contact_geometry::{ContactGeometry, Query};
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness};
+use crate::contact_workspace::ContactWorkspace;
 use crate::posed::{DeformingSurface, Posed, RigidShape};
 
 /// Balls at the vertices of a deforming surface against rigid shapes and against other such balls.
@@ -24,6 +23,7 @@ impl ContactGeometry for ParticleContact {
         a: Posed<'_>,
         b: Posed<'_>,
         q: &Query,
+        workspace: &mut ContactWorkspace,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
         if !matches!(
@@ -46,7 +46,7 @@ impl ContactGeometry for ParticleContact {
                 }
             }
             (Posed::Deforming(s), Posed::Deforming(t)) => {
-                ORDERS.with_borrow_mut(|orders| surface_on_surface(&s, &t, q, orders, out));
+                surface_on_surface(&s, &t, q, workspace.get(), out);
             }
             _ => return None,
         }
@@ -169,12 +169,12 @@ fn surface_on_surface(
     s: &DeformingSurface<'_>,
     t: &DeformingSurface<'_>,
     q: &Query,
-    orders: &mut (Vec<Interval>, Vec<Interval>),
+    w: &mut Workspace,
     out: &mut Vec<ContactPoint>,
 ) {
     let same = s.id == t.id;
     let dt = q.time_step_s;
-    let (order_s, order_t) = orders;
+    let Workspace { order_s, order_t } = w;
     sorted_intervals(s, q, order_s);
     if !same {
         sorted_intervals(t, q, order_t);
@@ -223,9 +223,11 @@ fn surface_on_surface(
 /// Lowest and highest x of a swept ball, and its vertex.
 type Interval = (f64, f64, u32);
 
-thread_local! {
-    /// Reused storage; keeps no results.
-    static ORDERS: RefCell<(Vec<Interval>, Vec<Interval>)> = RefCell::default();
+/// The balls of either surface, sorted along x.
+#[derive(Default)]
+struct Workspace {
+    order_s: Vec<Interval>,
+    order_t: Vec<Interval>,
 }
 
 /// Extent of every swept ball along x, sorted.

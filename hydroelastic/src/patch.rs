@@ -18,8 +18,6 @@ mod slab_on_surface;
 mod soft_overlap;
 mod workspace;
 
-use std::cell::RefCell;
-
 pub(crate) use balance::Balance;
 pub(crate) use contact_patch::PatchSums;
 pub use contact_patch::{ContactPatch, PatchPolygon, PatchSummary};
@@ -32,6 +30,7 @@ use nalgebra::Point3;
 
 use crate::contact_geometry::{ContactChoice, ContactGeometry, Query};
 use crate::contact_point::ContactPoint;
+use crate::contact_workspace::ContactWorkspace;
 use crate::patch_geometry::{PatchGeometry, Side};
 use crate::point_contact::PointContact;
 use crate::posed::{Posed, RigidShape};
@@ -81,13 +80,9 @@ use workspace::Workspace;
 /// Patches are computed at the current poses. A body that travels further within one step than its partner's field is
 /// deep is found by the swept paths of [`PointContact`].
 ///
-/// A pure function of its arguments; does not allocate once the thread's buffers have grown.
+/// A pure function of its arguments; does not allocate once the buffers of the workspace have grown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PatchContact;
-
-thread_local! {
-    static WORKSPACE: RefCell<Workspace> = RefCell::default();
-}
 
 impl PatchContact {
     /// The patch itself, for visualisation and observables: polygons with their pressures, and their sums. `None` if no
@@ -101,6 +96,7 @@ impl PatchContact {
         &self,
         a: Posed<'_>,
         b: Posed<'_>,
+        workspace: &mut ContactWorkspace,
         out: &mut ContactPatch,
     ) -> Option<Result<(), GeometryError>> {
         out.clear();
@@ -109,15 +105,14 @@ impl PatchContact {
             return None;
         }
         Some(a.check('a').and_then(|()| b.check('b')).map(|()| {
-            WORKSPACE.with_borrow_mut(|w| {
-                let frame = match (&a, &b) {
-                    (Posed::Filament(f), Posed::Filament(g)) => filaments::find_between(f, g, w),
-                    _ => find(side_A, side_B, w),
-                };
-                if let Some(frame) = frame {
-                    out.fill(&w.found, &frame, &PressureSource::Field);
-                }
-            });
+            let w: &mut Workspace = workspace.get();
+            let frame = match (&a, &b) {
+                (Posed::Filament(f), Posed::Filament(g)) => filaments::find_between(f, g, w),
+                _ => find(side_A, side_B, w),
+            };
+            if let Some(frame) = frame {
+                out.fill(&w.found, &frame, &PressureSource::Field);
+            }
         }))
     }
 }
@@ -128,9 +123,12 @@ impl ContactGeometry for PatchContact {
         a: Posed<'_>,
         b: Posed<'_>,
         q: &Query,
+        workspace: &mut ContactWorkspace,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
-        if q.choice == ContactChoice::Point || is_deforming_self(&a, &b) {
+        // Self-contact of a filament can have patches.
+        let is_deforming_self = matches!(a, Posed::Deforming(_)) && a.is_same_as(&b);
+        if q.choice == ContactChoice::Point || is_deforming_self {
             return None;
         }
         let sides = side_of(&a)
@@ -150,27 +148,21 @@ impl ContactGeometry for PatchContact {
             return Some(Err(e));
         }
         if let (Posed::Filament(_), _) | (_, Posed::Filament(_)) = (&a, &b) {
-            return Some(
-                WORKSPACE
-                    .with_borrow_mut(|w| filaments::collide(side_A, side_B, (&a, &b), q, w, out)),
-            );
+            let w = workspace.get();
+            return Some(filaments::collide(side_A, side_B, (&a, &b), q, w, out));
         }
         let start = out.len();
-        let balance = WORKSPACE.with_borrow_mut(|w| {
-            if let Some(frame) = find(side_A, side_B, w) {
-                let Workspace { found, points, .. } = w;
-                points.emit(found, &frame, (&a, &b), q, StiffnessSource::Field, out);
-            }
-            match w.found.pieces.is_empty() {
-                true => Balanced::Nowhere,
-                false => Balanced::Somewhere,
-            }
-        });
-        if balance == Balanced::Nowhere && is_enclosed(&a, &b) {
-            return Some(PointContact.collide(a, b, q, out).unwrap_or(Ok(())));
+        let w: &mut Workspace = workspace.get();
+        if let Some(frame) = find(side_A, side_B, w) {
+            let Workspace { found, points, .. } = w;
+            points.emit(found, &frame, (&a, &b), q, StiffnessSource::Field, out);
+        }
+        if w.found.pieces.is_empty() && is_enclosed(&a, &b) {
+            let answer = PointContact.collide(a, b, q, workspace, out);
+            return Some(answer.unwrap_or(Ok(())));
         }
         if out.len() == start && travels_through(&a, &b, q, &[side_A.0, side_B.0]) {
-            let answer = PointContact.collide(a, b, q, out);
+            let answer = PointContact.collide(a, b, q, workspace, out);
             // A pair without a patch is not in contact yet.
             let mut kept = start;
             for i in start..out.len() {
@@ -184,13 +176,6 @@ impl ContactGeometry for PatchContact {
         }
         Some(Ok(()))
     }
-}
-
-/// Whether a pair has polygons.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Balanced {
-    Somewhere,
-    Nowhere,
 }
 
 /// Whether the deepest point of a field lies inside the other shape.
@@ -210,19 +195,6 @@ fn is_enclosed(a: &Posed<'_>, b: &Posed<'_>) -> bool {
         patch.local_aabb().contains(&p_OQ) && other.shape.signed_distance(&p_OQ).value < 0.0
     };
     lies_in(a, b) || lies_in(b, a)
-}
-
-fn is_self(a: &Posed<'_>, b: &Posed<'_>) -> bool {
-    match (a, b) {
-        (Posed::Deforming(s), Posed::Deforming(t)) => s.id == t.id,
-        (Posed::Filament(f), Posed::Filament(g)) => f.id() == g.id(),
-        _ => false,
-    }
-}
-
-/// Self-contact of a geometry other than a filament.
-fn is_deforming_self(a: &Posed<'_>, b: &Posed<'_>) -> bool {
-    matches!(a, Posed::Deforming(_)) && is_self(a, b)
 }
 
 fn name(posed: &Posed<'_>) -> &'static str {

@@ -1,12 +1,11 @@
 //! Point contact of two rigid shapes: nearest points within the margin, speculative contacts on the predicted paths
 //! beyond it.
 
-use std::cell::RefCell;
-
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use crate::contact_geometry::{ContactGeometry, Query};
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness};
+use crate::contact_workspace::ContactWorkspace;
 use crate::narrow_phase::{self, PairPoint};
 use crate::posed::{Posed, RigidShape};
 use crate::sweep::{self, SweptTriangles};
@@ -24,17 +23,13 @@ use crate::{GeometryError, Shape};
 ///
 /// Pairs with a [`CustomShape`](crate::CustomShape) need an implementation of their own.
 ///
-/// A pure function of its arguments; does not allocate once the thread's buffers have grown.
+/// A pure function of its arguments; does not allocate once the buffers of the workspace have grown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PointContact;
 
-thread_local! {
-    /// Reused storage; keeps no results.
-    static WORKSPACE: RefCell<Workspace> = RefCell::default();
-}
-
+/// Buffers of point contact.
 #[derive(Default)]
-struct Workspace {
+pub(crate) struct Workspace {
     narrow: narrow_phase::Workspace,
     swept: SweptTriangles,
 }
@@ -45,6 +40,7 @@ impl ContactGeometry for PointContact {
         a: Posed<'_>,
         b: Posed<'_>,
         q: &Query,
+        workspace: &mut ContactWorkspace,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
         let (Posed::Rigid(a), Posed::Rigid(b)) = (a, b) else {
@@ -54,13 +50,19 @@ impl ContactGeometry for PointContact {
             return None;
         }
         let checked = a.check('a').and_then(|()| b.check('b'));
-        Some(checked.map(|()| touch(a, b, q, out)))
+        Some(checked.map(|()| touch(a, b, q, workspace.get(), out)))
     }
 }
 
 /// Appends the contact of two shapes whose poses are finite.
-pub(crate) fn touch(a: RigidShape<'_>, b: RigidShape<'_>, q: &Query, out: &mut Vec<ContactPoint>) {
-    WORKSPACE.with_borrow_mut(|w| Pair::new(a, b, q).collide(w, out));
+pub(crate) fn touch(
+    a: RigidShape<'_>,
+    b: RigidShape<'_>,
+    q: &Query,
+    w: &mut Workspace,
+    out: &mut Vec<ContactPoint>,
+) {
+    Pair::new(a, b, q).collide(w, out);
 }
 
 struct Pair<'a> {

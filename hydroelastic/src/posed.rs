@@ -218,6 +218,15 @@ impl Posed<'_> {
         }
     }
 
+    /// Whether contact with `other` is self-contact.
+    pub(crate) fn is_same_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Deforming(s), Self::Deforming(t)) => s.id == t.id,
+            (Self::Filament(f), Self::Filament(g)) => f.id() == g.id(),
+            _ => false,
+        }
+    }
+
     /// Checks that all numbers are finite and all arrays complete.
     pub(crate) fn check(&self, side: char) -> Result<(), GeometryError> {
         match self {

@@ -9,18 +9,22 @@
 //! | convex hull, mesh | given by the vertices |
 
 mod adjacency;
+mod analytic;
 mod convex_hull;
 mod cuboid;
 mod custom;
 mod elliptic_cylinder;
 mod mass_properties;
 mod mesh;
+mod polyhedral_distance;
 mod round;
+mod signed_distance;
 
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, Vector2, Vector3};
 
+pub use analytic::AnalyticShape;
 pub use convex_hull::{ConvexHull, HullEdge, HullFace};
 pub use cuboid::Cuboid;
 pub use custom::CustomShape;
@@ -28,6 +32,7 @@ pub use elliptic_cylinder::EllipticCylinder;
 pub use mass_properties::MassProperties;
 pub use mesh::MeshShape;
 pub(crate) use mesh::{MeshFeature, TriangleFeature, closest_on_triangle};
+pub(crate) use polyhedral_distance::{hull_nearest, mesh_nearest};
 pub use round::{Capsule, Cone, Cylinder, Ellipsoid, Sphere};
 
 use crate::GeometryError;

@@ -19,17 +19,4 @@ impl Shape {
         let triangles: Vec<_> = surface.raw_triangles().collect();
         Self::mesh(&vertices, &triangles)
     }
-
-    /// The convex hull of a surface's vertices.
-    ///
-    /// # Errors
-    /// [`GeometryError::FlatHull`].
-    pub fn hull_of_surface(surface: &TriMesh) -> Result<Self, GeometryError> {
-        let vertices: Vec<_> = surface
-            .vertices()
-            .iter()
-            .map(|v| Point3::from(*v))
-            .collect();
-        Self::convex_hull(&vertices)
-    }
 }

@@ -14,13 +14,12 @@ mod side;
 mod vertex_distances;
 mod workspace;
 
-use std::cell::RefCell;
-
 use nalgebra::{Isometry3, Point3};
 
 use crate::GeometryError;
 use crate::contact_geometry::{ContactChoice, ContactGeometry, Query};
 use crate::contact_point::{ContactPoint, MaterialPoint};
+use crate::contact_workspace::ContactWorkspace;
 use crate::field::PressureField;
 use crate::filament::Filament;
 use crate::patch::{ContactPatch, Order};
@@ -64,14 +63,9 @@ use workspace::Workspace;
 /// two soft surfaces, vertices that reach triangles and edges that reach edges.
 ///
 /// Triangles of inverted elements and inverted tetrahedra are ignored. A pure function of its arguments; does not
-/// allocate once the thread's buffers have grown.
+/// allocate once the buffers of the workspace have grown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SoftContact;
-
-thread_local! {
-    /// Reused storage; keeps no results.
-    static WORKSPACE: RefCell<Workspace> = RefCell::default();
-}
 
 impl ContactGeometry for SoftContact {
     fn collide(
@@ -79,6 +73,7 @@ impl ContactGeometry for SoftContact {
         a: Posed<'_>,
         b: Posed<'_>,
         q: &Query,
+        workspace: &mut ContactWorkspace,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
         let mesh = |posed: &Posed<'_>| matches!(posed, Posed::Deforming(s) if s.mesh.is_some());
@@ -112,7 +107,8 @@ impl ContactGeometry for SoftContact {
             return Some(Err(e));
         }
         let from = out.len();
-        WORKSPACE.with_borrow_mut(|w| match (&a, &b) {
+        let w: &mut Workspace = workspace.get();
+        match (&a, &b) {
             (Posed::Deforming(s), Posed::Rigid(r)) => on_rigid(s, r, q, w, out),
             (Posed::Rigid(r), Posed::Deforming(s)) => {
                 on_rigid(s, r, q, w, out);
@@ -137,7 +133,7 @@ impl ContactGeometry for SoftContact {
                 (None, None) => {}
             },
             _ => {}
-        });
+        }
         Some(Ok(()))
     }
 }
@@ -155,6 +151,7 @@ impl SoftContact {
         a: Posed<'_>,
         b: Posed<'_>,
         stiffness: f64,
+        workspace: &mut ContactWorkspace,
         out: &mut ContactPatch,
     ) -> Option<Result<(), GeometryError>> {
         out.clear();
@@ -179,7 +176,8 @@ impl SoftContact {
         };
         let checked = a.check('a').and_then(|()| b.check('b')).and(fitted);
         Some(checked.map(|()| {
-            WORKSPACE.with_borrow_mut(|w| match on {
+            let w: &mut Workspace = workspace.get();
+            match on {
                 Partner::Rigid(mesh, r) => {
                     w.recorder.keep();
                     let margin = 1e-5 * r.shape.size();
@@ -197,7 +195,7 @@ impl SoftContact {
                         w.overlap.patch((&a, m), (&b, n), stiffness, out);
                     }
                 }
-            });
+            }
         }))
     }
 }

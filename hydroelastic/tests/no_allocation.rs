@@ -7,9 +7,9 @@
 use allocation_counter::measure;
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_hydroelastic::{
-    BroadPhase, CollisionFilterBuilder, Compliance, ContactGeometry, DeformingSurface,
-    GeometryDispatcher, PatchGeometry, Posed, PressureField, Proxy, Query, RigidShape,
-    SelfExclusion, Shape, SoftMesh, Twist, mesh::generate::tet_cuboid,
+    BroadPhase, CollisionFilterBuilder, Compliance, ContactGeometry, ContactWorkspace,
+    DeformingSurface, GeometryDispatcher, PatchGeometry, Posed, PressureField, Proxy, Query,
+    RigidShape, SelfExclusion, Shape, SoftMesh, Twist, mesh::generate::tet_cuboid,
 };
 
 fn shapes() -> Vec<Shape> {
@@ -92,6 +92,7 @@ fn a_steady_step_allocates_nothing() {
         .map(|p| SoftMesh::new(p, &skin, &tets).unwrap());
     let mut broad = BroadPhase::default();
     let (mut pairs, mut contacts) = (Vec::new(), Vec::new());
+    let mut workspace = ContactWorkspace::default();
     let mut step = |k: u32| {
         contacts.clear();
         let wobble = 1e-6 * f64::from(k);
@@ -117,13 +118,20 @@ fn a_steady_step_allocates_nothing() {
                             posed(a, height, speed),
                             posed(b, 0.0, 0.0),
                             &q,
+                            &mut workspace,
                             &mut contacts,
                         )
                         .unwrap()
                         .unwrap();
                     if i > 0 {
                         geometry
-                            .collide(surface, posed(b, 0.0, 0.0), &q, &mut contacts)
+                            .collide(
+                                surface,
+                                posed(b, 0.0, 0.0),
+                                &q,
+                                &mut workspace,
+                                &mut contacts,
+                            )
                             .unwrap()
                             .unwrap();
                     }
@@ -146,19 +154,19 @@ fn a_steady_step_allocates_nothing() {
         };
         for other in [soft(0), soft(1), surface] {
             geometry
-                .collide(soft(1), other, &q, &mut contacts)
+                .collide(soft(1), other, &q, &mut workspace, &mut contacts)
                 .unwrap()
                 .unwrap();
         }
         for shape in &shapes {
             let ground = Posed::Rigid(RigidShape::at_rest(shape, Isometry3::identity()));
             geometry
-                .collide(ground, soft(1), &q, &mut contacts)
+                .collide(ground, soft(1), &q, &mut workspace, &mut contacts)
                 .unwrap()
                 .unwrap();
         }
         geometry
-            .collide(surface, surface, &q, &mut contacts)
+            .collide(surface, surface, &q, &mut workspace, &mut contacts)
             .unwrap()
             .unwrap();
         for n in [100, 2500] {
@@ -204,6 +212,7 @@ fn patches_and_moving_fields_allocate_nothing_in_a_steady_step() {
     let mut moving = PressureField::of_shape(&Shape::sphere(0.1).unwrap(), &compliance).unwrap();
     let mut vertices = moving.vertices().to_vec();
     let mut contacts = Vec::new();
+    let mut workspace = ContactWorkspace::default();
     let mut step = |k: u32| {
         contacts.clear();
         let wobble = 1e-6 * f64::from(k);
@@ -227,6 +236,7 @@ fn patches_and_moving_fields_allocate_nothing_in_a_steady_step() {
                             posed(a, patch_A, 0.15),
                             posed(b, patch_B, 0.0),
                             &q,
+                            &mut workspace,
                             &mut contacts,
                         )
                         .unwrap()

@@ -1,25 +1,25 @@
-//! Scattering from blocks to nodes: in parallel, without locks, and with the same sums for any number of threads.
+//! Parallel scatter from blocks to nodes without locks, with the same sums for any number of threads.
 //!
-//! Blocks of one colour reach disjoint sets of nodes, so they may write at once; colours follow one another. Each node
-//! therefore receives its contributions in an order that does not depend on who computed them.
+//! Blocks of one colour write to disjoint sets of nodes and are processed in parallel; the colours are processed one after the other.
+//! Each node therefore receives its contributions in an order that does not depend on the threads.
 
 use rayon::prelude::*;
 
 use crate::sparse_grid::{NONE, SparseGrid};
 
-/// Below so many particles, threads cost more than they save.
+/// With fewer particles one thread is faster.
 const PARALLEL_PARTICLES_MIN: usize = 512;
 
-/// The values of the eight blocks that a block reaches, by octant; empty where there is no block.
+/// The values of the eight blocks that contain a block's nodes, by octant; empty where no block is allocated.
 pub(crate) type Octants<'a, V> = [&'a mut [V]; 8];
 
-/// Whether work on these particles is worth spreading over threads.
+/// Whether work on these particles is faster on several threads.
 pub(crate) fn worth_threads(grid: &SparseGrid) -> bool {
     grid.order.len() >= PARALLEL_PARTICLES_MIN && rayon::current_num_threads() > 1
 }
 
-/// Calls `work` for every block with particles, with the values it may write to. `ends[b]` is where the values of block b
-/// end, in one array of all blocks.
+/// Calls `work` for every block with particles, with the values that it may write. `end(b)` is the end of the values of block b in
+/// one array of all blocks.
 pub(crate) fn scatter<V: Send>(
     grid: &SparseGrid,
     ends: impl Fn(usize) -> usize,
@@ -70,8 +70,7 @@ pub(crate) fn scatter<V: Send>(
     }
 }
 
-/// Calls `work` for every block with particles and the piece of `values` that belongs to its particles, one value for each
-/// particle in sorted order.
+/// Calls `work` for every block with particles and the `values` of its particles, one for each particle in sorted order.
 pub(crate) fn for_each_block<V: Send>(
     grid: &SparseGrid,
     values: &mut [V],

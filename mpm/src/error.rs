@@ -1,9 +1,9 @@
-//! What can go wrong in a model of material points.
+//! Errors of a model of material points.
 
 use pliant_contact_sap::BodyError;
 use pliant_hydroelastic::GeometryError;
 
-/// A model, a material or a state that cannot be.
+/// An invalid model, material or state.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MpmError {
@@ -16,33 +16,33 @@ pub enum MpmError {
         parameter: &'static str,
         /// The value given.
         value: f64,
-        /// What would be right.
+        /// The allowed range.
         allowed: &'static str,
     },
-    /// A particle is where the grid has no numbers for it.
+    /// The cell indices of a particle exceed the range of integers.
     #[error(
-        "particle {particle} is at ({}, {}, {}) m, which a grid of spacing {spacing} m does not reach", .place[0], .place[1], .place[2]
+        "particle {particle} is at ({}, {}, {}) m, outside the range of a grid of spacing {spacing} m", .position[0], .position[1], .position[2]
     )]
     OffTheGrid {
         /// Index of the particle.
         particle: usize,
-        /// Its place, m.
-        place: [f64; 3],
+        /// Its position, m.
+        position: [f64; 3],
         /// m.
         spacing: f64,
     },
-    /// A shape or mesh that cannot be filled.
+    /// A shape or mesh that cannot be filled with particles.
     #[error("{object}: {source}")]
     Geometry {
         /// The object.
         object: String,
-        /// What is wrong with its shape.
+        /// The error of its shape.
         source: GeometryError,
     },
     /// The spacing is too coarse for the shape.
     #[error(
         "{object}: its shape has a volume of {volume_m3:e} m3, particles {spacing_m} m apart fill {filled_m3:e} m3 of it \
-         ({count} particles); refine the grid or ask for more particles in a cell"
+         ({count} particles); refine the grid or use more particles per cell"
     )]
     Unresolved {
         /// The object.
@@ -51,7 +51,7 @@ pub enum MpmError {
         volume_m3: f64,
         /// Distance of neighbouring particles, m.
         spacing_m: f64,
-        /// Volume that the particles stand for, m³.
+        /// Volume that the particles represent, m³.
         filled_m3: f64,
         /// Particles found inside.
         count: usize,
@@ -106,7 +106,7 @@ pub enum MpmError {
         /// A spacing that would do: 1/0.7 of the edge, m.
         advised_spacing_m: f64,
     },
-    /// A model without anything in it.
+    /// A model without particles and sources.
     #[error("{0}")]
     Empty(String),
 }
@@ -117,7 +117,7 @@ impl From<MpmError> for BodyError {
     }
 }
 
-/// The error of a parameter that must be positive and finite.
+/// Rejects parameters that are not positive and finite.
 pub(crate) fn positive(what: &str, parameter: &'static str, value: f64) -> Result<f64, MpmError> {
     within(
         what,
@@ -128,7 +128,7 @@ pub(crate) fn positive(what: &str, parameter: &'static str, value: f64) -> Resul
     )
 }
 
-/// The error of a parameter that may be zero.
+/// Rejects parameters that are negative or not finite.
 pub(crate) fn not_negative(
     what: &str,
     parameter: &'static str,
@@ -143,7 +143,7 @@ pub(crate) fn not_negative(
     )
 }
 
-/// The value if it `fits`.
+/// Rejects parameters unless `fits`.
 pub(crate) fn within(
     what: &str,
     parameter: &'static str,

@@ -9,27 +9,27 @@ use pliant_hydroelastic::{GeometryError, Shape};
 
 use crate::error::{MpmError, positive, within};
 
-/// Where particles go within a shape.
+/// Sampling of a shape by particles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sampling {
-    /// A lattice along the axes of the shape's frame, stretched so that it ends at the sides of the shape's box.
+    /// A lattice along the axes of the shape's frame, scaled so that it ends at the sides of the shape's bounding box.
     Regular {
-        /// Particles in a grid cell; 8 is usual, a solid wants at least 2.
+        /// Particles per grid cell; 8 is usual, a solid needs at least 2.
         per_cell: f64,
     },
-    /// At random, no two closer than a radius: no direction is preferred (Bridson 2007).
+    /// Poisson-disk sampling: random points at least a radius apart, without a preferred direction (Bridson 2007).
     PoissonDisk {
-        /// Particles in a grid cell, on average.
+        /// Mean number of particles per grid cell.
         per_cell: f64,
-        /// The same seed gives the same particles.
+        /// Seed of the random numbers.
         seed: u64,
     },
-    /// As [`Self::PoissonDisk`], with the outermost ones in a layer of their own, half a particle's spacing under the surface: with the
-    /// usual contact radius, rigid things meet a surface as smooth as particles make it. A ball rolls best on it.
+    /// As [`Self::PoissonDisk`], with the outermost particles in a layer half a particle spacing below the surface. With the default
+    /// contact radius this gives the smoothest contact surface; a ball rolls with the least disturbance.
     Conforming {
-        /// Particles in a grid cell, on average.
+        /// Mean number of particles per grid cell.
         per_cell: f64,
-        /// The same seed gives the same particles.
+        /// Seed of the random numbers.
         seed: u64,
     },
 }
@@ -54,34 +54,34 @@ impl Default for Sampling {
 /// Particles of one object at rest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParticleSet {
-    /// Places, world frame, m.
+    /// Positions, world frame, m.
     pub points: Vec<Point3<f64>>,
     /// V₀ of each, m³.
     pub particle_volume: f64,
 }
 
 impl ParticleSet {
-    /// Distance of neighbouring particles: the edge of a cube of a particle's volume, m.
+    /// Particle spacing: the edge length of a cube of a particle's volume, m.
     #[must_use]
     pub fn spacing(&self) -> f64 {
         self.particle_volume.cbrt()
     }
 
-    /// Volume of all together, m³.
+    /// Total volume, m³.
     #[must_use]
     pub fn volume(&self) -> f64 {
         self.particle_volume * self.points.len() as f64
     }
 }
 
-/// Particles inside `shape`, posed at `X_WS`, for a grid of spacing `spacing` (m).
+/// Fills `shape` at pose `X_WS` with particles, for a grid of spacing `spacing` (m).
 ///
-/// The shape's volume is divided evenly among its particles, so that density times volume is exactly its mass. `object` is
-/// named in errors. Shapes are closed by construction: a mesh with a hole is refused when [`Shape::mesh`] is built.
+/// The shape's volume is divided evenly among its particles, so that the total mass is exact. `object` is the name in errors. Shapes are
+/// closed: [`Shape::mesh`] rejects a mesh with a hole.
 ///
 /// # Errors
 /// [`MpmError::Unresolved`] if the particles' cubes cover less than three quarters or more than four thirds of the shape;
-/// [`MpmError::Geometry`] for shapes without end; [`MpmError::Parameter`].
+/// [`MpmError::Geometry`] for unbounded shapes; [`MpmError::Parameter`].
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -150,7 +150,7 @@ pub fn fill(
     })
 }
 
-/// Points of a lattice about `distance` apart that lie inside, and the volume of its cell.
+/// Points of a lattice of about the given `distance` that lie inside, and the volume of its cell.
 fn lattice(
     min: &Point3<f64>,
     max: &Point3<f64>,
@@ -158,7 +158,7 @@ fn lattice(
     inside: impl Fn(&Point3<f64>) -> bool,
 ) -> (Vec<Point3<f64>>, f64) {
     let size = max - min;
-    // Thinner than half a distance: not even one layer.
+    // Thinner than half the distance: no layer fits.
     let counts = size.map(|l| (l / distance).round());
     let step: Vector3<f64> = size.component_div(&counts);
     let mut points = Vec::new();

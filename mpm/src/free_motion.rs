@@ -1,35 +1,38 @@
-//! v*: the velocities of a step that nothing touches.
+//! Free motion v*: the velocities of a step without constraints.
 
 use nalgebra::Matrix3;
 
+use pliant_contact_sap::{
+    CgLimits, CgReport, CgStop, ConjugateGradients, ResidualNorm, forcing_term,
+};
+
+use crate::block_jacobi::BlockJacobi;
 use crate::material::{Definiteness, Tangent};
-use crate::pcg::{Pcg, PcgReport};
 use crate::system::{BlockMatrix, GridSystem};
 
-/// What a linear solve may leave of its right-hand side at most; otherwise the square of how the residual last fell (Eisenstat and
-/// Walker 1996, choice 2). Far from the minimum the model is off by more, and A, stiff where particles are crushed, takes a
-/// thousand products to solve well.
+/// Largest forcing term. Far from the minimum the quadratic model is inaccurate, and A is ill-conditioned where particles are strongly
+/// compressed: accurate solves would take a thousand products.
 const FORCING_MAX: f64 = 1e-2;
 
-/// Where projected tangents bring the residual down by less than this part, the true ones are tried: at the minimum the sum of all
-/// particles bends up, but single ones may bend down, and a model without their part converges linearly, by 0.6 to 0.97 an iteration
-/// from wild states (Longva et al. 2023, "Pitfalls of projection").
-const SLOW: f64 = 0.1;
+/// If projected tangents reduce the residual only to more than this fraction, the exact ones are tried. At the minimum the total energy is
+/// convex, but that of single particles may not be; projection then makes Newton's method converge linearly, by 0.6 to 0.97 per
+/// iteration in tests with extreme states (Longva et al. 2023, "Pitfalls of projection").
+const SLOW_REDUCTION: f64 = 0.1;
 
-/// How the free motion is found, where it must be: quadratic models never need it, their A and b say everything.
+/// Settings of the search for the free motion. Quadratic models do not need it: A and b define them completely.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FreeMotionSettings {
-    /// Stop when the residual |M^(−½) m(v)| is below this part of max(|M^½ v|, |M^(−½) δt f|).
+    /// Largest residual |M^(−½) m(v)| relative to max(|M^½ v|, |M^(−½) δt f|).
     pub rel_tolerance: f64,
-    /// Newton iterations before the result is reported as suspicious.
+    /// Largest number of Newton iterations; a result that has not converged by then is reported.
     pub newton_iterations_max: u32,
-    /// Iterations of one linear solve.
+    /// Largest number of iterations of one linear solve.
     pub linear_iterations_max: u32,
 }
 
 impl Default for FreeMotionSettings {
-    /// 10⁻⁶ as in the paper, 100 Newton steps of at most 1000 products each: the worst of thousands of wild states takes 58, half of
-    /// them take 10 at most.
+    /// 10⁻⁶ as in the paper, and 100 Newton iterations of at most 1000 products each. Of thousands of random extreme states the worst takes
+    /// 58 iterations, the median 10.
     fn default() -> Self {
         Self {
             rel_tolerance: 1e-6,
@@ -39,32 +42,33 @@ impl Default for FreeMotionSettings {
     }
 }
 
-/// How a free motion was found.
+/// Report on the search for the free motion.
 #[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FreeMotionReport {
     /// Newton iterations.
     pub newton_iterations: u32,
-    /// Products with A in all of them.
+    /// Products with A in all iterations.
     pub linear_iterations: u32,
-    /// |M^(−½) m(v)| at the end, √J.
+    /// Final |M^(−½) m(v)|, √J.
     pub residual: f64,
-    /// What it had to be below.
+    /// Largest residual of a converged motion.
     pub tolerance: f64,
 }
 
 impl FreeMotionReport {
-    /// Whether the tolerance was met.
+    /// Whether the residual is within the tolerance.
     #[must_use]
     pub fn is_converged(&self) -> bool {
         self.residual <= self.tolerance
     }
 }
 
-/// Memory of the search for v*.
+/// Workspace of the search for v*.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FreeMotion {
-    pub(crate) pcg: Pcg,
+    pub(crate) preconditioner: BlockJacobi,
+    pub(crate) cg: ConjugateGradients,
     pub(crate) gradients: Vec<Matrix3<f64>>,
     pub(crate) trial_gradients: Vec<Matrix3<f64>>,
     residual: Vec<f64>,
@@ -76,7 +80,7 @@ pub(crate) struct FreeMotion {
 }
 
 impl FreeMotion {
-    /// Minimises E(v); `v` holds the result. Leaves the tangents of `system` at it, projected.
+    /// Minimises E(v); `v` is overwritten with the result. The tangents of `system` are then the projected ones at `v`.
     pub(crate) fn solve(
         &mut self,
         system: &mut GridSystem,
@@ -90,85 +94,86 @@ impl FreeMotion {
         self.step.resize(n, 0.0);
         let mut report = FreeMotionReport::default();
         let mut energy = f64::NAN;
-        let mut before = 0.0;
+        let mut last_residual = 0.0;
         loop {
             system.residual(v, &self.gradients, &mut self.residual);
             report.residual = system.impulse_norm(&self.residual);
             report.tolerance = tolerance(system, settings, v);
             system.find_tangents(&self.gradients, Definiteness::Projected);
-            let ended = report.newton_iterations >= settings.newton_iterations_max;
-            if report.is_converged() || report.residual.is_nan() || ended {
+            let at_limit = report.newton_iterations >= settings.newton_iterations_max;
+            if report.is_converged() || report.residual.is_nan() || at_limit {
                 return report;
             }
             report.newton_iterations += 1;
-            let needed = 0.3 * report.tolerance / report.residual;
-            let fall = report.residual / before;
-            let forcing = if system.is_quadratic() {
-                needed
-            } else {
-                (fall * fall).min(FORCING_MAX).max(needed)
+            let forcing_min = 0.3 * report.tolerance / report.residual;
+            let reduction = report.residual / last_residual;
+            let forcing = match system.is_quadratic() {
+                true => forcing_min,
+                false => forcing_term(reduction, forcing_min, FORCING_MAX),
             };
-            let is_slow = !system.is_quadratic() && fall.is_finite() && fall > SLOW;
-            before = report.residual;
+            let is_slow =
+                !system.is_quadratic() && reduction.is_finite() && reduction > SLOW_REDUCTION;
+            last_residual = report.residual;
             system.diagonal(&system.tangents, &mut self.diagonal);
-            self.pcg.factor(&self.diagonal);
+            self.preconditioner.factor(&self.diagonal);
             self.residual.iter_mut().for_each(|m| *m = -*m);
-            let max = settings.linear_iterations_max as usize;
-            let mut is_found = false;
+            let limits = CgLimits {
+                norm: ResidualNorm::Preconditioned,
+                relative_residual: forcing,
+                iterations_max: settings.linear_iterations_max as usize,
+            };
+            let mut is_solved = false;
             if is_slow {
                 let mut tangents = std::mem::take(&mut self.true_tangents);
                 system.tangents_into(&self.gradients, Definiteness::Exact, &mut tangents);
-                let solved =
-                    self.solve_linear(system, matrix.as_deref_mut(), &tangents, forcing, max);
+                let solved = self.solve_linear(system, matrix.as_deref_mut(), &tangents, limits);
                 self.true_tangents = tangents;
                 report.linear_iterations += solved.iterations as u32;
-                is_found = solved.is_definite;
+                is_solved = solved.stop != CgStop::Indefinite;
             }
-            if !is_found {
+            if !is_solved {
                 let tangents = &system.tangents;
-                let solved =
-                    self.solve_linear(system, matrix.as_deref_mut(), tangents, forcing, max);
+                let solved = self.solve_linear(system, matrix.as_deref_mut(), tangents, limits);
                 report.linear_iterations += solved.iterations as u32;
             }
             if energy.is_nan() {
                 energy = system.energy(v, &self.gradients);
             }
-            match self.descend(system, v, energy, report.residual) {
-                Some(lower) if is_slow && !is_found => {
-                    energy = self.go_on(system, v, lower);
+            match self.search_line(system, v, energy, report.residual) {
+                Some(lower) if is_slow && !is_solved => {
+                    energy = self.extend_step(system, v, lower);
                 }
                 Some(lower) => energy = lower,
-                // No step goes down: round-off has the last word.
+                // No decrease to round-off.
                 None => return report,
             }
         }
     }
 
-    /// Solves A s = −m from nothing, A of `tangents`.
+    /// Solves A s = −m with A of `tangents`.
     fn solve_linear(
         &mut self,
         system: &GridSystem,
         matrix: Option<&mut BlockMatrix>,
         tangents: &[Tangent<f64>],
-        forcing: f64,
-        iterations_max: usize,
-    ) -> PcgReport {
-        self.step.fill(0.0);
+        limits: CgLimits<'_>,
+    ) -> CgReport {
+        let precondition = |r: &[f64], z: &mut [f64]| self.preconditioner.apply(r, z);
         let (b, x) = (&self.residual, &mut self.step);
         match matrix {
             Some(matrix) => {
                 matrix.assemble(system, tangents);
                 let apply = |x: &[f64], y: &mut [f64]| matrix.apply(x, y);
-                self.pcg.solve(apply, b, x, forcing, iterations_max)
+                self.cg.solve(&mut (apply, precondition), limits, b, x)
             }
             None => {
                 let apply = |x: &[f64], y: &mut [f64]| system.apply(tangents, x, y);
-                self.pcg.solve(apply, b, x, forcing, iterations_max)
+                self.cg.solve(&mut (apply, precondition), limits, b, x)
             }
         }
     }
 
-    /// v0 + δt M⁻¹f, or v0 where that would turn a particle inside out.
+    /// Starts at v0 + δt M⁻¹f, or at v0 if that would invert a particle.
     fn start(&mut self, system: &GridSystem, v: &mut Vec<f64>) {
         let mut guess = Vec::with_capacity(system.start.len());
         for scale in [1.0, 0.0] {
@@ -181,7 +186,7 @@ impl FreeMotion {
                 break;
             }
         }
-        // Deep in the forbidden, only rest is sure to be allowed.
+        // Velocities may be inadmissible altogether; rest is admissible.
         if !system.energy(v, &self.gradients).is_finite() {
             guess.fill(0.0);
             system.admissible(&guess, v);
@@ -189,9 +194,9 @@ impl FreeMotion {
         }
     }
 
-    /// Goes along the step until the energy has fallen enough (Armijo), and returns it. Near the minimum, where the fall is
-    /// lost in round-off, a full step that halves the residual will do.
-    fn descend(
+    /// Line search by Armijo's condition; returns the energy, or `None` without sufficient decrease. Near the minimum, where the decrease
+    /// is below round-off, a full step that halves the residual is accepted.
+    fn search_line(
         &mut self,
         system: &GridSystem,
         v: &mut Vec<f64>,
@@ -206,23 +211,18 @@ impl FreeMotion {
             .enumerate()
             .map(|(i, v)| system.mass[i / 3] * v * v)
             .sum();
-        let visible = 1e-9 * (energy.abs() + kinetic);
+        let round_off = 1e-9 * (energy.abs() + kinetic);
         let mut length = 1.0;
         for _ in 0..30 {
-            self.trial.clear();
-            let each = v.iter().zip(&self.step);
-            self.trial.extend(each.map(|(v, s)| v + length * s));
-            system.step_gradients(&self.trial, &mut self.trial_gradients);
-            let lower = system.energy(&self.trial, &self.trial_gradients);
-            let mut falls = lower <= energy + 1e-4 * length * slope;
-            if !falls && length == 1.0 && (lower - energy).abs() <= visible {
+            let lower = self.try_step(system, v, length);
+            let mut decreases = lower <= energy + 1e-4 * length * slope;
+            if !decreases && length == 1.0 && (lower - energy).abs() <= round_off {
                 self.trial_residual.resize(v.len(), 0.0);
                 system.residual(&self.trial, &self.trial_gradients, &mut self.trial_residual);
-                falls = system.impulse_norm(&self.trial_residual) <= 0.5 * residual;
+                decreases = system.impulse_norm(&self.trial_residual) <= 0.5 * residual;
             }
-            if falls {
-                std::mem::swap(v, &mut self.trial);
-                std::mem::swap(&mut self.gradients, &mut self.trial_gradients);
+            if decreases {
+                self.accept_trial(v);
                 return Some(lower);
             }
             length *= 0.5;
@@ -230,21 +230,30 @@ impl FreeMotion {
         None
     }
 
-    /// Goes on along the step, twice as far each time, while the energy falls, and returns it: where the true tangents bend down, projected
-    /// ones know no length, and leave a saddle by small steps.
-    fn go_on(&mut self, system: &GridSystem, v: &mut Vec<f64>, energy: f64) -> f64 {
+    /// Energy at `v` plus `length` times the step.
+    fn try_step(&mut self, system: &GridSystem, v: &[f64], length: f64) -> f64 {
+        self.trial.clear();
+        let each = v.iter().zip(&self.step);
+        self.trial.extend(each.map(|(v, s)| v + length * s));
+        system.step_gradients(&self.trial, &mut self.trial_gradients);
+        system.energy(&self.trial, &self.trial_gradients)
+    }
+
+    fn accept_trial(&mut self, v: &mut Vec<f64>) {
+        std::mem::swap(v, &mut self.trial);
+        std::mem::swap(&mut self.gradients, &mut self.trial_gradients);
+    }
+
+    /// Doubles the step while the energy decreases, and returns the energy. Where exact tangents have negative curvature, projected ones give
+    /// no scale of the step, and unit steps leave a saddle slowly.
+    fn extend_step(&mut self, system: &GridSystem, v: &mut Vec<f64>, energy: f64) -> f64 {
         let (mut lowest, mut length) = (energy, 1.0);
         for _ in 0..30 {
-            self.trial.clear();
-            let each = v.iter().zip(&self.step);
-            self.trial.extend(each.map(|(v, s)| v + length * s));
-            system.step_gradients(&self.trial, &mut self.trial_gradients);
-            let lower = system.energy(&self.trial, &self.trial_gradients);
+            let lower = self.try_step(system, v, length);
             if !(lower < lowest) {
                 break;
             }
-            std::mem::swap(v, &mut self.trial);
-            std::mem::swap(&mut self.gradients, &mut self.trial_gradients);
+            self.accept_trial(v);
             lowest = lower;
             length *= 2.0;
         }
@@ -252,7 +261,7 @@ impl FreeMotion {
     }
 }
 
-/// What |M^(−½) m| must be below: a part of the momentum at hand, or what round-off of stress makes of it.
+/// Largest |M^(−½) m| of a converged motion: relative to the present momentum, or the round-off of stress.
 fn tolerance(system: &GridSystem, settings: &FreeMotionSettings, v: &[f64]) -> f64 {
     let momentum: f64 = v
         .iter()

@@ -1,7 +1,7 @@
-//! Sixteen numbers at once: three nodes of a grid row and a fourth that is padding, four values each.
+//! SIMD rows of sixteen numbers: three nodes of a grid row and one of padding, four values each.
 //!
-//! The same kernel is compiled for every [`InstructionSet`], and the widest that the processor has is chosen at run time. The
-//! baseline must not call `mul_add` of single numbers: without the instruction it is a library call thirty times as slow.
+//! Kernels are compiled for every [`InstructionSet`]; the widest one of the processor is selected at run time. The baseline must not use
+//! scalar `mul_add`: without the instruction it is a library call, thirty times as slow.
 
 use pliant_constitutive::Real;
 
@@ -19,11 +19,11 @@ pub trait Lanes<T: Real>: Copy {
     fn mul(self, a: Self::Row, b: Self::Row) -> Self::Row;
     /// a·b + c.
     fn mul_add(self, a: Self::Row, b: Self::Row, c: Self::Row) -> Self::Row;
-    /// a·b + c of single numbers, for loops that the compiler makes wide.
+    /// a·b + c of scalars, for loops that the compiler vectorises.
     fn one_mul_add(self, a: T, b: T, c: T) -> T;
 }
 
-/// Whatever the compiler makes of arrays.
+/// Plain arrays, vectorised by the compiler.
 #[derive(Clone, Copy)]
 pub(crate) struct Baseline;
 
@@ -135,26 +135,26 @@ wide_lanes!(
     mul_add_f64x4
 );
 
-/// What kernels are compiled for.
+/// Instruction set of the kernels.
 ///
-/// AVX2 fuses a product and a sum into one rounding where the baseline rounds twice: results differ by round-off, and only those of the
-/// baseline are the same on every processor.
+/// AVX2 rounds a·b + c once, the baseline twice: results differ by round-off, and only those of the baseline are identical on every
+/// processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InstructionSet {
-    /// What every processor of the target has.
+    /// The instructions of every processor of the target.
     Baseline,
     /// Registers of 256 bits and fused multiply-add: x86-64-v3.
     Avx2,
 }
 
 impl InstructionSet {
-    /// Those that this processor has, the widest last.
+    /// The instruction sets of this processor, the widest last.
     pub fn available() -> impl Iterator<Item = Self> {
         let all = [Self::Baseline, Self::Avx2];
         all.into_iter().filter(|set| *set <= Self::widest())
     }
 
-    /// The widest that this processor has.
+    /// The widest instruction set of this processor.
     #[must_use]
     pub fn widest() -> Self {
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -165,14 +165,14 @@ impl InstructionSet {
     }
 }
 
-/// Work that is written once for every instruction set.
+/// A kernel that is generic over the instruction set.
 pub trait LaneWork<T: Real> {
     fn run<L: Lanes<T>>(self, lanes: L);
 }
 
-/// Scalars that know their rows in every instruction set.
+/// Scalars with rows in every instruction set.
 pub trait LaneScalar: Real {
-    /// Runs `work` in the widest registers that the processor and `set` allow.
+    /// Runs `work` with the widest registers of the processor and of `set`.
     #[doc(hidden)]
     fn dispatch(set: InstructionSet, work: impl LaneWork<Self>);
 }
@@ -241,7 +241,7 @@ mod tests {
     fn check<T: LaneScalar>() {
         let plain = all::<T>(InstructionSet::Baseline);
         for wide in InstructionSet::available().map(all::<T>) {
-            // One rounding or two.
+            // Fused products round once.
             for (plain, wide) in plain.iter().flatten().zip(wide.iter().flatten()) {
                 let bound = T::of(4.0) * T::default_epsilon() * plain.abs().max(T::of(50.0));
                 assert!((*plain - *wide).abs() <= bound);

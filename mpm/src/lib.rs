@@ -2,17 +2,18 @@
 //!
 //! # Where to begin
 //!
-//! Read in this order: [`Particle`] and [`Transfer`] (matter and grid), [`Law`] and [`Material`] (what matter is made of),
-//! [`MpmBuilder`] (a model), [`MaterialPoints`] (the body).
+//! Read in this order: [`Particle`] and [`Transfer`] (particles and grid), [`Law`] and [`Material`] (constitutive laws), [`MpmBuilder`]
+//! (a model), [`MaterialPoints`] (the body).
 #![allow(
     non_snake_case,
     reason = "monogram frame names such as p_WQ are the field's notation"
 )]
 #![allow(
     clippy::neg_cmp_op_on_partial_ord,
-    reason = "`!(x > bound)` is how NaN is made to fail a test"
+    reason = "`!(x > bound)` rejects NaN, too"
 )]
 
+mod block_jacobi;
 mod cloth;
 mod colours;
 mod error;
@@ -23,7 +24,6 @@ mod material;
 mod model;
 mod nodes;
 mod particle;
-mod pcg;
 mod random;
 mod sparse_grid;
 mod spline;

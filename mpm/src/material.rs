@@ -1,9 +1,9 @@
 //! Materials behind one trait.
 //!
-//! A step moves a particle's elastic deformation from F to (I + G)F, with G = δt ∇v. A material is therefore a set of
-//! functions of G: energy ψ(G), its gradient ∂ψ/∂G (at G = 0 the Kirchhoff stress τ), its second derivative, and the strain that
-//! is left after plastic flow. This holds for solids and for liquids, whose J moves to J(1 + tr G). G is linear in the velocities, so
-//! a law that is convex in G makes the step a convex problem.
+//! A step maps a particle's elastic deformation F to (I + G)F, with G = δt ∇v. A material is therefore a set of functions of G: the energy
+//! ψ(G), its gradient ∂ψ/∂G (at G = 0 the Kirchhoff stress τ), its second derivative, and the strain after plastic flow. This holds for
+//! solids and for liquids, whose J becomes J(1 + tr G). G is linear in the velocities: a law that is convex in G makes the step a
+//! convex problem.
 
 mod hencky_von_mises;
 mod hyperelastic;
@@ -32,19 +32,18 @@ pub use tangent::{Definiteness, Tangent};
 pub struct Strain<T> {
     /// Elastic deformation gradient F^E.
     pub f: Matrix3<T>,
-    /// Two numbers of the material's own, as its documentation says; [`Material::plastic_strain`] and
-    /// [`Material::volume_ratio`] read them.
+    /// Two internal variables, defined by each material and read by [`Material::plastic_strain`] and [`Material::volume_ratio`].
     pub internal: [T; 2],
 }
 
-/// What is held fixed during a step.
+/// Lagged quantities: fixed during a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lagged<T> {
     /// R₀, the rotation of F at the start.
     pub rotation: Matrix3<T>,
     /// The rest stretch sym(R₀ᵀR₁) of a solid that rotates from R₀ to R₁ within the step; the identity without rotation.
     pub target: Matrix3<T>,
-    /// Rates of strain are G divided by this time, s; zero: take `velocity_gradient`.
+    /// Strain rates are G divided by this time, s; if it is zero, they are `velocity_gradient`.
     pub time_s: T,
     /// C at the start, 1/s.
     pub velocity_gradient: Matrix3<T>,
@@ -75,23 +74,22 @@ impl<T: Real> Lagged<T> {
 /// How ψ depends on G.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnergyForm {
-    /// Quadratic: a step is one linear system.
+    /// Quadratic: a step without constraints is one linear system.
     Quadratic,
-    /// Anything else: a step is a Newton iteration.
+    /// Any other: the free motion needs Newton's method.
     General,
 }
 
-/// The formulas of a material in one precision. Write them once, `impl<T: Real> Law<T> for Mine`; every isotropic
+/// The formulas of a material in one precision. Implement it generically, `impl<T: Real> Law<T> for Mine`; every isotropic
 /// [`PrincipalLaw`](pliant_constitutive::PrincipalLaw) is a law.
 pub trait Law<T: Real> {
-    /// Sets what is held fixed during a step from `strain`; `coming` is a prediction of G at its end, if the rotation target
-    /// is to follow it.
-    fn lag(&self, strain: &Strain<T>, coming: Option<&Matrix3<T>>, lagged: &mut Lagged<T>) {
-        let _ = (strain, coming, lagged);
+    /// Computes the lagged quantities of a step from `strain`; `predicted` is a prediction of G at its end, for the rotation target.
+    fn lag(&self, strain: &Strain<T>, predicted: Option<&Matrix3<T>>, lagged: &mut Lagged<T>) {
+        let _ = (strain, predicted, lagged);
     }
-    /// ψ(G), J per m³ of rest volume; infinite where the material cannot be.
+    /// ψ(G), J per m³ of rest volume; infinite outside the range of the law.
     fn energy(&self, strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> T;
-    /// ∂ψ/∂G = P Fᵀ, Pa, P at (I + G)F.
+    /// ∂ψ/∂G = P Fᵀ, Pa, with P at (I + G)F.
     fn stress(&self, strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> Matrix3<T>;
     /// ∂²ψ/∂G², Pa.
     fn tangent(
@@ -109,12 +107,12 @@ pub trait Law<T: Real> {
             internal: strain.internal,
         }
     }
-    /// Whether a step with G takes the volume to zero or below the range of the law. Contact may, as it uses the tangent only.
-    /// `advance` then stops at the limit, and the step is reported as suspicious.
+    /// Whether a step with G reduces the volume to zero or below the range of the law, which contact can do, as it uses the tangent only.
+    /// `advance` then stops at the limit, and the step has a warning.
     fn is_crushed(&self, strain: &Strain<T>, g: &Matrix3<T>) -> bool {
         (strain.f + g * strain.f).determinant() <= T::zero()
     }
-    /// τ at `strain`, Pa, with the velocity gradient of `lagged` for viscous parts.
+    /// τ at `strain`, Pa; viscous parts with the velocity gradient of `lagged`.
     fn kirchhoff(&self, strain: &Strain<T>, lagged: &Lagged<T>) -> Matrix3<T> {
         let mut lagged = *lagged;
         self.lag(strain, None, &mut lagged);
@@ -122,7 +120,7 @@ pub trait Law<T: Real> {
     }
 }
 
-/// A material: [`Law`] in both precisions, and what doesn't depend on precision.
+/// A material: its [`Law`] in both precisions, and properties.
 pub trait Material: Law<f64> + Law<f32> + fmt::Debug + Send + Sync {
     /// Its name in messages and files.
     fn name(&self) -> &'static str;
@@ -130,12 +128,11 @@ pub trait Material: Law<f64> + Law<f32> + fmt::Debug + Send + Sync {
     fn energy_form(&self) -> EnergyForm;
     /// ρc² of the fastest wave at rest, Pa: λ + 2μ of a solid.
     fn wave_modulus(&self) -> f64;
-    /// Whether it resists shear, so that a particle rotates and deforms as one piece. Particles of other materials are in contact at
-    /// their centres.
+    /// Whether it resists shear. Particles of other materials make contact at their centres.
     fn bears_shear(&self) -> bool {
         true
     }
-    /// The internal numbers of undeformed material.
+    /// The internal variables of undeformed material.
     fn fresh(&self) -> [f64; 2] {
         [0.0; 2]
     }
@@ -144,11 +141,11 @@ pub trait Material: Law<f64> + Law<f32> + fmt::Debug + Send + Sync {
         let _ = strain;
         None
     }
-    /// Current volume over volume at rest, plastic volume change included: the product of det(I + G) of all steps.
+    /// Current volume over volume at rest, including plastic volume change: the product of det(I + G) of all steps.
     fn volume_ratio(&self, strain: &Strain<f64>) -> f64 {
         strain.f.determinant()
     }
-    /// Pressure, Pa, positive in compression, for pictures and reports.
+    /// Pressure, Pa, positive in compression, for output.
     fn pressure(&self, strain: &Strain<f64>) -> f64 {
         let tau = Law::<f64>::kirchhoff(self, strain, &Lagged::default());
         let ratio = strain.f.determinant();

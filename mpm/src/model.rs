@@ -1,4 +1,4 @@
-//! All material points of a world: objects of different materials on one grid, as one body of the contact problem.
+//! The material points of a world: objects of different materials on one grid, as one body of the contact problem.
 
 mod boundary;
 mod builder;
@@ -28,27 +28,27 @@ pub(crate) use records::{Records, check_finite};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectIdx(pub usize);
 
-/// What the linear corotated model takes for the rest strain of a particle that turns within a step.
+/// Rest strain of the linear corotated model for a particle that rotates within a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RotationTarget {
-    /// The identity, as in Zong, Jiang, Han (2024): a body that turns by θ in a step grows by θ² in volume.
+    /// The identity, as in Zong, Jiang, Han (2024): the volume of a body that rotates by θ in a step grows by θ².
     Start,
-    /// sym(R₀ᵀR₁) with R₁ where the velocities of the step lead: volume and angular momentum are kept within 1% up to 0.4 rad a
-    /// step. R₁ is foreseen from the last step; one that turns otherwise is corrected and solved again where that shows.
+    /// sym(R₀ᵀR₁) with the rotation R₁ at the end of the step: errors of volume and angular momentum are below 1% up to 0.4 rad per
+    /// step. R₁ is predicted from the last step; significant errors are corrected by fixed-point iteration.
     #[default]
     End,
 }
 
-/// Whether A is assembled.
+/// When A is assembled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatrixForm {
-    /// Always: direct solvers need it.
+    /// Always; direct solvers need it.
     Assembled,
-    /// Never: it is multiplied with particle by particle.
+    /// Never: products with A are sums over particles.
     MatrixFree,
-    /// Assembled up to so many nodes.
+    /// Up to a number of nodes.
     Automatic {
-        /// Beyond, a direct factor is out of reach and the matrix would fill memory (5 kB a node).
+        /// Larger matrices are too expensive to factor and take 5 kB of memory per node.
         nodes_max: usize,
     },
 }
@@ -64,20 +64,20 @@ impl Default for MatrixForm {
 pub struct MpmSettings {
     /// h, distance of grid nodes, m.
     pub spacing: f64,
-    /// Which velocity gradient particles feel.
+    /// Discretisation of the velocity gradient.
     pub gradient: GradientForm,
-    /// What turning within a step does to the linear corotated model.
+    /// Treatment of rotation within a step by the linear corotated model.
     pub rotation_target: RotationTarget,
-    /// Whether A is assembled.
+    /// When A is assembled.
     pub matrix: MatrixForm,
-    /// How the free motion is found where it is needed.
+    /// Settings of the search for the free motion.
     pub free_motion: FreeMotionSettings,
     /// Lowest and highest corner of the box that particles may not leave, if any.
     pub bounds: Option<[Point3<f64>; 2]>,
 }
 
 impl MpmSettings {
-    /// Defaults for a grid of spacing h, m.
+    /// Default settings for a grid of spacing h, m.
     #[must_use]
     pub fn new(spacing: f64) -> Self {
         Self {
@@ -100,13 +100,13 @@ pub(crate) struct Object {
     pub(crate) particle_mass: f64,
     /// m³.
     pub(crate) particle_volume: f64,
-    /// Of contact, m.
+    /// Radius in contact, m.
     pub(crate) radius: f64,
     /// The mesh that carries its forces, of a cloth. Mass and volume of its particles differ.
     pub(crate) cloth: Option<Arc<ClothObject>>,
 }
 
-/// What a step and its model share.
+/// The data that a model shares with its steps.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) settings: MpmSettings,
@@ -114,13 +114,13 @@ pub(crate) struct Parts {
     pub(crate) walls: Vec<Wall>,
     pub(crate) sources: Vec<Source>,
     pub(crate) sinks: Vec<Sink>,
-    /// Names and particles, by identity, of sets that can be held.
+    /// Names and particle ids of the sets that can be held.
     pub(crate) grips: Vec<(String, Vec<u32>)>,
     pub(crate) start: BodyState,
 }
 
 impl Parts {
-    /// `particle 12 of "dough"`, by place in the state and object.
+    /// Description of a particle in messages, such as `particle 12 of "dough"`: index in the state and object.
     pub(crate) fn name_of(&self, particle: usize, object: u32) -> String {
         format!(
             "particle {particle} of \"{}\"",
@@ -129,27 +129,28 @@ impl Parts {
     }
 }
 
-/// Material points: a [`DeformableModel`] whose velocities are those of the grid nodes about its particles, so that their
-/// number changes from step to step. Built by [`MpmBuilder`].
+/// Material points: a [`DeformableModel`] whose velocities are those of the grid nodes around its particles. Their number changes from
+/// step to step. Built by [`MpmBuilder`].
 ///
-/// All objects of a world belong into one model: on a shared grid they collide without further ado, on separate grids they
-/// would pass through each other.
+/// All objects of a world belong to one model: they collide on their common grid. Objects of separate models would pass through each
+/// other.
 ///
-/// Every particle is a vertex of the surface, with half the particle spacing as radius; its basis is the 27 nodes of its
-/// cell, its part the index of its object, so that a world can give every object a friction of its own. State: q and v hold particles, `history` what [`MaterialPoints::particles`] shows.
+/// Every particle is a vertex of the surface, with half the particle spacing as radius. Its basis is the 27 nodes of its cell. Its part is
+/// the index of its object, so that every object can have its own surface material. In the state, q and v are those of the particles;
+/// `history` holds the other quantities of [`MaterialPoints::particles`].
 #[derive(Clone, Debug)]
 pub struct MaterialPoints {
     pub(crate) parts: Arc<Parts>,
 }
 
-/// One particle of a state, for pictures and measurements.
+/// One particle of a state, for output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParticleView {
-    /// A number that stays with the particle while others come and go.
+    /// Identifier, constant while other particles are added and removed.
     pub id: u32,
     /// The object it belongs to.
     pub object: ObjectIdx,
-    /// Place, m.
+    /// Position, m.
     pub p_WP: Point3<f64>,
     /// Velocity, m/s.
     pub v_WP: Vector3<f64>,
@@ -157,9 +158,9 @@ pub struct ParticleView {
     pub mass: f64,
     /// Elastic deformation gradient F^E.
     pub f: Matrix3<f64>,
-    /// Volume now over volume at rest, with what plastic flow took out of F^E and what has opened.
+    /// Current volume over volume at rest, including plastic volume change and separation.
     pub volume_ratio: f64,
-    /// Pa, positive when squeezed.
+    /// Pressure, Pa, positive in compression.
     pub pressure: f64,
     /// Accumulated plastic strain, if the material has one.
     pub plastic_strain: Option<f64>,
@@ -192,24 +193,13 @@ impl MaterialPoints {
         Some(&cloth.mesh)
     }
 
-    /// Name of an object.
-    #[must_use]
-    pub fn object_name(&self, object: ObjectIdx) -> &str {
-        &self.parts.objects[object.0].name
-    }
-
-    /// Names of the sets that can be held: three entries each of [`Control::held`], in this order, are their velocity.
-    pub fn grip_names(&self) -> impl Iterator<Item = &str> {
-        self.parts.grips.iter().map(|(name, _)| name.as_str())
-    }
-
-    /// The object of the particle that is vertex `particle` of a state; none if there is no such particle.
+    /// The object of particle `particle` of a state, which is the vertex of this index; `None` if there is no such particle.
     #[must_use]
     pub fn object_of(&self, state: &BodyState, particle: usize) -> Option<ObjectIdx> {
         records::object_of(&self.parts, state, particle).map(ObjectIdx)
     }
 
-    /// The particles of a state, in the order of the surface's vertices; none if the state is not of this model.
+    /// The particles of a state, in the order of the surface's vertices; empty if the state does not belong to this model.
     pub fn particles(&self, state: &BodyState) -> impl Iterator<Item = ParticleView> {
         let records = Records::read(&self.parts, state).unwrap_or_default();
         let parts = Arc::clone(&self.parts);
@@ -234,7 +224,7 @@ impl MaterialPoints {
             })
     }
 
-    /// Energies and momenta of one object alone; objects that meet share nodes, but what is their particles' is theirs.
+    /// Energies and momenta of one object: sums over its particles.
     #[must_use]
     pub fn energy_of(
         &self,

@@ -1,4 +1,4 @@
-//! The nodes that have mass, numbered: their velocities are the unknowns of an implicit step.
+//! Numbering of the grid nodes with mass, whose velocities are the unknowns of an implicit step.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -7,28 +7,28 @@ use crate::sparse_grid::{BLOCK_NODES, Cell, NONE, SparseGrid};
 use crate::spline::Stencil;
 use crate::transfer::NodeField;
 
-/// Nodes lighter than this part of the heaviest have no part in the step: with slopes of the order of the root of it, what
-/// they would add is below round-off.
-const MASS_PART_MIN: f64 = 1e-32;
+/// Nodes with less than this fraction of the largest nodal mass are ignored: their weight gradients are of the order of its square
+/// root, and their contributions are below round-off.
+const MASS_FRACTION_MIN: f64 = 1e-32;
 
 /// Values at the 27 nodes of a cell.
 pub(crate) type Local = [Vector3<f64>; 27];
 
-/// Numbers of the nodes that have mass, block by block.
+/// Indices of the nodes with mass, block by block.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Nodes {
     /// Nodes of each occupied cell; [`NONE`] where there is no mass.
     pub(crate) of_cell: Vec<[u32; 27]>,
-    /// Where the numbers of each block end.
+    /// End of the indices of each block.
     ends: Vec<u32>,
-    /// Number of each place of storage.
-    numbers: Vec<u32>,
+    /// Index of each stored node.
+    indices: Vec<u32>,
     /// In units of the spacing.
     pub(crate) coordinates: Vec<[i32; 3]>,
 }
 
 impl Nodes {
-    /// Numbers the nodes of `field`, which holds momentum and mass, and takes out mass and velocity.
+    /// Numbers the nodes of `field`, which holds momentum and mass, and writes their masses and velocities.
     pub(crate) fn number(
         &mut self,
         grid: &SparseGrid,
@@ -37,22 +37,22 @@ impl Nodes {
         velocity: &mut Vec<f64>,
     ) {
         let heaviest = field.nodes().map(|n| n[3]).fold(0.0, f64::max);
-        let least = MASS_PART_MIN * heaviest;
+        let mass_min = MASS_FRACTION_MIN * heaviest;
         self.ends.clear();
-        self.numbers.clear();
+        self.indices.clear();
         self.coordinates.clear();
         mass.clear();
         velocity.clear();
         let mut nodes = field.nodes();
         for block in 0..grid.n_blocks() {
-            for (place, node) in nodes.by_ref().take(BLOCK_NODES).enumerate() {
-                if node[3] > least {
-                    self.numbers.push(mass.len() as u32);
-                    self.coordinates.push(grid.node_coordinates(block, place));
+            for (slot, node) in nodes.by_ref().take(BLOCK_NODES).enumerate() {
+                if node[3] > mass_min {
+                    self.indices.push(mass.len() as u32);
+                    self.coordinates.push(grid.node_coordinates(block, slot));
                     mass.push(node[3]);
                     velocity.extend(node[..3].iter().map(|p| p / node[3]));
                 } else {
-                    self.numbers.push(NONE);
+                    self.indices.push(NONE);
                 }
             }
             self.ends.push(mass.len() as u32);
@@ -62,12 +62,12 @@ impl Nodes {
             for cell in &grid.cells[block.cells.start as usize..block.cells.end as usize] {
                 let local = cell.local();
                 self.of_cell.push(std::array::from_fn(|n| {
-                    let (octant, place) = locate(local, n);
+                    let (octant, slot) = locate(local, n);
                     let block = block.plus[octant];
                     if block == NONE {
                         NONE
                     } else {
-                        self.numbers[block as usize * BLOCK_NODES + place]
+                        self.indices[block as usize * BLOCK_NODES + slot]
                     }
                 }));
             }
@@ -78,7 +78,7 @@ impl Nodes {
         self.coordinates.len()
     }
 
-    /// Number of the first node of a block.
+    /// Index of the first node of a block.
     pub(crate) fn start(&self, block: usize) -> usize {
         if block == 0 {
             0
@@ -105,8 +105,8 @@ impl Nodes {
         local
     }
 
-    /// Calls `visit` for every particle, with its place among the sorted ones, the values `values` at its nodes, and its
-    /// entry of `out`, which has one for each sorted particle.
+    /// Calls `visit` for every particle with its index in sorted order, the `values` at its nodes, and its entry of `out`, which has
+    /// one entry for each sorted particle.
     pub(crate) fn gather<V: Send>(
         &self,
         grid: &SparseGrid,
@@ -126,7 +126,7 @@ impl Nodes {
         });
     }
 
-    /// Adds to `out`, `width` values a node, what `fill` puts at the 27 nodes of every occupied cell.
+    /// Adds the values that `fill` computes for the 27 nodes of every occupied cell to `out`, which has `W` values per node.
     pub(crate) fn scatter<const W: usize>(
         &self,
         grid: &SparseGrid,
@@ -160,7 +160,7 @@ impl Nodes {
     }
 }
 
-/// Octant and storage place of node `n` of the 27 of a cell at `local` within its block.
+/// Octant and storage index of node `n` of the 27 of a cell at `local` within its block.
 #[inline(always)]
 pub(crate) fn locate(local: [usize; 3], n: usize) -> (usize, usize) {
     let [x, y, z] = [local[0] + n / 9, local[1] + n / 3 % 3, local[2] + n % 3];

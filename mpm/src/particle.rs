@@ -1,14 +1,14 @@
-//! What is known of one particle.
+//! The state of one material point.
 
 use nalgebra::{Matrix3, Vector3};
 
 use crate::material::Strain;
 use pliant_constitutive::Real;
 
-/// One material point with everything that transfers and materials need of it, side by side in memory.
+/// One material point: the quantities that transfers and materials read, contiguous in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Particle<T> {
-    /// Place, m, world frame.
+    /// Position, m, world frame.
     pub x: Vector3<T>,
     /// kg.
     pub mass: T,
@@ -16,13 +16,13 @@ pub struct Particle<T> {
     pub v: Vector3<T>,
     /// Volume at rest V₀, m³.
     pub volume: T,
-    /// Affine velocity C, 1/s: ∂v_j/∂x_k.
+    /// Affine velocity C, C_jk = ∂v_j/∂x_k, 1/s.
     pub c: Matrix3<T>,
-    /// What its material remembers.
+    /// Internal state of the material.
     pub strain: Strain<T>,
     /// The object it belongs to.
     pub object: u32,
-    /// Its place in the state.
+    /// Index in the state.
     pub index: u32,
 }
 

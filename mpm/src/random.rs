@@ -1,6 +1,6 @@
-//! Numbers drawn by lot, the same for the same seed on every machine.
+//! Pseudo-random numbers, the same on every machine.
 
-/// A sequence of numbers by splitmix64 (Steele, Lea, Flood 2014).
+/// The generator splitmix64 (Steele, Lea, Flood 2014).
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 

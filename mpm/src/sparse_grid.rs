@@ -1,9 +1,9 @@
-//! The grid: unbounded, and there only where particles are, in blocks of 4×4×4 nodes.
+//! A sparse unbounded grid: blocks of 4×4×4 nodes, allocated only near particles.
 //!
-//! A particle belongs to the cell of its least node ([`base_node`](crate::base_node)); a block owns the cells whose least
-//! nodes it holds. Its particles reach nodes of the block itself and of its seven neighbours towards +. Blocks of one
-//! *colour* (the parity of their coordinates) therefore never reach the same node, which is what lets
-//! [`colours`](crate::colours) scatter in parallel without locks and with the same sums for any number of threads.
+//! A particle belongs to the cell of its lowest node ([`base_node`](crate::base_node)), and a cell to the block of its lowest node. The
+//! nodes of a block's particles lie in the block and in its seven neighbours in positive directions. Blocks of one *colour* (the parity
+//! of their coordinates) therefore have no nodes in common, and [`colours`](crate::colours) scatters in parallel without locks, with the
+//! same sums for any number of threads.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use pliant_constitutive::Real;
 pub(crate) const EDGE: i32 = 4;
 /// Nodes of a block.
 pub const BLOCK_NODES: usize = 64;
-/// No such block.
+/// Marks a block or node that does not exist.
 pub(crate) const NONE: u32 = u32::MAX;
 /// Block coordinates lie in ±2²⁰.
 const REACH: i32 = 1 << 20;
@@ -25,7 +25,7 @@ const REACH: i32 = 1 << 20;
 /// One block of nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
-    /// In blocks.
+    /// Coordinates in units of blocks.
     pub(crate) coordinates: [i32; 3],
     /// The blocks that differ by +1 along x (bit 0), y (bit 1), z (bit 2), itself first.
     pub(crate) plus: [u32; 8],
@@ -36,25 +36,25 @@ pub(crate) struct Block {
 /// A cell that holds particles.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
-    /// Its least node.
+    /// Its lowest node.
     pub(crate) base: [i32; 3],
-    /// Places in [`SparseGrid::order`].
+    /// Range in [`SparseGrid::order`].
     pub(crate) particles: Range<u32>,
 }
 
 impl Cell {
-    /// Coordinates of the least node within its block.
+    /// Coordinates of the lowest node within its block.
     pub(crate) fn local(&self) -> [usize; 3] {
         self.base.map(|k| (k & (EDGE - 1)) as usize)
     }
 }
 
-/// Blocks, cells, and the order of particles, for one set of places.
+/// Blocks, cells, and the order of particles, for one set of positions.
 #[derive(Clone, Debug, Default)]
 pub struct SparseGrid {
     pub(crate) blocks: Vec<Block>,
     pub(crate) cells: Vec<Cell>,
-    /// Particles sorted by block, cell, and place in the state.
+    /// Particles sorted by block, cell, and index in the state.
     pub(crate) order: Vec<u32>,
     /// Blocks with particles, by colour.
     pub(crate) colours: [Vec<u32>; 8],
@@ -66,28 +66,26 @@ pub struct SparseGrid {
 }
 
 impl SparseGrid {
-    /// Finds the blocks and cells of particles at `places` and sorts them.
-    ///
-    /// Takes time in proportion to the number of particles.
+    /// Finds the blocks and cells of particles at `positions` and sorts the particles, in linear time.
     ///
     /// # Errors
-    /// [`MpmError::OffTheGrid`] for a particle that is further from the origin than integers reach, or not a number.
+    /// [`MpmError::OffTheGrid`] for a position that is not finite or whose cell index exceeds the range of integers.
     pub fn build<T: Real>(
         &mut self,
         spacing: T,
-        places: impl Iterator<Item = Vector3<T>>,
+        positions: impl Iterator<Item = Vector3<T>>,
     ) -> Result<(), MpmError> {
         let inverse = T::one() / spacing;
         let far = T::of(f64::from((REACH - 2) * EDGE)) * spacing;
         self.table.clear();
         self.homes.clear();
         let mut last = (0, NONE);
-        for (particle, x) in places.enumerate() {
-            // Written so that NaN fails.
+        for (particle, x) in positions.enumerate() {
+            // Also rejects NaN.
             if !x.iter().all(|x| x.abs() < far) {
                 return Err(MpmError::OffTheGrid {
                     particle,
-                    place: x.map(T::wide).into(),
+                    position: x.map(T::wide).into(),
                     spacing: spacing.wide(),
                 });
             }
@@ -110,7 +108,7 @@ impl SparseGrid {
         self.ranks.clear();
         self.ranks.extend(0..keys.len() as u32);
         self.ranks.sort_unstable_by_key(|&b| keys[b as usize]);
-        // Position of each provisional block among the sorted ones.
+        // Index of each provisional block among the sorted ones.
         self.counts.clear();
         self.counts.resize(keys.len() * 64 + 1, 0);
         let mut rank_of = vec![0; keys.len()];
@@ -128,13 +126,13 @@ impl SparseGrid {
         self.order.resize(self.homes.len(), 0);
         let mut next = self.counts.clone();
         for (particle, &home) in self.homes.iter().enumerate() {
-            let place = &mut next[home as usize];
-            self.order[*place as usize] = particle as u32;
-            *place += 1;
+            let slot = &mut next[home as usize];
+            self.order[*slot as usize] = particle as u32;
+            *slot += 1;
         }
     }
 
-    /// Lists occupied cells, the blocks that their particles reach, and who neighbours whom.
+    /// Lists the occupied cells, the blocks of their nodes, and the neighbours of blocks.
     fn find_blocks(&mut self) {
         let keys = &self.table.keys;
         let mut reached: Vec<u64> = Vec::with_capacity(8 * keys.len());
@@ -202,7 +200,7 @@ impl SparseGrid {
         &self.cells[cells.start as usize..cells.end as usize]
     }
 
-    /// Number of blocks that hold or border particles.
+    /// Number of allocated blocks.
     #[must_use]
     pub fn n_blocks(&self) -> usize {
         self.blocks.len()
@@ -214,20 +212,20 @@ impl SparseGrid {
         self.cells.len()
     }
 
-    /// Particles sorted by block, cell, and place in the state.
+    /// Particles sorted by block, cell, and index in the state.
     #[must_use]
     pub fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// The node of storage place `node` of block `block`, in units of the spacing.
+    /// Coordinates of the stored node `node` of block `block`, in units of the spacing.
     #[must_use]
     pub fn node_coordinates(&self, block: usize, node: usize) -> [i32; 3] {
         let local = [node / 16, node / 4 % 4, node % 4];
         [0, 1, 2].map(|a| self.blocks[block].coordinates[a] * EDGE + local[a] as i32)
     }
 
-    /// Block and storage place of a node, if the block is there.
+    /// Block and storage index of a node, if its block is allocated.
     #[must_use]
     pub fn find_node(&self, node: [i32; 3]) -> Option<(usize, usize)> {
         let block = self.table.find(block_key(node.map(|k| k >> 2)));
@@ -284,7 +282,7 @@ impl Table {
 
     fn slot(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
-        // Fibonacci hashing: the product's high bits depend on all of the key's.
+        // Fibonacci hashing: the high bits of the product depend on all bits of the key.
         let mut slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
         while self.slots[slot] != NONE && self.keys[self.slots[slot] as usize] != key {
             slot = (slot + 1) & mask;
@@ -296,7 +294,7 @@ impl Table {
         self.slots[self.slot(key)]
     }
 
-    /// The number of `key`, the next free one if it is new.
+    /// The number of `key`; a new key gets the next number.
     fn insert(&mut self, key: u64) -> u32 {
         let slot = self.slot(key);
         if self.slots[slot] != NONE {

@@ -1,11 +1,11 @@
-//! Quadratic B-splines: how a particle sees the 27 grid nodes about it.
+//! Quadratic B-splines: weights and gradients of the 27 grid nodes around a particle.
 
 use nalgebra::Vector3;
 
 use pliant_constitutive::Real;
 
-/// The gradient of the velocity field at a particle. The same one is used in the energy and where the deformation
-/// gradient is updated, otherwise the implicit step would minimise nothing.
+/// Discretisation of the velocity gradient at a particle. The energy and the update of the deformation gradient use the same one, so
+/// that the implicit step is the minimisation of an energy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GradientForm {
     /// ∇v = Σ v_i ∇w_i ᵀ: the derivative of the interpolated field (Zong, Jiang, Han 2024, eq. 14).
@@ -15,9 +15,9 @@ pub enum GradientForm {
     Mls,
 }
 
-/// The least of the 27 nodes about `x`, in units of the spacing: ⌊x/h − ½⌋ on each axis.
+/// The lowest of the 27 nodes around `x`, in units of the spacing: ⌊x/h − ½⌋ along each axis.
 ///
-/// Sort keys, transfers and contact all ask this function, so that they never disagree about a cell.
+/// Sort keys, transfers and contact use this function, which makes their cells identical.
 #[inline(always)]
 pub fn base_node<T: Real>(x: &Vector3<T>, inverse_spacing: T) -> [i32; 3] {
     let half = T::of(0.5);
@@ -34,7 +34,7 @@ fn floor_index<T: Real>(x: T) -> i32 {
     truncated - i32::from(f64::from(truncated) > x)
 }
 
-/// Weights and slopes of a particle at three nodes on each axis; the 27 are their products.
+/// Weights and derivatives of weights of a particle at three nodes along each axis; those of the 27 nodes are products.
 ///
 /// ```text
 /// w0 = (3/2 − f)²/2     w1 = 3/4 − (f − 1)²     w2 = (f − 1/2)²/2        f = x/h − base ∈ [1/2, 3/2)
@@ -43,16 +43,16 @@ fn floor_index<T: Real>(x: T) -> i32 {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stencil<T> {
-    /// w of the nodes on each axis.
+    /// w of the nodes along each axis.
     pub weights: [[T; 3]; 3],
-    /// Slopes on each axis, 1/m, by the [`GradientForm`].
+    /// w' along each axis, 1/m, by the [`GradientForm`].
     pub slopes: [[T; 3]; 3],
-    /// f on each axis: the particle's place, in cells, seen from its least node.
+    /// f along each axis: position relative to the lowest node, in cells.
     pub fraction: [T; 3],
 }
 
 impl<T: Real> Stencil<T> {
-    /// The stencil at `x` whose least node is `base`, as [`base_node`] says.
+    /// The stencil at `x`; `base` is its [`base_node`].
     #[inline(always)]
     pub fn about(x: &Vector3<T>, base: [i32; 3], inverse_spacing: T, form: GradientForm) -> Self {
         let mut stencil = Self::default();
@@ -94,7 +94,7 @@ impl<T: Real> Stencil<T> {
         )
     }
 
-    /// From the particle to node (i, j, k), m.
+    /// x_i − x from the particle to node (i, j, k), m.
     #[inline(always)]
     pub fn arm(&self, node: [usize; 3], spacing: T) -> Vector3<T> {
         Vector3::from_fn(|a, _| (T::of(node[a] as f64) - self.fraction[a]) * spacing)
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_floor_of_negative_numbers_is_below_them() {
+    fn floor_rounds_negative_numbers_down() {
         for (x, expected) in [(1.5, 1), (-0.5, -1), (-2.0, -2), (0.0, 0), (f64::NAN, 0)] {
             assert_eq!(floor_index(x), expected, "{x}");
             assert_eq!(floor_index(x as f32), expected, "{x}");
@@ -129,7 +129,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn moments_are_exact_wherever_the_particle_is(
+        fn moments_are_exact_at_any_position(
             x in prop::array::uniform3(-1.0..1.0f64),
         ) {
             let x = Vector3::from(x);

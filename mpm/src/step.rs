@@ -37,15 +37,15 @@ pub(crate) struct MpmStep {
     system: GridSystem,
     matrix: BlockMatrix,
     assembled: bool,
-    /// The lagged terms at the velocities of the last residual of theirs.
+    /// The lagged terms at the velocities of the last evaluation of their residual.
     lagged_found: Vec<Lagged<f64>>,
     free: FreeMotion,
     report: FreeMotionReport,
     right_hand_side: Vec<f64>,
     diagonal: Vec<f64>,
-    /// Of each grid node, m; only where A is assembled.
-    node_places: Vec<Vector3<f64>>,
-    /// Index among the sorted particles of each particle of the state.
+    /// Position of each grid node, m; only where A is assembled.
+    node_positions: Vec<Vector3<f64>>,
+    /// Index in sorted order of each particle of the state.
     sorted_index: Vec<u32>,
     velocity: Vec<f64>,
     warnings: Vec<String>,
@@ -67,19 +67,19 @@ impl MpmStep {
             report: FreeMotionReport::default(),
             right_hand_side: Vec::new(),
             diagonal: Vec::new(),
-            node_places: Vec::new(),
+            node_positions: Vec::new(),
             sorted_index: Vec::new(),
             velocity: Vec::new(),
             warnings: Vec::new(),
         }
     }
 
-    /// Whether m is A v − b as it stands.
+    /// Whether m(v) = A v − b.
     fn is_linear(&self) -> bool {
         self.system.alpha() == 0.0 || self.system.is_quadratic()
     }
 
-    /// A and b of a balance that is linear within the step: b = −m(0).
+    /// A and b of a balance that is linear within the step, with b = −m(0).
     fn linearise_at_zero(&mut self) -> Result<(), BodyError> {
         let mut gradients = std::mem::take(&mut self.free.gradients);
         self.velocity.clear();
@@ -93,31 +93,31 @@ impl MpmStep {
         self.write_dynamics()
     }
 
-    /// A and b about the velocities and gradients kept, with tangents fit for contact on top of the free motion.
+    /// A and b about the velocities and gradients of the free motion, with tangents for contact.
     fn linearise_with_contact(&mut self) -> Result<(), BodyError> {
         self.system
             .find_tangents(&self.free.gradients, Definiteness::Touching);
         self.write_dynamics()
     }
 
-    /// A and b of the tangents kept.
+    /// A and b of the present tangents.
     fn write_dynamics(&mut self) -> Result<(), BodyError> {
         if self.assembled {
             self.matrix.assemble(&self.system, &self.system.tangents);
             let nodes = 0..self.system.nodes.len();
-            self.node_places.clear();
-            self.node_places
-                .extend(nodes.map(|node| self.system.node_place(node)));
+            self.node_positions.clear();
+            self.node_positions
+                .extend(nodes.map(|node| self.system.node_position(node)));
         }
         self.system
             .diagonal(&self.system.tangents, &mut self.diagonal);
         self.write_right_hand_side();
         if let Some(i) = self.right_hand_side.iter().position(|b| !b.is_finite()) {
-            let place = self.system.node_place(i / 3);
+            let position = self.system.node_position(i / 3);
             return Err(BodyError::NotFinite {
                 place: format!(
                     "impulse on the grid node at ({}, {}, {}) m",
-                    place.x, place.y, place.z
+                    position.x, position.y, position.z
                 ),
                 value: self.right_hand_side[i],
             });
@@ -152,7 +152,7 @@ impl MpmStep {
         self.right_hand_side = b;
     }
 
-    /// Gravity and loads, N·s on each node.
+    /// Adds the impulses of gravity and loads on each node, N·s.
     fn add_external(&mut self, input: &StepInput<'_>) -> Result<(), BodyError> {
         let dt = input.time_step.length_s;
         for (i, f) in self.system.external.iter_mut().enumerate() {
@@ -245,7 +245,7 @@ impl BodyStep for MpmStep {
         self.rows_of_cell(basis, out);
     }
 
-    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+    fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         self.move_particles(v, next)
     }
 
@@ -281,7 +281,7 @@ impl BodyStep for MpmStep {
 }
 
 impl StartLinearisation for MpmStep {
-    /// About the free motion.
+    /// Linearises about the free motion.
     fn linearise_start(&mut self, v: &mut Vec<f64>) -> Result<(), BodyError> {
         let settings = self.parts.settings.free_motion;
         self.find_free_motion(&settings);

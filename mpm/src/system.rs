@@ -8,8 +8,8 @@
 //! ```
 //!
 //! For α > 0, m is the gradient of E(v) = ½|v − v0|²_M − δt fᵀv + (δt/α) Σ_p V_p ψ(G_p(v)) (Zong, Jiang, Han 2024, eqs. 11-16;
-//! the other members of the θ-family by the same derivation). Velocities that are prescribed keep their rows: A is there the
-//! mass alone and b mass times the prescribed velocity.
+//! the other members of the θ-family by the same derivation). Prescribed velocities keep their rows: A is the mass there, and b the mass
+//! times the prescribed velocity.
 
 mod assembly;
 mod cell_stiffness;
@@ -32,7 +32,7 @@ use crate::transfer::{NodeField, Transfer, sort_particles};
 
 pub(crate) use assembly::BlockMatrix;
 
-/// Everything of one step on the grid. Memory is reused from step to step.
+/// The discrete balance of one step. Memory is reused from step to step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GridSystem {
     pub(crate) spacing: f64,
@@ -41,14 +41,14 @@ pub(crate) struct GridSystem {
     pub(crate) materials: Vec<Arc<dyn Material>>,
     pub(crate) grid: SparseGrid,
     pub(crate) nodes: Nodes,
-    /// Sorted, as are all values by particle.
+    /// In sorted order, as all arrays over particles.
     pub(crate) particles: Vec<Particle<f64>>,
     pub(crate) stencils: Vec<Stencil<f64>>,
     pub(crate) lagged: Vec<Lagged<f64>>,
     pub(crate) tangents: Vec<Tangent<f64>>,
     /// Cell of each particle.
     pub(crate) cell_of: Vec<u32>,
-    /// Of each node, kg.
+    /// Mass of each node, kg.
     pub(crate) mass: Vec<f64>,
     /// v0, m/s.
     pub(crate) start: Vec<f64>,
@@ -72,7 +72,7 @@ impl GridSystem {
         }
     }
 
-    /// Lays the grid under `particles` and brings mass and momentum to it. Nothing is prescribed, nothing acts.
+    /// Builds the grid of `particles` and transfers mass and momentum to it, without prescribed velocities and external impulses.
     pub(crate) fn open(
         &mut self,
         particles: &[Particle<f64>],
@@ -99,7 +99,7 @@ impl GridSystem {
         Ok(())
     }
 
-    /// To be called when everything is prescribed that will be: it holds for the whole step, from its start.
+    /// Applies prescribed velocities to the start of the step; called after the last one is set.
     pub(crate) fn settle(&mut self) {
         for (start, held) in self.start.iter_mut().zip(&self.prescribed) {
             if !held.is_nan() {
@@ -143,7 +143,7 @@ impl GridSystem {
         self.time_step.integration.theta() * self.time_step.positions_s()
     }
 
-    /// α δt, s²: what tangents are multiplied with in A.
+    /// α δt, s²: the factor of tangents in A.
     fn tangent_scale(&self) -> f64 {
         self.alpha() * self.time_step.length_s
     }
@@ -157,11 +157,12 @@ impl GridSystem {
         self.materials.iter().all(quadratic)
     }
 
-    /// Finds what is held fixed in the step; `coming` estimates G at its end from a particle's place among the sorted ones.
+    /// Computes the lagged quantities of the step; `predicted` returns a prediction of G at its end for a particle's index in sorted
+    /// order.
     pub(crate) fn lag(
         &self,
         lagged: &mut Vec<Lagged<f64>>,
-        coming: impl Fn(&Self, usize) -> Option<Matrix3<f64>> + Sync,
+        predicted: impl Fn(&Self, usize) -> Option<Matrix3<f64>> + Sync,
     ) {
         lagged.resize(self.particles.len(), Lagged::default());
         crate::colours::for_each_block(&self.grid, lagged, |block, out| {
@@ -173,8 +174,8 @@ impl GridSystem {
                     velocity_gradient: p.c,
                     ..Lagged::default()
                 };
-                let coming = coming(self, first + k);
-                Law::<f64>::lag(self.material(first + k), &p.strain, coming.as_ref(), out);
+                let predicted = predicted(self, first + k);
+                Law::<f64>::lag(self.material(first + k), &p.strain, predicted.as_ref(), out);
             }
         });
     }
@@ -191,14 +192,14 @@ impl GridSystem {
         });
     }
 
-    /// Velocities with the prescribed ones put in.
+    /// Copies velocities and sets the prescribed ones.
     pub(crate) fn admissible(&self, v: &[f64], out: &mut Vec<f64>) {
         out.clear();
         let each = v.iter().zip(&self.prescribed);
         out.extend(each.map(|(v, p)| if p.is_nan() { *v } else { *p }));
     }
 
-    /// m(v), N·s, at given G; rows of prescribed velocities hold mass times what they are off.
+    /// m(v), N·s, at given G; rows of prescribed velocities have the mass times the error of the velocity.
     pub(crate) fn residual(&self, v: &[f64], gradients: &[Matrix3<f64>], out: &mut [f64]) {
         for (i, out) in out.iter_mut().enumerate() {
             *out = self.mass[i / 3] * (v[i] - self.start[i]) - self.external[i];
@@ -223,7 +224,7 @@ impl GridSystem {
         }
     }
 
-    /// E(v), J; infinite where a material cannot be. Summed in a fixed order.
+    /// E(v), J; infinite outside the range of a material. The order of summation is fixed.
     pub(crate) fn energy(&self, v: &[f64], gradients: &[Matrix3<f64>]) -> f64 {
         let mut energies = vec![0.0; self.particles.len()];
         let ratio = self.time_step.length_s / self.alpha();
@@ -279,12 +280,12 @@ impl GridSystem {
         });
     }
 
-    /// Where node `node` is, m.
-    pub(crate) fn node_place(&self, node: usize) -> Vector3<f64> {
+    /// Position of a node, m.
+    pub(crate) fn node_position(&self, node: usize) -> Vector3<f64> {
         Vector3::from(self.nodes.coordinates[node].map(f64::from)) * self.spacing
     }
 
-    /// √Σ x²/m over the free rows, the norm in which impulses are measured.
+    /// The norm of impulses √Σ x²/m over the free rows.
     pub(crate) fn impulse_norm(&self, x: &[f64]) -> f64 {
         let each = x.iter().enumerate();
         let sum: f64 = each.map(|(i, x)| x * x / self.mass[i / 3]).sum();

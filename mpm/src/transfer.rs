@@ -1,13 +1,14 @@
-//! Mass and momentum from particles to the grid, velocities and their gradients back.
+//! Transfer of mass and momentum from particles to the grid, and of velocities and their gradients from the grid to particles.
 //!
-//! Affine particle-in-cell (Jiang et al. 2015): a particle hands its nodes w m (v + C(x_i − x)) and takes back
+//! Affine particle-in-cell (APIC, Jiang et al. 2015): a particle adds the momentum w_i m (v + C(x_i − x)) to node i. Its new velocity
+//! and affine velocity are
 //!
 //! ```text
 //! v = Σ w_i v_i        C = (4/h²) Σ w_i v_i (x_i − x)ᵀ
 //! ```
 //!
-//! which keeps mass, linear and angular momentum to round-off and reproduces affine velocity fields. An impulse −δt V τ
-//! rides along as stress, spread by the gradient of the [`GradientForm`].
+//! The transfer conserves mass, linear and angular momentum to round-off and reproduces affine velocity fields. The impulse −δt V τ of
+//! stress is distributed by the gradient of the [`GradientForm`].
 
 mod kernel;
 #[cfg(test)]
@@ -24,27 +25,27 @@ use crate::spline::GradientForm;
 use kernel::{Gather, Scatter};
 use pliant_constitutive::Real;
 
-/// Values on the nodes of a [`SparseGrid`]: momentum and mass, or velocity and mass, four numbers a node.
+/// Values on the nodes of a [`SparseGrid`]: momentum and mass, or velocity and mass, four numbers per node.
 #[derive(Clone, Debug, Default)]
 pub struct NodeField<T> {
     pub(crate) values: Vec<T>,
 }
 
 impl<T: Real> NodeField<T> {
-    /// Values of node `node` of block `block`: three of momentum or velocity, and mass.
+    /// The momentum or velocity (three components) and the mass of node `node` of block `block`.
     #[must_use]
     pub fn node(&self, block: usize, node: usize) -> [T; 4] {
         let at = 4 * (block * BLOCK_NODES + node);
         [0, 1, 2, 3].map(|k| self.values[at + k])
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub fn node_mut(&mut self, block: usize, node: usize) -> &mut [T] {
         let at = 4 * (block * BLOCK_NODES + node);
         &mut self.values[at..at + 4]
     }
 
-    /// Calls `each` with every node's values, in the order of storage.
+    /// The values of every node, in the order of storage.
     pub fn nodes(&self) -> impl Iterator<Item = &[T]> {
         self.values.chunks_exact(4)
     }
@@ -71,19 +72,19 @@ impl<T: Real> NodeField<T> {
     }
 }
 
-/// How a transfer reads the grid.
+/// Settings of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transfer<T> {
     /// h, m.
     pub spacing: T,
-    /// Which gradient spreads stress and moves F.
+    /// Velocity gradient by which stress is distributed and F is updated.
     pub form: GradientForm,
-    /// What it is computed with.
+    /// Instruction set of the kernels.
     pub instructions: InstructionSet,
 }
 
 impl<T: LaneScalar> Transfer<T> {
-    /// With the widest instructions that the processor has.
+    /// A transfer with the widest instruction set of the processor.
     #[must_use]
     pub fn new(spacing: T, form: GradientForm) -> Self {
         Self {
@@ -93,9 +94,9 @@ impl<T: LaneScalar> Transfer<T> {
         }
     }
 
-    /// Mass and momentum of `particles`, sorted as `grid` says, onto its nodes; `out` is overwritten.
+    /// Adds mass and momentum of `particles`, sorted by `grid`, to the nodes; `out` is overwritten.
     ///
-    /// `impulse` is −δt V τ of a particle, N·s·m, or zero.
+    /// `impulse` returns −δt V τ of a particle, N·s·m, or zero.
     pub fn particles_to_grid(
         &self,
         grid: &SparseGrid,
@@ -119,8 +120,8 @@ impl<T: LaneScalar> Transfer<T> {
         });
     }
 
-    /// Velocities of `field` back to `particles`, sorted as `grid` says: v and C are replaced, and `update` is called with the
-    /// velocity gradient of the form, to move x and F.
+    /// Interpolates velocities of `field` to `particles`, sorted by `grid`: replaces v and C, and calls `update` with the velocity
+    /// gradient of the form, to update x and F.
     pub fn grid_to_particles(
         &self,
         grid: &SparseGrid,
@@ -142,7 +143,7 @@ impl<T: LaneScalar> Transfer<T> {
     }
 }
 
-/// Linear and angular momentum of particles about the origin, the affine part included.
+/// Linear momentum of particles, and angular momentum about the origin including the affine part.
 ///
 /// ```text
 /// p = Σ m v        L = Σ [x × m v + m (h²/4) (C_32 − C_23, C_13 − C_31, C_21 − C_12)]
@@ -164,7 +165,7 @@ pub fn momenta<T: Real>(particles: &[Particle<T>], spacing: T) -> (Vector3<T>, V
     sum
 }
 
-/// Copies `particles` into the order of `grid`.
+/// Copies `particles` in the order of `grid`.
 pub fn sort_particles<T: Real>(
     grid: &SparseGrid,
     particles: &[Particle<T>],

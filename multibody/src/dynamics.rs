@@ -53,6 +53,38 @@ impl Workspace {
         self.velocities.update(model, &self.positions, v);
     }
 
+    /// Computes the wrenches on bodies that cause `vdot`, less `external`.
+    fn update_wrenches(
+        &mut self,
+        model: &Model,
+        vdot: &[f64],
+        gravity: &Vector3<f64>,
+        external: &[Wrench],
+    ) {
+        let root = -model.gravity_from(gravity);
+        self.accelerations
+            .update(model, &self.positions, &self.velocities, vdot, &root);
+        self.sum_wrenches(external);
+    }
+
+    /// Computes the wrenches on bodies at v̇ = 0.
+    fn update_bias_wrenches(&mut self, model: &Model, gravity: &Vector3<f64>) {
+        let root = -model.gravity_from(gravity);
+        self.accelerations
+            .update_bias(model, &self.positions, &self.velocities, &root);
+        self.sum_wrenches(&[]);
+    }
+
+    fn sum_wrenches(&mut self, external: &[Wrench]) {
+        body_wrenches(
+            &self.velocities,
+            &self.accelerations,
+            &self.inertias,
+            external,
+            &mut self.wrenches,
+        );
+    }
+
     /// Computes poses and inertias at q.
     pub fn update_positions(&mut self, model: &Model, q: &[f64]) {
         self.positions.update(model, q);
@@ -73,16 +105,7 @@ pub fn inverse_dynamics(
 ) {
     let w = workspace;
     w.update(model, q, v);
-    let root = -model.gravity_from(gravity);
-    w.accelerations
-        .update(model, &w.positions, &w.velocities, vdot, &root);
-    body_wrenches(
-        &w.velocities,
-        &w.accelerations,
-        &w.inertias,
-        &[],
-        &mut w.wrenches,
-    );
+    w.update_wrenches(model, vdot, gravity, &[]);
     joint_forces(model, &w.positions, &mut w.wrenches, tau);
 }
 
@@ -107,16 +130,7 @@ pub(crate) fn bias_forces_at_update(
     bias: &mut [f64],
 ) {
     let w = workspace;
-    let root = -model.gravity_from(gravity);
-    w.accelerations
-        .update_bias(model, &w.positions, &w.velocities, &root);
-    body_wrenches(
-        &w.velocities,
-        &w.accelerations,
-        &w.inertias,
-        &[],
-        &mut w.wrenches,
-    );
+    w.update_bias_wrenches(model, gravity);
     joint_forces(model, &w.positions, &mut w.wrenches, bias);
 }
 
@@ -149,16 +163,7 @@ pub fn forward_dynamics(
 ) {
     let w = workspace;
     w.update(model, q, v);
-    let root = -model.gravity_from(gravity);
-    w.accelerations
-        .update_bias(model, &w.positions, &w.velocities, &root);
-    body_wrenches(
-        &w.velocities,
-        &w.accelerations,
-        &w.inertias,
-        &[],
-        &mut w.wrenches,
-    );
+    w.update_bias_wrenches(model, gravity);
     w.articulated
         .factor(model, &w.positions, &w.inertias, &[], &w.no_dofs_held);
     w.articulated
@@ -199,22 +204,13 @@ pub fn constrained_forward_dynamics(
     vdot: &mut [f64],
 ) {
     let w = workspace;
-    let root = -model.gravity_from(&input.gravity);
     vdot.fill(0.0);
     if !input.held_acceleration.is_empty() {
         for &k in input.held.held() {
             vdot[k] = input.held_acceleration[k];
         }
     }
-    w.accelerations
-        .update(model, &w.positions, &w.velocities, vdot, &root);
-    body_wrenches(
-        &w.velocities,
-        &w.accelerations,
-        &w.inertias,
-        input.external,
-        &mut w.wrenches,
-    );
+    w.update_wrenches(model, vdot, &input.gravity, input.external);
     w.articulated
         .factor(model, &w.positions, &w.inertias, input.diagonal, input.held);
     w.articulated

@@ -4,40 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
+use pliant_hydroelastic::AnalyticShape;
 use pliant_hydroelastic::mesh::TriMesh;
 
-/// A shape in its own frame. Cylinders and capsules lie along z, centred.
+/// The shape of a collision or visual element, in its own frame.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GeometryDescription {
-    /// Full side lengths, m.
-    Box {
-        /// Along x, y, z.
-        size: Vector3<f64>,
-    },
-    /// A sphere; with radius 0 a point.
-    Sphere {
-        /// Radius, m, may be 0.
-        radius: f64,
-    },
-    /// A cylinder along z.
-    Cylinder {
-        /// Radius, m.
-        radius: f64,
-        /// Length, m.
-        length: f64,
-    },
-    /// A cylinder along z with hemispheres at both ends.
-    Capsule {
-        /// Radius, m.
-        radius: f64,
-        /// Length of the cylindrical part, m.
-        length: f64,
-    },
-    /// An ellipsoid.
-    Ellipsoid {
-        /// Semi-axes along x, y, z, m.
-        radii: Vector3<f64>,
-    },
+    /// A shape given by its sizes. A sphere may have radius 0: a point.
+    Analytic(AnalyticShape),
     /// A surface mesh from a file.
     Mesh {
         /// The file, resolved.
@@ -62,11 +36,7 @@ impl GeometryDescription {
     /// Radius of a sphere about the shape's origin that contains it, m; `None` for a mesh, whose file is not read.
     pub fn bounding_radius(&self) -> Option<f64> {
         match self {
-            Self::Box { size } => Some(0.5 * size.norm()),
-            Self::Sphere { radius } => Some(*radius),
-            Self::Cylinder { radius, length } => Some(radius.hypot(0.5 * length)),
-            Self::Capsule { radius, length } => Some(radius + 0.5 * length),
-            Self::Ellipsoid { radii } => Some(radii.max()),
+            Self::Analytic(shape) => Some(shape.radius_about_origin()),
             Self::Mesh { .. } => None,
         }
     }

@@ -3,8 +3,6 @@
 //! The set may change from step to step. The mass matrix of the free degrees of freedom is a block of the full one; the
 //! prescribed accelerations enter the bias forces.
 
-use nalgebra::DMatrix;
-
 use crate::model::{DofIdx, JointIdx, Model};
 
 /// A partition of the degrees of freedom into free and held.
@@ -93,20 +91,6 @@ impl HeldDofs {
         assert!(full.len() == self.is_held.len() && free.len() == self.free.len());
         for (from, &k) in free.iter().zip(&self.free) {
             full[k] = *from;
-        }
-    }
-
-    /// The block of the free degrees of freedom of a full n_v × n_v matrix.
-    ///
-    /// # Panics
-    /// If the shapes don't fit.
-    pub fn gather_block(&self, full: &DMatrix<f64>, block: &mut DMatrix<f64>) {
-        let (n, m) = (self.is_held.len(), self.free.len());
-        assert!(full.shape() == (n, n) && block.shape() == (m, m));
-        for (c, &k) in self.free.iter().enumerate() {
-            for (r, &j) in self.free.iter().enumerate() {
-                block[(r, c)] = full[(j, k)];
-            }
         }
     }
 }

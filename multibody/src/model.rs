@@ -311,11 +311,6 @@ impl Model {
         }
     }
 
-    /// Whether `dof` moves `link`.
-    pub fn is_moved_by(&self, link: LinkIdx, dof: DofIdx) -> bool {
-        self.support(self.links[link.0].body).any(|d| d == dof)
-    }
-
     /// The degrees of freedom that move a body, those of its joint and of its ancestors', from the tip to the root
     /// (Featherstone's support).
     pub fn support(&self, body: BodyIdx) -> impl Iterator<Item = DofIdx> + '_ {

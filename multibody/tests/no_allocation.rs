@@ -93,7 +93,8 @@ fn steps_of_an_arm_with_actuators_do_not_allocate() {
     let mut set = ConstraintSet::default();
     let (mut surface, mut rows, mut interpolation) =
         (Surface::default(), Rows::default(), Interpolation::Twist);
-    let (mut kept, mut linearised_at) = (Control::default(), Vec::new());
+    let mut kept = Control::default();
+    let (mut linearised_at, mut v) = (Vec::new(), Vec::new());
     let tip = MaterialPoint::on_frame(7, Vector3::new(0.0, 0.0, 0.1));
     let mut take = |factor: bool, integration: Integration| {
         kept.clone_from(&control);
@@ -117,10 +118,11 @@ fn steps_of_an_arm_with_actuators_do_not_allocate() {
         let basis = step
             .interpolation(&tip, &mut interpolation)
             .expect("a link");
-        let v = step.start_velocity();
+        v.clear();
+        v.extend_from_slice(step.start_velocity());
         step.basis(basis, &Point3::origin(), &mut rows);
-        let said = step.advance(v, &mut next).expect("always");
-        assert!(said.warnings.is_empty());
+        let report = step.advance(&v, &mut next).expect("always");
+        assert!(report.warnings.is_empty());
         std::mem::swap(&mut state, &mut next);
     };
     for integration in Integration::ALL {

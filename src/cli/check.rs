@@ -15,12 +15,12 @@ use super::{Ending, Failure, with};
 
 #[derive(Args)]
 pub(super) struct CheckArguments {
-    /// A scene, robot (URDF) or mesh (OBJ, STL, VTK, VTU, Gmsh); told apart by what is in it
+    /// A scene, robot (URDF) or mesh (OBJ, STL, VTK, VTU, Gmsh); recognised by its content
     file: PathBuf,
-    /// Folder that `package://NAME/` stands for in a robot file; may be repeated
+    /// Folder that `package://NAME/` refers to in a robot file; may be repeated
     #[arg(long = "package", value_name = "NAME=DIR", value_parser = parse_package)]
     packages: Vec<(String, PathBuf)>,
-    /// Factor on a mesh's coordinates
+    /// Factor on the coordinates of a mesh
     #[arg(long, value_name = "S", default_value_t = 1.0)]
     scale: f64,
 }
@@ -34,7 +34,7 @@ fn parse_package(text: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
-/// What a file is.
+/// Kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileKind {
     Scene,
@@ -42,7 +42,7 @@ enum FileKind {
     Mesh,
 }
 
-/// By content where it tells, for extensions lie; a robot may be in any encoding, so its name is believed.
+/// By content if possible, since extensions may be wrong; of robots the name decides, as they may have any encoding.
 fn kind(path: &Path, bytes: &[u8]) -> FileKind {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
     let extension = path
@@ -142,7 +142,7 @@ fn robot(path: &Path, bytes: &[u8], mapped: &[(String, PathBuf)]) -> Result<Endi
     )
 }
 
-/// Tetrahedra where there are any, otherwise the surface of a solid, otherwise a sheet.
+/// Tetrahedra if there are any, otherwise the surface of a solid, otherwise a sheet.
 fn mesh(name: &str, bytes: &[u8], scale: f64) -> Result<Ending, Failure> {
     let tets = TetOptions {
         scale: nalgebra::Vector3::repeat(scale),
@@ -154,14 +154,14 @@ fn mesh(name: &str, bytes: &[u8], scale: f64) -> Result<Ending, Failure> {
     };
     let as_tets = match tets_from_bytes(bytes, name, &tets) {
         Ok((mesh, report)) => {
-            let found = format!(
+            let summary = format!(
                 "{}, {} vertices, volume {} m3, {}",
                 counted(mesh.tets().len(), "tetrahedron", "tetrahedra"),
                 mesh.vertices().len(),
                 number(mesh.solid_moments().volume),
                 extent(&mesh.bounds(), mesh.component_count())
             );
-            return report_on(&report.to_string(), name, &found);
+            return report_on(&report.to_string(), name, &summary);
         }
         Err(error) => error,
     };
@@ -172,9 +172,9 @@ fn mesh(name: &str, bytes: &[u8], scale: f64) -> Result<Ending, Failure> {
                 eprintln!("note: not the surface of a solid: {as_solid}");
                 (mesh, report, "open surface")
             }
-            // The file is no surface at all: what is wrong with its tetrahedra matters.
+            // The file has no surface: report what is wrong with its tetrahedra.
             Err(MeshError::Unsupported(_)) => return Err(as_tets.into()),
-            // What keeps it from being a sheet is the graver fault.
+            // The error as a sheet is the more severe one.
             Err(as_sheet) => return Err(as_sheet.into()),
         },
     };
@@ -197,7 +197,7 @@ fn mesh(name: &str, bytes: &[u8], scale: f64) -> Result<Ending, Failure> {
     )
 }
 
-/// How large a mesh is and how many parts it has: a wrong unit or a lost part shows here.
+/// Size and number of parts of a mesh, which reveal a wrong unit or a missing part.
 fn extent(bounds: &Bounds, components: usize) -> String {
     let size = bounds.max - bounds.min;
     format!(
@@ -209,7 +209,7 @@ fn extent(bounds: &Bounds, components: usize) -> String {
     )
 }
 
-fn report_on(report: &str, name: &str, found: &str) -> Result<Ending, Failure> {
-    print(&format!("{report}{name}: {found}\n"))?;
+fn report_on(report: &str, name: &str, summary: &str) -> Result<Ending, Failure> {
+    print(&format!("{report}{name}: {summary}\n"))?;
     Ok(Ending::AsExpected)
 }

@@ -83,7 +83,7 @@ pub(super) fn main(arguments: &CompareArguments, registry: &Registry) -> Result<
     Ok(Ending::AsExpected)
 }
 
-/// One `None` when nothing was requested: the scene's own.
+/// One `None` if nothing is requested: the scene's own.
 fn or_the_scenes<T: Clone>(asked: &[T]) -> Vec<Option<T>> {
     if asked.is_empty() {
         return vec![None];

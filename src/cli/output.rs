@@ -7,7 +7,7 @@ use crate::runner::Progress;
 
 use super::Failure;
 
-/// Writes `text` to stdout. A reader that has gone away, as `head` does, is no failure.
+/// Writes `text` to stdout. A closed pipe, as with `head`, is not an error.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -45,7 +45,7 @@ pub(super) fn table(header: &[&str], rows: &[Vec<String>], left: &[usize]) -> St
     text
 }
 
-/// A number in as few digits as a reader needs: six significant ones.
+/// A number with six significant digits.
 pub(super) fn number(x: f64) -> String {
     // Without the sign of -0.
     let x = x + 0.0;
@@ -78,7 +78,7 @@ pub(super) fn duration(duration: Duration) -> String {
     }
 }
 
-/// Tells how far a run is: one line that renews itself on a terminal, a line now and then elsewhere.
+/// Progress of a run: one updated line on a terminal, otherwise a line from time to time.
 pub(super) struct ProgressLine {
     terminal: bool,
     last: Option<Instant>,

@@ -26,7 +26,7 @@ pub(super) struct ResultsArguments {
     threads: Option<usize>,
 }
 
-/// What the numbers were measured on.
+/// The machine of the measurement.
 #[derive(Serialize)]
 struct Machine {
     processor: String,
@@ -111,7 +111,7 @@ fn processor() -> String {
     name.unwrap_or_else(|| "unknown".into())
 }
 
-/// The commit of the working directory, with `+` when there are changes on top.
+/// The commit of the working directory, with `+` if there are uncommitted changes.
 fn commit() -> String {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).output().ok()?;

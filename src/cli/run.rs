@@ -27,7 +27,7 @@ pub(super) struct RunArguments {
         allow_negative_numbers = true
     )]
     until: Option<f64>,
-    /// Run the scene's full length instead of its smoke length
+    /// Run the scene's full length instead of its short run
     #[arg(long)]
     full: bool,
     #[command(flatten)]
@@ -38,12 +38,12 @@ pub(super) struct RunArguments {
     /// Print one JSON object about the run on stdout
     #[arg(long)]
     json: bool,
-    /// Write a ParaView series too, and for NumPy what deforms over time: places, and of particles their states
+    /// Also write a ParaView series, and NumPy files of deforming bodies: positions, and states of particles
     #[arg(long)]
     paraview: bool,
 }
 
-/// What replaces values of a scene file.
+/// Values that override those of a scene file.
 #[derive(Args, Clone)]
 pub(super) struct SceneSettings {
     /// Solver of the contact problem
@@ -100,7 +100,7 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
         (None, true) => RunLength::Full,
         (None, false) => RunLength::Smoke,
     };
-    // Before the run, which may take long: is there a place for what it leaves?
+    // Checks before the run, which may take long, that the output can be written.
     std::fs::create_dir_all(&arguments.out)
         .map_err(|error| format!("--out {}: {error}", arguments.out.display()))?;
     let particles = match arguments.paraview {
@@ -145,13 +145,13 @@ pub(super) fn run_with_progress(
     options: &RunOptions,
 ) -> Result<RunOutcome, Failure> {
     let mut line = ProgressLine::new();
-    // On a worker of the pool: work that comes from outside is handed over piece by piece, a product with A at a time.
+    // On a worker of the pool: work from other threads would be handed over in small pieces.
     let outcome = rayon::scope(|_| run(scene, options, &mut |progress| line.show(progress)));
     line.end();
     Ok(outcome?)
 }
 
-/// The summary for a reader.
+/// The summary as text.
 pub(super) fn report(summary: &RunSummary) -> String {
     let mut text = format!(
         "{}: {} steps, {} s in {} ({}x real time), {} velocities\n\

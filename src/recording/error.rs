@@ -1,12 +1,12 @@
-//! What can be wrong with something that is to be recorded.
+//! Errors of recordings.
 
 use std::path::{Path, PathBuf};
 
-/// Why a recording could not take what it was given, or could not be written.
+/// Why a recording rejected its input, or could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
-    /// There is no picture to play.
+    /// A recording without frames.
     #[error(
         "recording {title:?} has no frames, so there is nothing to replay: push at least one frame before writing it"
     )]
@@ -14,48 +14,48 @@ pub enum RecordingError {
         /// The recording's title.
         title: String,
     },
-    /// A number that can't be drawn.
+    /// A number that is not finite.
     #[error(
         "t = {time_s} s: {what} is not a finite number (or beyond 1e15); nothing was recorded for this time"
     )]
     NotFinite {
-        /// The quantity and whose it is.
+        /// The quantity and its owner.
         what: String,
-        /// When.
+        /// Time, s.
         time_s: f64,
     },
-    /// Time stood still or went back.
+    /// A time that is not after the previous one.
     #[error(
         "{series}: t = {time_s} s does not come after t = {previous_s} s; record each time once, in order"
     )]
     TimeNotIncreasing {
         /// "frames" or "observables".
         series: &'static str,
-        /// The time refused.
+        /// The rejected time, s.
         time_s: f64,
-        /// The last one accepted.
+        /// The previous time, s.
         previous_s: f64,
     },
-    /// A frame has too few or too many of something.
+    /// A frame with the wrong number of elements.
     #[error("t = {time_s} s: the frame has {found} {what}, the recording declares {expected}")]
     Count {
-        /// What was counted.
+        /// The kind of element.
         what: String,
-        /// When.
+        /// Time, s.
         time_s: f64,
-        /// How many the frame brought.
+        /// The number in the frame.
         found: usize,
-        /// How many it must bring.
+        /// The required number.
         expected: usize,
     },
-    /// A row has too few or too many values.
+    /// A row with the wrong number of values.
     #[error("t = {time_s} s: {found} values for {expected} observables")]
     ObservableCount {
-        /// When.
+        /// Time, s.
         time_s: f64,
-        /// How many values came.
+        /// The number of values.
         found: usize,
-        /// How many columns there are.
+        /// The number of columns.
         expected: usize,
     },
     /// Two columns of one name.
@@ -64,7 +64,7 @@ pub enum RecordingError {
         /// The name.
         name: String,
     },
-    /// A visual is attached to a body that isn't there.
+    /// A visual of a body that does not exist.
     #[error(
         "visual {visual:?} belongs to body {body_idx}, but the recording has {n_bodies} bodies"
     )]
@@ -73,18 +73,18 @@ pub enum RecordingError {
         visual: String,
         /// The body it refers to.
         body_idx: usize,
-        /// How many there are.
+        /// The number of bodies.
         n_bodies: usize,
     },
-    /// A shape that can't be drawn.
+    /// An invalid shape.
     #[error("visual {visual:?}: {reason}")]
     Shape {
         /// The visual.
         visual: String,
-        /// What is wrong, with the value and what would be right.
+        /// The fault, with value and remedy.
         reason: String,
     },
-    /// The file system refused.
+    /// An error of the file system.
     #[error("{}: cannot be written: {source}", path.display())]
     Write {
         /// The file or folder.

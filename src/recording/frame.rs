@@ -1,14 +1,14 @@
-//! One picture: where everything is at one time, and the forces between.
+//! One frame: poses at one time, and contact forces.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::{ParticleStates, RecordingError, Visual, VisualShape};
 
-/// Counts along the bodies of a [`Recording`](super::Recording).
+/// Index into the bodies of a [`Recording`](super::Recording).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BodyIdx(pub usize);
 
-/// The world at one time.
+/// The state of the world at one time.
 #[allow(
     non_snake_case,
     reason = "monogram frame names such as X_WB are the field's notation"
@@ -19,17 +19,17 @@ pub struct Frame {
     pub time_s: f64,
     /// Pose of each body's frame B in the world, in the order of the recording's bodies.
     pub X_WB: Vec<Isometry3<f64>>,
-    /// Forces at contacts, any number. A stable order from frame to frame makes the file smaller.
+    /// Forces at contacts, in any number. A stable order from frame to frame makes the file smaller.
     pub contacts: Vec<ContactArrow>,
-    /// Where bodies press on each other in patches.
+    /// Polygons of contact patches.
     pub patches: PressurePolygons,
-    /// What passes through the patch of each pair, by pair.
+    /// Force and moment of the patch of each pair.
     pub patch_forces: Vec<PatchForce>,
-    /// The points of the visuals that deform, in the order of the visuals (those that don't are skipped).
+    /// The points of the deforming visuals, in the order of the visuals (rigid ones are skipped).
     pub deformed: Vec<Deformed>,
 }
 
-/// A force at a point, drawn as an arrow that begins there.
+/// A force at a point, drawn as an arrow that starts there.
 #[allow(
     non_snake_case,
     reason = "monogram frame names such as p_WC are the field's notation"
@@ -42,7 +42,7 @@ pub struct ContactArrow {
     pub f_W: Vector3<f64>,
 }
 
-/// Two geometries that touch; each counts along the [`parts`](super::Recording::parts) of the recording.
+/// Two geometries in contact; indices into the [`parts`](super::Recording::parts) of the recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Between {
     /// Geometry A.
@@ -51,16 +51,16 @@ pub struct Between {
     pub b: u32,
 }
 
-/// What passes through the patch of a pair: a mean over the step before the frame, friction and dissipation in it. World frame.
+/// Net force and moment of the patch of a pair: a mean over the step before the frame, friction and dissipation included. World frame.
 #[allow(
     non_snake_case,
     reason = "monogram frame names such as p_WC are the field's notation"
 )]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatchForce {
-    /// Whose patch it is.
+    /// The pair.
     pub between: Between,
-    /// m².
+    /// Area, m².
     pub area: f64,
     /// Highest elastic pressure, Pa.
     pub pressure_max: f64,
@@ -94,7 +94,7 @@ impl PressurePolygons {
         self.between.push(between);
     }
 
-    /// Whose patch each polygon is part of.
+    /// The pair of each polygon.
     pub fn between(&self) -> &[Between] {
         &self.between
     }
@@ -104,7 +104,7 @@ impl PressurePolygons {
         &self.counts
     }
 
-    /// The corners of all polygons one after the other, m.
+    /// The corners of all polygons, one polygon after the other, m.
     pub fn points(&self) -> &[Point3<f64>] {
         &self.points
     }
@@ -115,19 +115,19 @@ impl PressurePolygons {
     }
 }
 
-/// Where the points of something soft are.
+/// The points of a deforming visual.
 #[derive(Clone, Debug, Default)]
 pub struct Deformed {
-    /// World frame, m. For a deforming mesh as many as it declared.
+    /// Positions, world frame, m. For a deforming mesh, as many as it has vertices.
     pub points: Vec<Point3<f64>>,
-    /// One for each point, in the unit of the visual's [`ValueScale`](super::ValueScale), or empty.
+    /// Value of each point, in the unit of the visual's [`ValueScale`](super::ValueScale), or empty.
     pub values: Vec<f64>,
     /// State of particles for other programs, if requested.
     pub states: Option<ParticleStates>,
 }
 
 impl Deformed {
-    /// Some of its points.
+    /// A selection of its points.
     pub(super) fn of_points(&self, selected: &[u32]) -> Self {
         let pick = |v: &u32| *v as usize;
         let values = selected.iter().filter(|_| !self.values.is_empty());

@@ -1,5 +1,6 @@
 //! The replay page: a document of everything recorded, set into the player of `src/replay/`.
 
+use pliant_hydroelastic::AnalyticShape;
 use serde::Serialize;
 
 use super::packing::{self, PackedContacts, PackedPatches, PackedPoints, PackedPoses};
@@ -157,34 +158,8 @@ struct Drawn<'a> {
 }
 
 #[derive(Serialize)]
-#[serde(
-    tag = "kind",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
+#[serde(rename_all = "snake_case")]
 enum Shape<'a> {
-    HalfSpace,
-    Sphere {
-        radius: f64,
-    },
-    Box {
-        half_extents: [f64; 3],
-    },
-    Cylinder {
-        radius: f64,
-        length: f64,
-    },
-    Capsule {
-        radius: f64,
-        length: f64,
-    },
-    Ellipsoid {
-        semi_axes: [f64; 3],
-    },
-    Cone {
-        radius: f64,
-        height: f64,
-    },
     Mesh {
         vertices: String,
         triangles: String,
@@ -205,6 +180,8 @@ enum Shape<'a> {
         scale: Option<Scale<'a>>,
         frames: PackedPoints,
     },
+    #[serde(untagged)]
+    Analytic(&'a AnalyticShape),
 }
 
 #[derive(Serialize)]
@@ -290,26 +267,7 @@ impl<'a> Drawn<'a> {
             )
         };
         let shape = match &visual.shape {
-            VisualShape::HalfSpace => Shape::HalfSpace,
-            VisualShape::Sphere { radius } => Shape::Sphere { radius: *radius },
-            VisualShape::Box { half_extents } => Shape::Box {
-                half_extents: (*half_extents).into(),
-            },
-            VisualShape::Cylinder { radius, length } => Shape::Cylinder {
-                radius: *radius,
-                length: *length,
-            },
-            VisualShape::Capsule { radius, length } => Shape::Capsule {
-                radius: *radius,
-                length: *length,
-            },
-            VisualShape::Ellipsoid { semi_axes } => Shape::Ellipsoid {
-                semi_axes: (*semi_axes).into(),
-            },
-            VisualShape::Cone { radius, height } => Shape::Cone {
-                radius: *radius,
-                height: *height,
-            },
+            VisualShape::Analytic(shape) => Shape::Analytic(shape),
             VisualShape::Mesh {
                 vertices,
                 triangles,

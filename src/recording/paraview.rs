@@ -4,30 +4,21 @@
 //! force), particles, threads, solids (what deforms as tetrahedra), and patches (polygons with their pressure). A part that no
 //! frame needs is left out.
 
+mod surface;
+
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_hydroelastic::mesh::{
-    MeshError, PvdSeries, VtuArray, VtuCells, VtuEncoding, VtuFile, VtuValues, generate,
+    MeshError, PvdSeries, VtuArray, VtuCells, VtuEncoding, VtuFile, VtuValues,
 };
 
 use super::{
     Anchor, Deformed, Frame, ParticleStates, Recording, RecordingError, ThreadEnds, VisualShape,
 };
-
-/// Corners around a round shape.
-const SEGMENTS: u32 = 32;
-/// A sphere of 20 · 4³ triangles.
-const SUBDIVISIONS: u32 = 3;
-
-/// A surface in the frame of its visual.
-#[derive(Default)]
-struct Surface {
-    vertices: Vec<Vector3<f64>>,
-    triangles: Vec<[u32; 3]>,
-}
+use surface::Surface;
 
 pub(super) fn write(recording: &Recording, folder: &Path) -> Result<PathBuf, RecordingError> {
     if recording.frames().is_empty() {
@@ -42,7 +33,7 @@ pub(super) fn write(recording: &Recording, folder: &Path) -> Result<PathBuf, Rec
         .visuals()
         .iter()
         .map(|visual| {
-            surface(&visual.shape, reach).map_err(|error| RecordingError::Shape {
+            Surface::of(&visual.shape, reach).map_err(|error| RecordingError::Shape {
                 visual: visual.name.clone(),
                 reason: error.to_string(),
             })
@@ -142,77 +133,6 @@ fn reach(recording: &Recording) -> f64 {
     2.0 * bodies
         .chain(soft.map(|point| point.coords.amax()))
         .fold(0.5, f64::max)
-}
-
-/// The surface of a shape that keeps its form; of a mesh that deforms, only the triangles; otherwise nothing.
-fn surface(shape: &VisualShape, reach: f64) -> Result<Surface, MeshError> {
-    let generated = match shape {
-        VisualShape::HalfSpace => generate::sheet([2.0 * reach; 2], [1, 1])?,
-        VisualShape::Sphere { radius } => generate::sphere(*radius, SUBDIVISIONS)?,
-        VisualShape::Capsule {
-            radius,
-            length: 0.0,
-        } => generate::sphere(*radius, SUBDIVISIONS)?,
-        VisualShape::Box { half_extents } => generate::cuboid(*half_extents)?,
-        VisualShape::Cylinder { radius, length } => {
-            generate::cylinder(*radius, 0.5 * length, SEGMENTS)?
-        }
-        VisualShape::Capsule { radius, length } => {
-            generate::capsule(*radius, 0.5 * length, SEGMENTS)?
-        }
-        VisualShape::Ellipsoid { semi_axes } => {
-            let mut ball = Surface::from(&generate::sphere(1.0, SUBDIVISIONS)?);
-            ball.vertices
-                .iter_mut()
-                .for_each(|vertex| vertex.component_mul_assign(semi_axes));
-            return Ok(ball);
-        }
-        VisualShape::Cone { radius, height } => return Ok(cone(*radius, *height)),
-        VisualShape::Mesh {
-            vertices,
-            triangles,
-        } => {
-            let vertices = vertices.iter().map(|vertex| vertex.coords).collect();
-            return Ok(Surface {
-                vertices,
-                triangles: triangles.clone(),
-            });
-        }
-        VisualShape::DeformingMesh { triangles, .. } => {
-            return Ok(Surface {
-                vertices: vec![],
-                triangles: triangles.clone(),
-            });
-        }
-        VisualShape::Points { .. } | VisualShape::Thread { .. } => return Ok(Surface::default()),
-    };
-    Ok(Surface::from(&generated))
-}
-
-impl From<&pliant_hydroelastic::mesh::TriMesh> for Surface {
-    fn from(mesh: &pliant_hydroelastic::mesh::TriMesh) -> Self {
-        Self {
-            vertices: mesh.vertices().to_vec(),
-            triangles: mesh.raw_triangles().collect(),
-        }
-    }
-}
-
-/// Two fans around the base's rim: the side about the apex, the base about its centre.
-fn cone(radius: f64, height: f64) -> Surface {
-    let rim = (0..SEGMENTS).map(|i| {
-        let angle = std::f64::consts::TAU * f64::from(i) / f64::from(SEGMENTS);
-        Vector3::new(radius * angle.cos(), radius * angle.sin(), -0.5 * height)
-    });
-    let (apex, centre) = (Vector3::z() * 0.5 * height, Vector3::z() * -0.5 * height);
-    let triangles = (0..SEGMENTS).flat_map(|i| {
-        let next = (i + 1) % SEGMENTS;
-        [[i, next, SEGMENTS], [next, i, SEGMENTS + 1]]
-    });
-    Surface {
-        vertices: rim.chain([apex, centre]).collect(),
-        triangles: triangles.collect(),
-    }
 }
 
 enum Cells {
@@ -322,12 +242,12 @@ impl Piece {
         let mut piece = Self::empty(Cells::Vertices);
         let mut cells = Vec::new();
         for_each_visual(recording, frame, |index, _, soft| {
-            let own = tetrahedra(&recording.visuals()[index].shape);
-            let (Some(soft), false) = (soft, own.is_empty()) else {
+            let tets = tetrahedra(&recording.visuals()[index].shape);
+            let (Some(soft), false) = (soft, tets.is_empty()) else {
                 return;
             };
             let first = piece.points.len() as u32;
-            cells.extend(own.iter().map(|tet| tet.map(|corner| first + corner)));
+            cells.extend(tets.iter().map(|tet| tet.map(|corner| first + corner)));
             piece.add_points(index, soft.points.iter().map(|p| p.coords), &soft.values);
         });
         piece.cells = Cells::Tetrahedra(cells);

@@ -7,17 +7,17 @@ use nalgebra::{Matrix3, Vector3};
 pub struct ParticleStates {
     /// Identifier of a particle, constant while sources and sinks add and remove others.
     pub ids: Vec<u32>,
-    /// The body it belongs to, counted along the bodies of particles of a scene.
+    /// The body it belongs to, an index into the scene's bodies of particles.
     pub bodies: Vec<u32>,
-    /// World axes, m/s.
+    /// Velocity, world axes, m/s.
     pub velocities: Vec<Vector3<f64>>,
-    /// kg.
+    /// Mass, kg.
     pub masses: Vec<f64>,
-    /// As it is now, m³.
+    /// Current volume, m³.
     pub volumes: Vec<f64>,
     /// Elastic deformation gradient F^E.
     pub deformation_gradients: Vec<Matrix3<f64>>,
-    /// Accumulated plastic strain; NaN for a law that keeps no account of one.
+    /// Accumulated plastic strain; NaN for laws without one.
     pub plastic_strains: Vec<f64>,
 }
 
@@ -35,7 +35,7 @@ impl ParticleStates {
         ]
     }
 
-    /// The particle whose state is not finite, if any; a plastic strain may be unknown.
+    /// The first particle whose state is not finite; a plastic strain may be NaN.
     pub(super) fn not_finite(&self) -> Option<usize> {
         (0..self.ids.len()).find(|&i| {
             let numbers = self.velocities[i]

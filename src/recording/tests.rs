@@ -4,6 +4,7 @@ use std::io::Cursor;
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use npyz::npz::NpzArchive;
+use pliant_hydroelastic::AnalyticShape;
 
 use super::*;
 
@@ -12,7 +13,7 @@ fn ball(name: &str, anchor: Anchor) -> Visual {
         name: name.into(),
         anchor,
         X_BG: Isometry3::identity(),
-        shape: VisualShape::Sphere { radius: 0.1 },
+        shape: AnalyticShape::Sphere { radius: 0.1 }.into(),
         color: Color::palette(1),
     }
 }
@@ -138,14 +139,17 @@ fn shapes_that_can_not_be_drawn_are_refused_by_name() {
         )
     };
     check_refused(
-        with(VisualShape::Sphere { radius: -1.0 }),
-        &["\"odd\"", "radius = -1 m", "positive"],
+        with(AnalyticShape::Sphere { radius: -1.0 }.into()),
+        &["\"odd\"", "sphere: radius = -1 m", "positive"],
     );
     check_refused(
-        with(VisualShape::Box {
-            half_extents: Vector3::new(1.0, f64::NAN, 1.0),
-        }),
-        &["half extent = NaN m"],
+        with(
+            AnalyticShape::Box {
+                size: Vector3::new(1.0, f64::NAN, 1.0),
+            }
+            .into(),
+        ),
+        &["box: length y = NaN m"],
     );
     let mesh = VisualShape::Mesh {
         vertices: vec![Point3::origin(); 3],
@@ -170,7 +174,7 @@ fn shapes_that_can_not_be_drawn_are_refused_by_name() {
 fn text_of_the_user_can_not_break_out_of_the_page() {
     let evil = "</script><script>alert(1)</script><!-- & {{player}} </title>";
     let mut visual = ball(evil, Anchor::Body(BodyIdx(0)));
-    visual.shape = VisualShape::Sphere { radius: 1.0 };
+    visual.shape = AnalyticShape::Sphere { radius: 1.0 }.into();
     let mut recording = Recording::new(
         evil,
         vec![evil.into()],

@@ -1,111 +1,91 @@
-//! What a body looks like: shape, colour, and where on the body it sits.
+//! Visuals: shape, colour and pose on a body.
 
-use nalgebra::{Isometry3, Point3, Vector3};
+use nalgebra::{Isometry3, Point3};
+use pliant_hydroelastic::{AnalyticShape, Shape};
 
 use super::{BodyIdx, RecordingError};
 
-/// Something drawn. A body may have several; what belongs to no body stands still.
+/// A drawn shape. A body may have several; one without a body is fixed in the world.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant::recording::{Anchor, Color, Visual};
+/// use pliant_hydroelastic::AnalyticShape;
+///
+/// let table = Visual {
+///     name: "table".into(),
+///     anchor: Anchor::World,
+///     X_BG: Isometry3::translation(0.0, 0.0, -0.05),
+///     shape: AnalyticShape::Box { size: Vector3::new(1.0, 1.0, 0.1) }.into(),
+///     color: Color::GROUND,
+/// };
+/// # let _ = table;
+/// ```
 #[allow(
     non_snake_case,
     reason = "monogram frame names such as X_BG are the field's notation"
 )]
 #[derive(Clone, Debug)]
 pub struct Visual {
-    /// Shown beside the body's name when the pointer rests on it.
+    /// Name, shown when the pointer rests on it.
     pub name: String,
-    /// What carries it.
+    /// The body it is attached to, or the world.
     pub anchor: Anchor,
     /// Pose of the shape's frame G in the frame B of its anchor (the world, for [`Anchor::World`]). Shapes that deform
     /// are recorded in the world frame and ignore it.
     pub X_BG: Isometry3<f64>,
     /// The shape, in frame G.
     pub shape: VisualShape,
-    /// Its colour; where a [`ValueScale`] is given and values are recorded, those colour it instead.
+    /// Colour; recorded values with a [`ValueScale`] override it.
     pub color: Color,
 }
 
-/// What carries a [`Visual`].
+/// What a [`Visual`] is attached to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// It stands still in the world.
+    /// Fixed in the world.
     World,
-    /// It moves with a body of the recording.
+    /// Attached to a body of the recording.
     Body(BodyIdx),
 }
 
-/// The shape of a [`Visual`] in its own frame G; lengths in metres, axes of symmetry along G's z.
+/// The shape of a [`Visual`] in its own frame G; lengths in m.
 #[derive(Clone, Debug)]
 pub enum VisualShape {
-    /// Solid below its boundary plane z = 0.
-    HalfSpace,
-    /// Centred at the origin.
-    Sphere {
-        /// Radius.
-        radius: f64,
-    },
-    /// Centred at the origin, faces along the axes.
-    Box {
-        /// Half the edge lengths along x, y, z.
-        half_extents: Vector3<f64>,
-    },
-    /// Centred at the origin.
-    Cylinder {
-        /// Radius.
-        radius: f64,
-        /// Length along z.
-        length: f64,
-    },
-    /// A cylinder of `length` along z, centred at the origin, with half a sphere on either end.
-    Capsule {
-        /// Radius.
-        radius: f64,
-        /// Length of the cylindrical part.
-        length: f64,
-    },
-    /// Centred at the origin.
-    Ellipsoid {
-        /// Half axes along x, y, z.
-        semi_axes: Vector3<f64>,
-    },
-    /// Apex at z = +height/2, base disc at z = −height/2.
-    Cone {
-        /// Radius of the base.
-        radius: f64,
-        /// Distance of the apex from the base.
-        height: f64,
-    },
+    /// A shape given by its sizes.
+    Analytic(AnalyticShape),
     /// A surface of triangles, counter-clockwise seen from outside.
     Mesh {
-        /// Positions of the vertices.
+        /// Positions of the vertices, m.
         vertices: Vec<Point3<f64>>,
-        /// Three vertices each.
+        /// Vertex indices of each triangle.
         triangles: Vec<[u32; 3]>,
     },
-    /// A surface whose vertices move on their own: [`Frame::deformed`](super::Frame::deformed) holds them.
+    /// A deforming surface; its vertices are in [`Frame::deformed`](super::Frame::deformed).
     DeformingMesh {
-        /// How many vertices every frame brings.
+        /// Number of vertices in every frame.
         n_vertices: u32,
-        /// Three vertices each, counter-clockwise seen from outside.
+        /// Vertex indices of each triangle, counter-clockwise seen from outside.
         triangles: Vec<[u32; 3]>,
-        /// What is inside, four vertices each, for other programs; none of a shell. Not drawn.
+        /// Vertex indices of tetrahedra inside, for other programs; empty for a shell. Not drawn.
         tetrahedra: Vec<[u32; 4]>,
-        /// How values at the vertices, if recorded, are coloured.
+        /// Colour scale of recorded values at the vertices.
         scale: Option<ValueScale>,
     },
-    /// Small balls whose number may change from frame to frame: particles.
+    /// Spheres whose number may change from frame to frame: particles.
     Points {
-        /// Radius of each.
+        /// Radius of each, m.
         radius: f64,
-        /// How values of the points, if recorded, are coloured.
+        /// Colour scale of recorded values.
         scale: Option<ValueScale>,
     },
-    /// A round thread through points that move on their own.
+    /// A round thread through moving points.
     Thread {
-        /// Radius of its cross-section.
+        /// Radius of its cross-section, m.
         radius: f64,
         /// Whether the last point is joined to the first.
         ends: ThreadEnds,
-        /// How values at the points, if recorded, are coloured.
+        /// Colour scale of recorded values.
         scale: Option<ValueScale>,
     },
 }
@@ -119,20 +99,20 @@ pub enum ThreadEnds {
     Joined,
 }
 
-/// The meaning of recorded values: a range that is spread over the colours from dark to bright.
+/// Name, unit and range of recorded values; the range is mapped to colours from dark to bright.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueScale {
-    /// What the values are, as in the legend: "pressure".
+    /// Name, as in the legend: "pressure".
     pub name: String,
-    /// Their unit.
+    /// Unit.
     pub unit: String,
-    /// The value drawn darkest.
+    /// Value of the darkest colour.
     pub min: f64,
-    /// The value drawn brightest.
+    /// Value of the brightest colour.
     pub max: f64,
 }
 
-/// A colour as screens take it: sRGB components and opacity, each in 0..=1.
+/// A colour: sRGB components and opacity, each in 0..=1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Color {
     /// Red.
@@ -141,7 +121,7 @@ pub struct Color {
     pub green: f64,
     /// Blue.
     pub blue: f64,
-    /// 1 is solid, 0 is invisible.
+    /// Opacity; 0 is invisible.
     pub opacity: f64,
 }
 
@@ -170,8 +150,14 @@ impl Color {
     }
 }
 
+impl From<AnalyticShape> for VisualShape {
+    fn from(shape: AnalyticShape) -> Self {
+        Self::Analytic(shape)
+    }
+}
+
 impl VisualShape {
-    /// Whether frames bring its points ([`Frame::deformed`](super::Frame::deformed)).
+    /// Whether its points are in the frames ([`Frame::deformed`](super::Frame::deformed)).
     pub fn deforms(&self) -> bool {
         matches!(
             self,
@@ -179,7 +165,7 @@ impl VisualShape {
         )
     }
 
-    /// How recorded values are coloured, if it deforms and they are.
+    /// The colour scale of recorded values, if any.
     pub(super) fn scale_mut(&mut self) -> Option<&mut ValueScale> {
         match self {
             Self::DeformingMesh { scale, .. }
@@ -189,35 +175,14 @@ impl VisualShape {
         }
     }
 
-    /// What is wrong with it, if anything.
+    /// What is invalid, if anything.
     fn fault(&self) -> Option<String> {
-        let positive = |what: &str, value: f64| {
-            (!(value.is_finite() && value > 0.0))
-                .then(|| format!("{what} = {value} m must be positive and finite"))
-        };
         match self {
-            Self::HalfSpace => None,
-            Self::Sphere { radius } => positive("radius", *radius),
+            Self::Analytic(shape) => size_fault(shape),
             Self::Points { radius, scale } | Self::Thread { radius, scale, .. } => {
-                positive("radius", *radius).or_else(|| scale_fault(scale))
+                let sphere = AnalyticShape::Sphere { radius: *radius };
+                size_fault(&sphere).or_else(|| scale_fault(scale))
             }
-            Self::Box { half_extents } => half_extents
-                .iter()
-                .find_map(|&h| positive("half extent", h)),
-            Self::Ellipsoid { semi_axes } => {
-                semi_axes.iter().find_map(|&a| positive("half axis", a))
-            }
-            Self::Cylinder { radius, length } => {
-                positive("radius", *radius).or_else(|| positive("length", *length))
-            }
-            Self::Cone { radius, height } => {
-                positive("radius", *radius).or_else(|| positive("height", *height))
-            }
-            // A capsule of no length is a ball, which is what fitted links sometimes come to.
-            Self::Capsule { radius, length } => positive("radius", *radius).or_else(|| {
-                (!(length.is_finite() && *length >= 0.0))
-                    .then(|| format!("length = {length} m must not be negative"))
-            }),
             Self::Mesh {
                 vertices,
                 triangles,
@@ -236,6 +201,18 @@ impl VisualShape {
                 .or_else(|| scale_fault(scale)),
         }
     }
+}
+
+fn size_fault(shape: &AnalyticShape) -> Option<String> {
+    let checked = match *shape {
+        // The length of a capsule fitted to a link may be zero.
+        AnalyticShape::Capsule {
+            radius,
+            length: 0.0,
+        } => Shape::sphere(radius),
+        _ => Shape::try_from(shape),
+    };
+    checked.err().map(|error| error.to_string())
 }
 
 fn cell_fault<const N: usize>(what: &str, cells: &[[u32; N]], n_vertices: usize) -> Option<String> {

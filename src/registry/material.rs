@@ -14,7 +14,7 @@ pub type ReadParticleMaterial =
     dyn Fn(&TableReader<'_>) -> Result<Arc<dyn pliant_mpm::Material>, SceneError> + Send + Sync;
 
 impl Registry {
-    /// Registers a hyperelastic material for `[[fem]] made_of = { law = "...", ... }`.
+    /// Registers a hyperelastic material for `[[fem]] constitutive_material = { law = "...", ... }`.
     ///
     /// `keys` are its constants, which stand beside `law`; `read` makes the material from them.
     pub fn fem_material<M: pliant_fem::Material + 'static>(
@@ -40,7 +40,7 @@ impl Registry {
         self
     }
 
-    /// Registers a material for `[[material_points]] made_of = { law = "...", ... }`.
+    /// Registers a material for `[[material_points]] constitutive_material = { law = "...", ... }`.
     ///
     /// `keys` are its constants, which stand beside `law`; `read` makes the material from them.
     pub fn particle_material<M: pliant_mpm::Material + 'static>(

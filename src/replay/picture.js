@@ -84,7 +84,7 @@ class Picture {
     const item = { visual, kind: shape.kind, marking: alone ? MARKING[shape.kind] ?? 0 : 0, useValue: shape.scale ? 1 : 0 };
     const empty = new Float32Array(0);
     const moving = { a_position: { size: 3, data: empty }, a_normal: { size: 3, data: empty }, a_value: { size: 1, data: empty } };
-    if (shape.kind === "deformingMesh") {
+    if (shape.kind === "deforming_mesh") {
       const { origin, step, frames } = visual.soft;
       const first = Float32Array.from(frames[0].points, (x, i) => origin[i % 3] + step * x);
       Object.assign(item, creased(first, uint32s(shape.triangles)));
@@ -95,7 +95,7 @@ class Picture {
       item.balls = this.balls();
       const longest = visual.soft.frames.reduce((most, { points }) => Math.max(most, points.length / 3), 0);
       item.geometry = new Geometry(gl, moving, tubeTriangles(longest + 1));
-    } else if (shape.kind !== "halfSpace") {
+    } else if (shape.kind !== "half_space") {
       const mesh = meshOf(shape);
       item.closed = shape.kind !== "mesh";
       item.box = boxAround(mesh.positions);
@@ -130,7 +130,7 @@ class Picture {
       item.matrix = poseMatrix(STILL);
       const count = points.length / 3;
       item.ballCount = count;
-      if (item.kind === "deformingMesh") {
+      if (item.kind === "deforming_mesh") {
         item.count = item.triangles.length;
         const places = Float32Array.from({ length: 3 * item.source.length }, (_, i) => points[3 * item.source[Math.floor(i / 3)] + (i % 3)]);
         item.geometry.update("a_position", places);
@@ -253,7 +253,7 @@ class Picture {
 
   drawGrounds(view, theme, common) {
     const { bounds, programs: { ground } } = this;
-    const declared = this.drawn.filter((item) => item.kind === "halfSpace");
+    const declared = this.drawn.filter((item) => item.kind === "half_space");
     const below = { position: [bounds.center[0], bounds.center[1], bounds.low[2]], rotation: [1, 0, 0, 0] };
     const grounds = declared.length > 0
       ? declared.map((item) => ({ pose: item.pose, color: item.visual.color }))
@@ -278,7 +278,7 @@ class Picture {
 
   // The normal of the steepest half space where none is level.
   slope() {
-    const normals = this.drawn.filter((item) => item.kind === "halfSpace").map((item) => rotated(item.visual.pose.rotation, [0, 0, 1]));
+    const normals = this.drawn.filter((item) => item.kind === "half_space").map((item) => rotated(item.visual.pose.rotation, [0, 0, 1]));
     return normals.some(isLevel) ? null : normals.sort((a, b) => a[2] - b[2])[0] ?? null;
   }
 

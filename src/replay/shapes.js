@@ -77,7 +77,8 @@ function capsuleMesh(radius, h) {
 }
 
 // A box whose edges catch the light as if slightly rounded: the shape is exact, only normals bend near the edges.
-function boxMesh(halfExtents) {
+function boxMesh(size) {
+  const halfExtents = size.map((length) => length / 2);
   const bevel = 0.06 * Math.min(...halfExtents);
   const faces = [];
   for (const axis of [0, 1, 2]) {
@@ -175,8 +176,8 @@ function smoothNormals(points, triangles) {
 function meshOf(shape) {
   switch (shape.kind) {
     case "sphere": return ellipsoidMesh([shape.radius, shape.radius, shape.radius]);
-    case "ellipsoid": return ellipsoidMesh(shape.semiAxes);
-    case "box": return boxMesh(shape.halfExtents);
+    case "ellipsoid": return ellipsoidMesh(shape.semi_axes);
+    case "box": return boxMesh(shape.size);
     case "cylinder": return cylinderMesh(shape.radius, shape.length);
     case "capsule": return capsuleMesh(shape.radius, shape.length);
     case "cone": return coneMesh(shape.radius, shape.height);

@@ -135,11 +135,15 @@ function unpackRecording(document) {
     times,
     viewpoint: document.viewpoint,
     bodies: document.bodies.map(({ name, poses }) => ({ name, poses: unpackPoses(poses, times.length) })),
-    visuals: document.visuals.map((visual) => ({
-      ...visual,
-      pose: { position: visual.position, rotation: visual.quat_wxyz },
-      soft: visual.shape.frames ? unpackPoints(visual.shape.frames, times.length) : null,
-    })),
+    visuals: document.visuals.map((visual) => {
+      const [[kind, sizes]] = Object.entries(visual.shape);
+      return {
+        ...visual,
+        shape: { kind, ...sizes },
+        pose: { position: visual.position, rotation: visual.quat_wxyz },
+        soft: sizes.frames ? unpackPoints(sizes.frames, times.length) : null,
+      };
+    }),
     contacts: unpackContacts(document.contacts, times.length),
     patches: document.patches ? unpackPatches(document.patches, times.length) : null,
     moments: document.moments ? unpackContacts(document.moments, times.length) : null,

@@ -1,6 +1,6 @@
-//! Drives over time: set points, prescribed motions and loads of each step.
+//! Drives over time: targets, prescribed motions and loads of each step.
 //!
-//! Actuators are implicit, so a step is given what holds at its end.
+//! Actuators are implicit, so a step is given the targets at its end.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use pliant_coupling::{BodyIdx, ConstraintIdx, ConstraintState, State};
 use pliant_multibody::joint::write_floating_position;
 use pliant_multibody::{DofIdx, HeldDofs, IkSettings, IkStop, InverseKinematics, Model};
 
-use super::assembly::{Assembly, Directory, FrameRef, JointRef};
+use super::assembly::{Assembly, Directory, FrameRef, Hold, JointRef};
 use super::drive_conflicts::DriveConflicts;
 use crate::scene::{
     Follow, FrameTarget, JointDrive, LoadEntry, PoseTrack, Scene, SceneError, SceneFault, Track,
 };
 
-/// Joints and their set points.
+/// Joints and their targets.
 struct Joints {
     joints: Vec<JointRef>,
     track: Track,
 }
 
-/// A frame that follows poses, by moving the targets of the actuators behind it.
+/// A frame that follows target poses through the targets of its actuators.
 struct Follower {
     body: BodyIdx,
     tree: Arc<Model>,
@@ -30,7 +30,7 @@ struct Follower {
     track: PoseTrack,
     /// Requested positions, along the path from the first knot.
     commanded: Option<Vec<f64>>,
-    /// Degrees of freedom that follow.
+    /// Degrees of freedom that are controlled.
     driven: Vec<usize>,
 }
 
@@ -42,7 +42,7 @@ struct MovedBody {
 
 struct Pull {
     body: BodyIdx,
-    /// They share the force evenly.
+    /// The points share the force equally.
     points: Vec<MaterialPoint>,
     track: Track,
 }
@@ -56,12 +56,13 @@ pub(super) struct Actuation {
     moved: Vec<MovedBody>,
     pulls: Vec<Pull>,
     releases: Vec<(ConstraintIdx, f64)>,
+    holds: Vec<Hold>,
     values: Vec<f64>,
     rates: Vec<f64>,
 }
 
 impl Actuation {
-    /// Looks up every name, and puts what is prescribed where it starts.
+    /// Looks up every name, and sets prescribed joints and bodies to their first values.
     pub(super) fn new(scene: &Scene, assembly: &mut Assembly) -> Result<Self, SceneError> {
         let directory = &assembly.directory;
         let drives = &scene.drives;
@@ -92,6 +93,7 @@ impl Actuation {
                 .map(|load| pull(scene, assembly, load))
                 .collect::<Result<_, _>>()?,
             releases: Vec::new(),
+            holds: std::mem::take(&mut assembly.holds),
             values: Vec::new(),
             rates: Vec::new(),
         };
@@ -127,7 +129,7 @@ impl Actuation {
         Ok(actuation)
     }
 
-    /// What is prescribed starts at its first value.
+    /// Prescribed values start at their first knot.
     fn place(&mut self, state: &mut State) {
         for motion in &self.motions {
             self.values.resize(motion.track.width(), 0.0);
@@ -182,8 +184,13 @@ impl Actuation {
             moved.apply(state, time_step_s);
         }
         self.apply_loads(state, end_s);
+        for hold in &self.holds {
+            let held = state.time_s < hold.until_s * (1.0 - 1e-12);
+            let set = &mut state.controls[hold.body.0].held[3 * hold.set..3 * hold.set + 3];
+            set.fill(held.then_some(0.0));
+        }
         for (constraint, at_s) in &self.releases {
-            // Half a step of slack: times are sums of steps.
+            // Half a step of tolerance: times are sums of steps.
             if state.time_s >= at_s - 0.5 * time_step_s {
                 state.constraints[constraint.0] = ConstraintState::Released;
             }
@@ -209,7 +216,7 @@ impl Actuation {
 }
 
 impl Follower {
-    /// If the first knot is at the start, so is the frame: joints are solved for from where they are.
+    /// If the first knot is at the start, the initial joint positions are solved for, from those of the model.
     fn place(
         &mut self,
         scene: &Scene,
@@ -257,7 +264,7 @@ impl Follower {
                 q
             }
         };
-        // What does not follow is where it is.
+        // Uncontrolled components keep their current values.
         for k in (0..self.tree.n_v()).filter(|k| !self.driven.contains(k)) {
             if let Some(entry) = self.tree.position_of_dof(DofIdx(k)) {
                 q[entry] = body.q[entry];

@@ -1,7 +1,8 @@
-//! From a scene to a world: files are read, names become indices, everything stands where it starts.
+//! From a scene to a world: reads files, resolves names to indices, and sets initial poses.
 
 mod bodies;
 mod capsule_chains;
+mod cloth;
 mod constraints;
 mod contact;
 mod directory;
@@ -26,6 +27,7 @@ use pliant_multibody::Model;
 
 use crate::scene::{Scene, SceneError, SceneFault, Surface};
 
+pub(crate) use cloth::Hold;
 pub(crate) use directory::{Directory, FrameRef, JointRef, MassRef, SoftPart};
 pub use files::{BundledOrPath, find_file};
 pub(crate) use picture::Picture;
@@ -35,24 +37,27 @@ pub(crate) use soft::SoftBody;
 pub struct Assembly {
     /// The world.
     pub world: World,
-    /// Its state at the start.
+    /// Its initial state.
     pub state: State,
-    /// Remarks on robot and mesh files: what was ignored or repaired, or is suspicious.
+    /// Notes on robot and mesh files: ignored, repaired or suspicious content.
     pub notes: Vec<String>,
     pub(crate) directory: Directory,
     pub(crate) picture: Picture,
+    /// Vertices of cloths that are held until a time.
+    pub(crate) holds: Vec<Hold>,
 }
 
-/// What is collected while the world is being built.
+/// Collected data of a world under construction.
 struct Draft<'s> {
     scene: &'s Scene,
     builder: WorldBuilder,
     directory: Directory,
     picture: Picture,
-    /// Positions q of each body at the start.
+    /// Initial positions q of each body.
     starts: Vec<Vec<f64>>,
-    /// Where soft bodies start, and how fast.
+    /// Initial state of deformable bodies.
     soft_starts: Vec<(BodyIdx, BodyState)>,
+    holds: Vec<Hold>,
     notes: Vec<String>,
 }
 
@@ -60,8 +65,8 @@ impl Assembly {
     /// Builds the world of `scene`.
     ///
     /// # Errors
-    /// Files that cannot be used, names that robots do not have, and whatever the world refuses, with the place in the
-    /// scene file where there is one.
+    /// Files that cannot be used, unknown names in robots, and errors of the world, with their location in the scene file if
+    /// there is one.
     pub fn new(scene: &Scene) -> Result<Self, SceneError> {
         let mut draft = Draft {
             scene,
@@ -70,12 +75,13 @@ impl Assembly {
             picture: Picture::default(),
             starts: Vec::new(),
             soft_starts: Vec::new(),
+            holds: Vec::new(),
             notes: Vec::new(),
         };
         draft
             .builder
             .gravity(scene.simulation.gravity)
-            .contact(scene.contact);
+            .contact(scene.contact.clone());
         for entry in &scene.fixed {
             draft.add_fixed(entry)?;
         }
@@ -103,6 +109,7 @@ impl Assembly {
             picture,
             notes,
             soft_starts,
+            holds,
             ..
         } = draft;
         let world = builder
@@ -118,6 +125,7 @@ impl Assembly {
             notes,
             directory,
             picture,
+            holds,
         })
     }
 
@@ -127,7 +135,7 @@ impl Assembly {
     }
 }
 
-/// What the world refuses, at the place of the entry it comes from where it names one.
+/// An error of the world, at the location of the entry it comes from, if it names one.
 fn refused_world(scene: &Scene, error: &WorldError) -> SceneError {
     let part = error.part();
     // Geometries are called NAME, NAME#1, NAME/LINK#1.
@@ -144,7 +152,7 @@ fn refused_world(scene: &Scene, error: &WorldError) -> SceneError {
 }
 
 impl Draft<'_> {
-    /// The full material of a surface: what is open comes from `[materials.default]`, then from the built-in defaults.
+    /// The full contact material of a surface: missing properties come from `[materials.default]`, then from the built-in defaults.
     fn material(&self, surface: Surface) -> ContactMaterial {
         let surface = self.filled(surface);
         let built_in = ContactMaterial::default();
@@ -158,12 +166,12 @@ impl Draft<'_> {
         }
     }
 
-    /// A surface with what it leaves open from `[materials.default]`.
+    /// A surface with missing properties from `[materials.default]`.
     fn filled(&self, surface: Surface) -> Surface {
         surface.or(self.scene.materials.default_surface())
     }
 
-    /// Adds a geometry and remembers whose it is.
+    /// Adds a geometry and records its owner.
     fn add_geometry(&mut self, owner: directory::Owner, geometry: Geometry) -> GeometryIdx {
         debug_assert_eq!(
             matches!(geometry.mount, Mount::World(_)),

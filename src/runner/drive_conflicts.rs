@@ -1,4 +1,4 @@
-//! Refuses scenes that drive a joint or a body in two incompatible ways, or drive what cannot move.
+//! Rejects scenes that drive a joint or a body in two incompatible ways, or drive one that cannot move.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::scene::{
     JointDrive, LoadEntry, NamedReference, Scene, SceneError, SceneFault, SourceLocation,
 };
 
-/// What a joint or body is claimed for.
+/// How a joint or body is driven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Claim {
     Held,
@@ -21,7 +21,7 @@ enum Claim {
 }
 
 impl Claim {
-    /// As in "joint x is held".
+    /// As in "joint x is locked".
     fn phrase(self) -> &'static str {
         match self {
             Claim::Held => "is `held`",
@@ -32,7 +32,7 @@ impl Claim {
         }
     }
 
-    /// Whether both can be asked of one joint.
+    /// Whether both may drive one joint.
     fn goes_with(self, other: Claim) -> bool {
         let driven = |claim| matches!(claim, Claim::Target | Claim::FrameTarget);
         (self == Claim::Effort && driven(other)) || (other == Claim::Effort && driven(self))
@@ -43,7 +43,7 @@ impl Claim {
 pub(super) struct DriveConflicts<'s> {
     scene: &'s Scene,
     joints: BTreeMap<(usize, usize), Vec<(Claim, SourceLocation)>>,
-    /// What is suspicious, and allowed.
+    /// Suspicious but allowed settings.
     pub(super) notes: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl<'s> DriveConflicts<'s> {
         Ok(claims)
     }
 
-    /// A frame target takes over the joints of `dofs` at `from_s`; joint targets may hold them until then.
+    /// A frame target takes over the joints of `dofs` at `from_s`; joint targets may control them before.
     pub(super) fn follow(
         &mut self,
         directory: &Directory,
@@ -128,7 +128,7 @@ impl<'s> DriveConflicts<'s> {
         Ok(())
     }
 
-    /// Motions stay within the limits of a joint; a target outside presses against them, which may be meant.
+    /// Prescribed motions must stay within joint limits; targets outside load the limit, which may be intended.
     fn check_limits(
         &mut self,
         directory: &Directory,
@@ -138,7 +138,7 @@ impl<'s> DriveConflicts<'s> {
         claim: Claim,
     ) -> Result<(), SceneError> {
         let limits = directory.tree(joint.body).joint(joint.joint).limits;
-        // The slack is for limits and positions that were rounded to four digits.
+        // The tolerance is for limits and positions that were rounded to four digits.
         let allowed = limits.lower - 1e-4..=limits.upper + 1e-4;
         let Some(outside) = knots.find(|x| !allowed.contains(x)) else {
             return Ok(());
@@ -177,7 +177,7 @@ impl<'s> DriveConflicts<'s> {
         Ok(())
     }
 
-    /// Bodies whose motion is prescribed have one motion, and feel no load.
+    /// Bodies with prescribed motion have one motion, and loads on them have no effect.
     fn check_bodies(&self, directory: &Directory) -> Result<(), SceneError> {
         let mut moved: BTreeMap<usize, SourceLocation> = BTreeMap::new();
         for motion in &self.scene.drives.body_motions {
@@ -188,7 +188,7 @@ impl<'s> DriveConflicts<'s> {
                 }
             }
         }
-        // Nothing prescribes the motion of soft bodies.
+        // Deformable bodies have no prescribed motion.
         let on_rigid = |load: &&LoadEntry| !directory.is_soft(&load.on);
         for load in self.scene.drives.loads.iter().filter(on_rigid) {
             if let FrameRef::Link { body, .. } = directory.frame(self.scene, &load.on)?
@@ -216,7 +216,7 @@ impl<'s> DriveConflicts<'s> {
         self.scene.text.error(reference.at, fault)
     }
 
-    /// Whether the joint of a degree of freedom goes its own way, whatever targets say.
+    /// Whether the joint of a degree of freedom is locked, mimics another or has a prescribed motion.
     pub(super) fn is_prescribed(&self, body: BodyIdx, dof: DofIdx) -> bool {
         self.joints.get(&(body.0, dof.0)).is_some_and(|claims| {
             claims

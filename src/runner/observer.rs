@@ -20,12 +20,12 @@ use crate::scene::{
     Among, Component, NamedReference, ObservableEntry, Scene, SceneError, SceneFault,
 };
 
-/// What a column is read from, with the measurement.
+/// What a column measures.
 enum Reading {
     Frames(Vec<FrameRef>, Point3<f64>, fn(&FrameView) -> Value),
     Soft(Vec<SoftPart>, fn(&SoftView<'_>) -> Value),
     Joint(JointRef, fn(&JointView<'_>) -> f64),
-    /// Whether each geometry belongs to the one side and to the other.
+    /// Whether each geometry belongs to the first and to the second side.
     Contact {
         of: Vec<bool>,
         with: Vec<bool>,
@@ -33,7 +33,7 @@ enum Reading {
     },
     Mass(Vec<MassRef>, fn(&MassView<'_>) -> Value),
     Constraints(Vec<ConstraintIdx>, fn(&ConstraintView<'_>) -> Value),
-    /// All steps so far.
+    /// Statistics over all steps so far.
     Strands(Strands),
     Step(fn(&StepReport) -> f64),
     Expression(Expression),
@@ -50,7 +50,7 @@ struct Column {
 /// Measures all columns of a scene.
 pub(super) struct Observer {
     columns: Vec<Column>,
-    /// Kinematics of each body, for those that are looked at.
+    /// Kinematics of each observed body.
     workspaces: Vec<Option<Workspace>>,
     scope: Scope,
 }
@@ -84,7 +84,7 @@ impl Observer {
         })
     }
 
-    /// The unit of each column; joints that turn have others than joints that slide.
+    /// The unit of each column; rotational joints have other units than prismatic joints.
     pub(super) fn units(&self, scene: &Scene, directory: &Directory) -> Vec<String> {
         let unit = |(column, entry): (&Column, &ObservableEntry)| {
             let Reading::Joint(joint, _) = &column.reading else {
@@ -104,7 +104,7 @@ impl Observer {
             .collect()
     }
 
-    /// Appends one number for each column; NaN where there is none yet, such as forces before the first step.
+    /// Appends one number for each column; NaN for values that do not exist yet, such as forces before the first step.
     pub(super) fn measure(
         &mut self,
         directory: &Directory,
@@ -120,7 +120,7 @@ impl Observer {
         self.scope.set("t", snapshot.state.time_s);
         for column in &mut self.columns {
             let value = column.measure(directory, &self.workspaces, &self.scope, snapshot);
-            // A table has no infinity: it counts as no value.
+            // Tables have no infinity: it counts as no value.
             let value = if value.is_finite() { value } else { f64::NAN };
             self.scope.set(column.name.as_str(), value);
             out.push(value);
@@ -129,7 +129,7 @@ impl Observer {
 }
 
 impl Reading {
-    /// The bodies whose kinematics it needs.
+    /// The bodies whose kinematics the column requires.
     fn links(&self) -> impl Iterator<Item = BodyIdx> + '_ {
         let frames = match self {
             Self::Frames(frames, ..) => frames.as_slice(),
@@ -158,7 +158,7 @@ fn reading(
         }
         Ok(flags)
     };
-    // What needs `of` was refused without it when the file was read.
+    // The scene reader has checked that `of` is given if it is required.
     let of = || {
         entry.of.as_ref().ok_or_else(|| {
             let fault = SceneFault::World(format!(
@@ -231,7 +231,7 @@ fn reading(
     })
 }
 
-/// A column about rods, all of each.
+/// A column about whole rods.
 fn strands(
     scene: &Scene,
     directory: &Directory,

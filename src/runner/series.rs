@@ -1,10 +1,21 @@
-//! The observables of every step, and what expectations find in them.
+//! The observables of every step, and the evaluation of expectations.
 
 use serde::Serialize;
 
 use crate::scene::{Expectation, Reduction, Window};
 
-/// Rows of numbers over time.
+/// Rows of values over time.
+///
+/// ```
+/// use pliant::runner::{RunLength, RunOptions, run};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let scene = Scene::load("rolling-sphere", &SceneOptions::default())?;
+/// let options = RunOptions { length: RunLength::Until(0.05), ..RunOptions::default() };
+/// let series = run(&scene, &options, &mut |_| {})?.series;
+/// assert_eq!(series.last().len(), scene.observables.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     n_columns: usize,
@@ -12,7 +23,7 @@ pub struct Series {
     values: Vec<f64>,
 }
 
-/// What became of an expectation.
+/// Outcome of an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -24,27 +35,27 @@ pub enum Outcome {
     Skipped,
 }
 
-/// An expectation and what was found.
+/// An expectation and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// The observable.
     pub observable: String,
-    /// What was taken, in words: `final at 1 s`, `mean over 0.5 s .. 2 s`.
+    /// The evaluated statistic: `final at 1 s`, `mean over 0.5 s .. 2 s`.
     pub measured: String,
-    /// The value; null where there was none.
+    /// The value; null without one.
     pub found: Option<f64>,
-    /// Lower bound; null where there is none.
+    /// Lower bound; null without one.
     pub at_least: Option<f64>,
-    /// Upper bound; null where there is none.
+    /// Upper bound; null without one.
     pub at_most: Option<f64>,
-    /// What became of it.
+    /// Outcome.
     pub outcome: Outcome,
-    /// Where the bounds come from.
+    /// Source of the bounds.
     pub source: String,
 }
 
 impl Series {
-    /// Without rows.
+    /// An empty series.
     pub fn new(n_columns: usize) -> Self {
         Self {
             n_columns,
@@ -74,10 +85,10 @@ impl Series {
         self.values[row * self.n_columns + column]
     }
 
-    /// What `expectation` finds; `slack_s` is how far a run may end before a time without missing it.
+    /// The outcome of `expectation`; a run may end `slack_s` before its time.
     pub fn verdict(&self, expectation: &Expectation, slack_s: f64) -> Verdict {
         let end_s = self.times_s.last().copied().unwrap_or(0.0);
-        let (found, needed_s) = match expectation.window {
+        let (value, needed_s) = match expectation.window {
             Window::At(at_s) => (self.interpolated(expectation.index, at_s), at_s),
             Window::Span(from_s, until_s) => {
                 let from = from_s.unwrap_or(f64::NEG_INFINITY);
@@ -98,7 +109,7 @@ impl Series {
         };
         let outcome = if needed_s > end_s + slack_s {
             Outcome::Skipped
-        } else if expectation.bounds.contain(found) {
+        } else if expectation.bounds.contain(value) {
             Outcome::Met
         } else {
             Outcome::Failed
@@ -107,7 +118,7 @@ impl Series {
         Verdict {
             observable: expectation.observable.name.clone(),
             measured: measured(expectation),
-            found: finite(found).filter(|_| outcome != Outcome::Skipped),
+            found: finite(value).filter(|_| outcome != Outcome::Skipped),
             at_least: finite(expectation.bounds.least),
             at_most: finite(expectation.bounds.most),
             outcome,
@@ -130,7 +141,7 @@ impl Series {
         let (t0, t1) = (self.times_s[after - 1], self.times_s[after]);
         let (a, b) = (self.at(after - 1, column), self.at(after, column));
         let u = (at_s - t0) / (t1 - t0);
-        // Not a mixture at the rows themselves, one of which may have no value.
+        // At a row itself its value alone counts, since the other row may have none.
         if u == 1.0 { b } else { a + u * (b - a) }
     }
 }

@@ -1,6 +1,7 @@
-//! What scenes measure and draw of a soft body, besides what every
+//! Measurement and drawing of a deformable body, beyond what every
 //! [`DeformableModel`](pliant_contact_sap::DeformableModel) offers.
 
+mod cloth;
 mod own;
 mod points;
 mod ribbon;
@@ -16,40 +17,41 @@ use pliant_multibody::CapsuleChain;
 use crate::recording::ParticleStates;
 use crate::scene::Shown;
 
+pub(crate) use cloth::ClothObject;
 pub(crate) use own::OwnBody;
 pub(crate) use points::{Members, PointsObject};
 use ribbon::ribbon;
 pub(crate) use ribbon::{is_flat, ribbon_triangles};
 
-/// A soft body as observables and pictures see it: points with masses that move.
+/// A deformable body for observables and pictures: points with masses.
 pub(crate) trait SoftModel: Send + Sync {
-    /// Places of all points, m, world frame; `out` is overwritten.
+    /// Positions of all points, m, world frame; `out` is overwritten.
     fn points(&self, state: &BodyState, out: &mut Vec<Point3<f64>>);
-    /// Places of what is drawn, m, world frame, as many for each point as for any other; `out` is overwritten.
+    /// Positions of the drawn points, m, world frame, equally many for each point; `out` is overwritten.
     fn drawn(&self, state: &BodyState, out: &mut Vec<Point3<f64>>) {
         self.points(state, out);
     }
     /// Velocities of all points, m/s, world axes; `out` is overwritten.
     fn velocities(&self, state: &BodyState, out: &mut Vec<Vector3<f64>>);
-    /// Those of its points that a filament joins, in pairs; what is no filament has none.
+    /// Pairs of points that are joined by the segments of a filament; empty for other bodies.
     fn segments(&self) -> Vec<[u32; 2]> {
         Vec::new()
     }
-    /// kg of each point.
+    /// Mass of each point, kg.
     fn masses(&self, state: &BodyState) -> Vec<f64>;
-    /// m³.
+    /// Volume, m³.
     fn volume(&self, state: &BodyState) -> f64;
-    /// Stress, pressure (Pa) or plastic strain at each point, where it has them; `out` is overwritten.
+    /// Stress, pressure (Pa) or plastic strain at each point, if defined; `out` is overwritten.
     fn numbers(&self, shown: Shown, state: &BodyState, out: &mut Vec<f64>);
-    /// Of particles, what other programs may want to know besides their places.
+    /// State of particles for other programs, besides positions.
     fn particle_states(&self, _: &BodyState) -> Option<ParticleStates> {
         None
     }
-    /// Energies and momenta of this one, where it is not the whole of a body of the world.
+    /// Energies and momenta of this object, if it is only a part of a body of the world.
     fn share_of_energy(&self, _: &BodyState, _gravity: &Vector3<f64>) -> Option<Energy> {
         None
     }
-    /// kg of each piece that it has come into, the heaviest first.
+    /// Mass of each connected piece, kg, in descending order.
     fn pieces(&self, state: &BodyState) -> Vec<f64> {
         vec![self.masses(state).iter().sum()]
     }
@@ -126,7 +128,7 @@ impl SoftModel for Rod {
             .collect()
     }
 
-    /// Of its section as it is at rest, along its edges as they are.
+    /// The section is that at rest, the edges are current.
     fn volume(&self, state: &BodyState) -> f64 {
         let area = self.section().map_or(0.0, |section| section.area());
         let n = self.n_nodes();
@@ -137,7 +139,7 @@ impl SoftModel for Rod {
         area * edges.sum::<f64>()
     }
 
-    /// A scene asks a rod for none of them: stress is not one number across a section.
+    /// Rods have no such quantity: stress varies over the section.
     fn numbers(&self, _: Shown, _: &BodyState, out: &mut Vec<f64>) {
         out.clear();
         out.resize(self.n_nodes(), 0.0);
@@ -168,7 +170,7 @@ impl SoftModel for CapsuleChain {
         CapsuleChain::volume(self)
     }
 
-    /// Rigid things have none of them.
+    /// Rigid bodies have none of these quantities.
     fn numbers(&self, _: Shown, _: &BodyState, out: &mut Vec<f64>) {
         out.clear();
         out.resize(self.n_nodes(), 0.0);
@@ -182,7 +184,7 @@ fn von_mises(stress: &Matrix3<f64>) -> f64 {
     (1.5 * deviator(stress).norm_squared()).sqrt()
 }
 
-/// The numbers at the points of a body that the replay colours, with their name and unit; none for its plain colour.
+/// The quantity at the points of a body that the replay colours, with name and unit; `None` for the plain colour.
 pub(crate) fn shown(shown: Shown) -> Option<(&'static str, &'static str)> {
     match shown {
         Shown::Color => None,
@@ -194,7 +196,7 @@ pub(crate) fn shown(shown: Shown) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// The numbers that [`shown`] names; `start` are the points at the start.
+/// The values of the quantity of [`shown`]; `start` are the initial points.
 pub(crate) fn shown_values(
     model: &dyn SoftModel,
     shown: Shown,

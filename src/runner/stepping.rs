@@ -12,7 +12,7 @@ pub(super) fn stepper(scene: &Scene) -> Result<Box<dyn Stepper>, SceneError> {
     })
 }
 
-/// Adaptive steps of a run, summed up.
+/// Statistics of adaptive steps.
 #[derive(Debug, Default)]
 pub(super) struct AdaptiveSteps {
     sum: Option<AdaptiveReport>,
@@ -35,7 +35,7 @@ impl AdaptiveSteps {
         });
     }
 
-    /// A note for the end of the run; none without adaptive steps.
+    /// A note for the end of the run; `None` without adaptive steps.
     pub(super) fn note(&self) -> Option<String> {
         let sum = self.sum?;
         let forced = match sum.forced {

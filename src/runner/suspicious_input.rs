@@ -1,13 +1,13 @@
-//! What the start of a scene makes suspicious: bodies inside others, bodies lighter than air or heavier than any metal.
+//! Suspicious initial states: overlapping bodies, and densities below air or above any metal.
 
 use pliant_contact_sap::Surface;
 use pliant_coupling::{Geometry, GeometryIdx, State, StepReport, World};
 use pliant_hydroelastic::Aabb;
 
-/// Overlaps deeper than this part of the smaller of both are hardly meant.
+/// Overlap relative to the size of the smaller body above which it is suspicious.
 const DEPTH_SHARE: f64 = 0.05;
 
-/// More pairs than this are counted, not named.
+/// Above this number, pairs are counted and not named.
 const NAMED_MAX: usize = 5;
 
 /// Air has 1.2 kg/m³, osmium 22,600.
@@ -16,7 +16,7 @@ const DENSITIES: std::ops::RangeInclusive<f64> = 0.5..=25_000.0;
 /// Pairs that overlap deeply in `state`, from which the step of `report` started.
 pub(super) fn overlaps(world: &World, state: &State, report: &StepReport) -> Vec<String> {
     let name = |geometry: GeometryIdx| &world.geometries()[geometry.0].name;
-    let mut found: Vec<String> = report
+    let mut notes: Vec<String> = report
         .pairs()
         .filter(|pair| pair.a != pair.b)
         .filter_map(|pair| {
@@ -32,14 +32,14 @@ pub(super) fn overlaps(world: &World, state: &State, report: &StepReport) -> Vec
             })
         })
         .collect();
-    if found.len() > NAMED_MAX {
-        let more = found.len() - NAMED_MAX;
-        found.truncate(NAMED_MAX);
-        found.push(format!(
+    if notes.len() > NAMED_MAX {
+        let more = notes.len() - NAMED_MAX;
+        notes.truncate(NAMED_MAX);
+        notes.push(format!(
             "suspicious: {more} more pairs start as deep in each other"
         ));
     }
-    found
+    notes
 }
 
 /// The diagonal of the box around a geometry, m; infinite for a half space.
@@ -60,7 +60,7 @@ fn size(world: &World, state: &State, geometry: &Geometry) -> f64 {
     }
 }
 
-/// A remark on a rigid body of `mass` in `volume` (kg, m³) if nothing is made like that.
+/// A note on a rigid body of `mass` in `volume` (kg, m³) if its density is implausible.
 pub(super) fn density(name: &str, mass: f64, volume: f64) -> Option<String> {
     let density = mass / volume;
     (!DENSITIES.contains(&density)).then(|| {

@@ -1,4 +1,4 @@
-//! What quantities are measured of, as their measurements see it.
+//! Views of the world on which quantities are measured.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{BodyState, Energy};
@@ -15,9 +15,9 @@ pub(crate) struct FrameView {
     pub(crate) X_WF: Isometry3<f64>,
     /// The point, m, world frame.
     pub(crate) p_WQ: Point3<f64>,
-    /// Of the point, m/s, world axes.
+    /// Velocity of the point, m/s, world axes.
     pub(crate) linear_velocity: Vector3<f64>,
-    /// Of the frame, rad/s, world axes.
+    /// Angular velocity of the frame, rad/s, world axes.
     pub(crate) angular_velocity: Vector3<f64>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct SoftView<'a> {
     /// The region's points; `None`: the whole body.
     pub(crate) region: Option<&'a [u32]>,
     pub(crate) state: &'a BodyState,
-    /// The component that the observable requests.
+    /// The requested component.
     pub(crate) component: Component,
 }
 
@@ -70,7 +70,7 @@ impl SoftView<'_> {
         pieces.get(rank).map_or(0.0, |piece| piece / whole)
     }
 
-    /// m³.
+    /// Volume, m³.
     pub(crate) fn volume(&self) -> f64 {
         self.body.model.volume(self.state)
     }
@@ -85,8 +85,8 @@ impl SoftView<'_> {
     fn mean(&self, vectors: &[Vector3<f64>]) -> Vector3<f64> {
         match self.region {
             Some(region) => {
-                let own = region.iter().map(|p| vectors[*p as usize]);
-                weighted_mean(own, std::iter::repeat(1.0))
+                let values = region.iter().map(|p| vectors[*p as usize]);
+                weighted_mean(values, std::iter::repeat(1.0))
             }
             None => weighted_mean(
                 vectors.iter().copied(),
@@ -113,8 +113,8 @@ pub(crate) struct ContactView<'a> {
 }
 
 impl<'a> ContactView<'a> {
-    /// The contacts, each with the factor on its force: 1 where it acts on the first set, −1 where its reaction does, 0 within
-    /// both sets, where the two cancel.
+    /// The contacts, each with the factor on its force: 1 on the first set, −1 for the reaction on it, 0 within
+    /// both sets, where both cancel.
     pub(crate) fn contacts(&self) -> impl Iterator<Item = (&'a ContactForce, f64)> + '_ {
         self.contacts.iter().filter_map(|contact| {
             let (a, b) = (contact.a.0, contact.b.0);
@@ -125,7 +125,7 @@ impl<'a> ContactView<'a> {
         })
     }
 
-    /// Centre of pressure, m; none without normal force.
+    /// Centre of pressure, m; `None` without normal force.
     pub(crate) fn centre_of_pressure(&self) -> Option<Vector3<f64>> {
         let (mut total, mut moment) = (0.0, Vector3::zeros());
         for (contact, sign) in self.contacts() {
@@ -136,7 +136,7 @@ impl<'a> ContactView<'a> {
         (total > 0.0).then(|| moment / total)
     }
 
-    /// Snapshot of the forces about `centre`, N·m.
+    /// Net moment of the forces about `centre`, N·m.
     pub(crate) fn moment_about(&self, centre: &Vector3<f64>) -> Vector3<f64> {
         let moment = |(contact, sign): (&ContactForce, f64)| {
             (point_of_action(contact, sign) - centre).cross(&(contact.force_W * sign))
@@ -145,7 +145,7 @@ impl<'a> ContactView<'a> {
     }
 }
 
-/// Of the force on A, or of the reaction on B.
+/// Force on A, or the reaction on B.
 fn point_of_action(contact: &ContactForce, sign: f64) -> Vector3<f64> {
     let p_WC = match sign < 0.0 {
         true => contact.p_WCb,
@@ -154,7 +154,7 @@ fn point_of_action(contact: &ContactForce, sign: f64) -> Vector3<f64> {
     p_WC.coords
 }
 
-/// Bodies that have mass.
+/// Bodies with mass.
 pub(crate) struct MassView<'a> {
     pub(crate) bodies: &'a [MassRef],
     pub(crate) directory: &'a Directory,
@@ -162,7 +162,7 @@ pub(crate) struct MassView<'a> {
 }
 
 impl MassView<'_> {
-    /// kg.
+    /// Mass, kg.
     pub(crate) fn mass(&self) -> f64 {
         let mass = |body: &MassRef| match *body {
             MassRef::Body(body) => self.directory.tree(body).moving_mass(),
@@ -219,7 +219,7 @@ pub(crate) struct ConstraintView<'a> {
 }
 
 impl ConstraintView<'_> {
-    /// Sum of their forces on the second body, N, world axes; released ones have none.
+    /// Sum of their forces on the second body, N, world axes; none for released ones.
     pub(crate) fn force(&self) -> Vector3<f64> {
         let force = |constraint: &ConstraintIdx| {
             let held = self.report.constraint(*constraint);

@@ -1,4 +1,4 @@
-//! `[[bodies]]`: rigid bodies made of shapes. `[[fixed]]`: shapes that stand in the world.
+//! `[[bodies]]`: rigid bodies made of shapes. `[[fixed]]`: fixed shapes.
 
 use nalgebra::{Isometry3, Vector3};
 
@@ -24,14 +24,14 @@ const MATERIAL: Key = Key {
     value: ValueKind::Described("name or table"),
     unit: "",
     default: "`default`",
-    about: "surface: the name of a `[materials.NAME]`, or its keys in place",
+    about: "surface material: the name of a `[materials.NAME]`, or an inline table with its keys",
 };
 const SURFACE_VELOCITY: Key = Key {
     name: "surface_velocity",
     value: ValueKind::Vector3,
     unit: "m/s",
     default: "[0, 0, 0]",
-    about: "the surface moves along itself, like a conveyor belt; axes of the shape",
+    about: "tangential velocity of the surface, as of a conveyor belt; axes of the shape",
 };
 const POSE: Key = Key {
     name: "pose",
@@ -57,7 +57,7 @@ static FIXED: TableSchema = TableSchema {
             value: ValueKind::Described("shape"),
             unit: "",
             default: REQUIRED,
-            about: "what stands there",
+            about: "its shape",
         },
         POSE,
         MATERIAL,
@@ -66,38 +66,38 @@ static FIXED: TableSchema = TableSchema {
     ],
 };
 
-/// The keys that `[[bodies]]` and `[[repeat.templates]]` share, behind their own.
+/// The keys that `[[bodies]]` and `[[repeat.templates]]` share, after those of the table.
 macro_rules! with_body_keys {
-    ($($own:expr),* $(,)?) => {
+    ($($key:expr),* $(,)?) => {
         &[
-            $($own,)*
+            $($key,)*
             Key {
                 name: "shape",
                 value: ValueKind::Described("shape"),
                 unit: "",
                 default: "none",
-                about: "the body's shape, unless `shapes` lists several",
+                about: "shape of the body, unless `shapes` lists several",
             },
             Key {
                 name: "shapes",
                 value: ValueKind::Described("list of tables"),
                 unit: "",
                 default: "none",
-                about: "instead of `shape`: a body of several, `[[bodies.shapes]]`",
+                about: "instead of `shape`: several shapes, `[[bodies.shapes]]`",
             },
             Key {
                 name: "density",
                 value: ValueKind::Positive,
                 unit: "kg/m³",
                 default: "1000",
-                about: "mass and inertia follow from the shapes, filled evenly",
+                about: "uniform density of the shapes, from which mass and inertia follow",
             },
             Key {
                 name: "mass",
                 value: ValueKind::Positive,
                 unit: "kg",
                 default: "none",
-                about: "instead of `density`: spread evenly over all shapes",
+                about: "instead of `density`: total mass, distributed uniformly over the volume of all shapes",
             },
             $crate::scene::body::KEYS[0],
             $crate::scene::body::KEYS[1],
@@ -107,21 +107,21 @@ macro_rules! with_body_keys {
                 value: ValueKind::Vector3,
                 unit: "m/s",
                 default: "[0, 0, 0]",
-                about: "of the body's origin at the start, world axes",
+                about: "initial velocity of the body's origin, world axes",
             },
             Key {
                 name: "angular_velocity",
                 value: ValueKind::Vector3,
                 unit: "rad/s",
                 default: "[0, 0, 0]",
-                about: "at the start, world axes",
+                about: "initial angular velocity, world axes",
             },
             Key {
                 name: "gravity",
                 value: ValueKind::Choice(&["acts", "absent"]),
                 unit: "",
                 default: "`acts`",
-                about: "whether the world's gravity pulls it",
+                about: "whether gravity acts on it",
             },
         ]
     };
@@ -157,75 +157,75 @@ static PART: TableSchema = TableSchema {
             value: ValueKind::Positive,
             unit: "kg/m³",
             default: "the body's",
-            about: "of this shape",
+            about: "density of this shape",
         },
         Key {
             name: "material",
             value: ValueKind::Described("name or table"),
             unit: "",
             default: "the body's",
-            about: "surface of this shape",
+            about: "surface material of this shape",
         },
         Key {
             name: "surface_velocity",
             value: ValueKind::Vector3,
             unit: "m/s",
             default: "[0, 0, 0]",
-            about: "the surface moves along itself; axes of the shape",
+            about: "tangential velocity of the surface; axes of the shape",
         },
         COLOR,
     ],
 };
 
-/// A shape where it sits, with its surface.
+/// A shape with its pose and surface material.
 #[derive(Clone, Debug)]
 pub struct PlacedShape {
     /// The shape.
     pub shape: ShapeEntry,
-    /// Where `shape = ...` stands in the file.
+    /// Location of `shape = ...` in the file.
     pub at: super::text::SourceLocation,
     /// Its pose in the body's frame, or in the world.
     pub pose: Isometry3<f64>,
-    /// Its surface, before `[materials.default]` fills what is open.
+    /// Surface material, before the defaults of `[materials.default]`.
     pub surface: Surface,
-    /// m/s, axes of the shape.
+    /// Tangential velocity of the surface, m/s, axes of the shape.
     pub surface_velocity: Vector3<f64>,
-    /// Red, green, blue, opacity.
+    /// Colour: red, green, blue, opacity.
     pub color: Option<[f64; 4]>,
-    /// kg/m³, of this shape; only for bodies given by density.
+    /// Density of this shape, kg/m³; only for bodies without a given mass.
     pub density: f64,
 }
 
-/// What stands in the world.
+/// A fixed shape.
 #[derive(Clone, Debug)]
 pub struct FixedEntry {
-    /// Its name.
+    /// Name.
     pub name: NamedReference,
-    /// The shape; its pose is in the world.
+    /// The shape, with its pose in the world.
     pub shape: PlacedShape,
 }
 
-/// A rigid body before it has a name and a place.
+/// A rigid body without name and pose.
 #[derive(Clone, Debug)]
 pub struct BodyTemplate {
-    /// Its shapes, at least one.
+    /// Shapes, at least one.
     pub shapes: Vec<PlacedShape>,
-    /// Its mass in kg where it is given, otherwise densities hold.
+    /// Mass, kg; `None` if it follows from densities.
     pub mass: Option<f64>,
-    /// Of its origin, m/s, world axes.
+    /// Initial velocity of the origin, m/s, world axes.
     pub velocity: Vector3<f64>,
-    /// rad/s, world axes.
+    /// Initial angular velocity, rad/s, world axes.
     pub angular_velocity: Vector3<f64>,
-    /// Whether gravity acts.
+    /// Whether gravity acts on it.
     pub gravity: GravityEntry,
 }
 
-/// Whether the world's gravity acts on a body.
+/// Whether gravity acts on a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GravityEntry {
-    /// It does.
+    /// Gravity acts.
     Acts,
-    /// It does not.
+    /// Without gravity.
     Absent,
 }
 
@@ -237,11 +237,11 @@ pub(super) const GRAVITY: [(&str, GravityEntry); 2] = [
 /// A rigid body.
 #[derive(Clone, Debug)]
 pub struct BodyEntry {
-    /// Its name.
+    /// Name.
     pub name: NamedReference,
-    /// Its frame in the world at the start.
+    /// Initial pose in the world.
     pub pose: Isometry3<f64>,
-    /// All else.
+    /// Shapes, mass, initial velocity.
     pub body: BodyTemplate,
 }
 
@@ -373,12 +373,12 @@ fn parts(
         if density.is_some() && shared.mass.is_some() {
             return Err(table.conflict("the body's `mass` is given already; drop one of the two"));
         }
-        let own = materials.surface(context, table.optional("material").as_ref())?;
+        let surface = materials.surface(context, table.optional("material").as_ref())?;
         let placed = PlacedShape {
             shape: solid(&item)?,
             at: item.at(),
             pose: pose(table.optional("pose").as_ref())?,
-            surface: own.or(shared.surface),
+            surface: surface.or(shared.surface),
             surface_velocity: table.vector3_or_zero("surface_velocity")?,
             color: color(&table)?.or(shared.color),
             density: density.unwrap_or(shared.density),
@@ -391,13 +391,14 @@ fn parts(
 
 /// A shape that has a volume.
 fn solid(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
-    match shape(item)? {
-        ShapeEntry::HalfSpace => Err(item.out_of_range(
+    let shape = shape(item)?;
+    if shape.is_half_space() {
+        return Err(item.out_of_range(
             "half_space",
-            "has no end and so no mass; put it in [[fixed]], or take a box",
-        )),
-        shape => Ok(shape),
+            "is unbounded and has no mass; put it in [[fixed]], or take a box",
+        ));
     }
+    Ok(shape)
 }
 
 pub(super) fn color(table: &TableReader<'_>) -> Result<Option<[f64; 4]>, SceneError> {

@@ -23,6 +23,7 @@ pub const SCENES: &[(&str, &str)] = &[
         "bowl-of-spheres",
         include_str!("../../scenes/bowl-of-spheres.toml"),
     ),
+    ("box-bagging", include_str!("../../scenes/box-bagging.toml")),
     (
         "box-on-incline",
         include_str!("../../scenes/box-on-incline.toml"),

@@ -1,4 +1,4 @@
-//! `[[constraints]]`: what holds two bodies together, for good or until a given time.
+//! `[[constraints]]`: constraints between two bodies, permanent or until a given time.
 
 use nalgebra::Vector3;
 
@@ -23,62 +23,62 @@ static CONSTRAINT: TableSchema = TableSchema {
             value: ValueKind::Choice(&["weld", "ball", "distance"]),
             unit: "",
             default: "`weld`",
-            about: "`weld`: keeps the relative pose of the start; `ball`: keeps two points together; `distance`: keeps two points apart by `length`",
+            about: "`weld`: constant relative pose, that of the start; `ball`: two points coincide; `distance`: two points are `length` apart",
         },
         Key {
             name: "between",
             value: ValueKind::Described("2 names"),
             unit: "",
             default: REQUIRED,
-            about: "bodies, links, `world`, or `SOFT/REGION`, whose points are all held where they are in the frame of the other",
+            about: "two bodies, links, `world`, or `SOFT/REGION`, all of whose points are fixed in the frame of the other",
         },
         Key {
             name: "points",
             value: ValueKind::Described("2 times 3 numbers"),
             unit: "m",
             default: "both origins",
-            about: "where it holds on, each in the frame of its body",
+            about: "the constrained points, each in the frame of its body",
         },
         Key {
             name: "length",
             value: ValueKind::Positive,
             unit: "m",
             default: "of the start",
-            about: "for `distance`",
+            about: "for `distance`: the distance",
         },
         Key {
             name: "release_at_s",
             value: ValueKind::NonNegative,
             unit: "s",
             default: "never",
-            about: "when it lets go",
+            about: "time at which it is released",
         },
     ],
 };
 
-/// Something that holds two bodies together.
+/// A constraint between two bodies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConstraintEntry {
-    /// Its name.
+    /// Name.
     pub name: NamedReference,
-    /// What it holds.
+    /// Kind of the constraint.
     pub kind: ConstraintKind,
     /// The two bodies, links or `world`.
     pub between: [NamedReference; 2],
-    /// Where it holds on, each in the frame of its body, m.
+    /// The constrained points, each in the frame of its body, m.
     pub points: [Vector3<f64>; 2],
-    /// When it lets go, s.
+    /// Time of release, s.
     pub release_at_s: Option<f64>,
 }
 
-/// What a constraint holds.
+/// Kind of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ConstraintKind {
-    /// The relative pose of the start.
+    /// Constant relative pose.
     Weld,
-    /// Two points together.
+    /// Two points coincide.
     Ball,
-    /// Two points apart by this many m, `None`: as at the start.
+    /// Constant distance between two points, m; `None`: the initial distance.
     Distance(Option<f64>),
 }
 

@@ -1,4 +1,4 @@
-//! What happens over time: targets of joints and end effectors, prescribed motion, efforts, loads.
+//! Targets of joints and end effectors, prescribed motion, efforts and loads over time.
 
 use nalgebra::{Isometry3, Point3};
 
@@ -42,14 +42,14 @@ const INTERPOLATION: Key = Key {
     value: ValueKind::Choice(&["cubic", "linear", "hold"]),
     unit: "",
     default: "`cubic`",
-    about: "from knot to knot: smooth without overshoot, straight, or in steps; values stay before the first and after the last knot",
+    about: "interpolation between knots: smooth without overshoot, linear, or piecewise constant; values are constant before the first and after the last knot",
 };
 const AT: Key = Key {
     name: "at_s",
     value: ValueKind::Number,
     unit: "s",
     default: REQUIRED,
-    about: "time of the knot; times ascend",
+    about: "time of the knot; times are ascending",
 };
 const POSITIONS: Key = Key {
     name: "positions",
@@ -90,14 +90,14 @@ static FRAME_TARGETS: TableSchema = TableSchema {
             value: ValueKind::Described("`MODEL/FRAME`"),
             unit: "",
             default: REQUIRED,
-            about: "a link or named frame; the actuators between it and the root follow by differential inverse kinematics",
+            about: "a link or named frame; targets of the actuators between it and the root follow by differential inverse kinematics",
         },
         Key {
             name: "follow",
             value: ValueKind::Choice(&["pose", "position"]),
             unit: "",
             default: "`pose`",
-            about: "whether the orientation matters",
+            about: "whether the orientation is controlled, too",
         },
         INTERPOLATION,
         knots(
@@ -177,14 +177,14 @@ static LOADS: TableSchema = TableSchema {
             value: ValueKind::Described("name"),
             unit: "",
             default: REQUIRED,
-            about: "a body, `MODEL/LINK`, or `SOFT/REGION`, whose points share the force evenly",
+            about: "a body, `MODEL/LINK`, or `SOFT/REGION`, whose points share the force equally",
         },
         Key {
             name: "point",
             value: ValueKind::Vector3,
             unit: "m",
             default: "[0, 0, 0]",
-            about: "where the force acts, in the frame of the body",
+            about: "point of application, in the frame of the body",
         },
         Key {
             name: "interpolation",
@@ -217,29 +217,29 @@ static LOAD_KNOT: TableSchema = TableSchema {
     ],
 };
 
-/// Numbers over time for some joints of a model.
+/// Values over time for some joints of a model.
 #[derive(Clone, Debug)]
 pub struct JointDrive {
     /// The model.
     pub model: NamedReference,
     /// Its joints.
     pub joints: Vec<NamedReference>,
-    /// One number for each joint.
+    /// One value for each joint.
     pub track: Track,
 }
 
-/// A frame that follows poses.
+/// Target poses of a frame.
 #[derive(Clone, Debug)]
 pub struct FrameTarget {
     /// `MODEL/FRAME`.
     pub frame: NamedReference,
-    /// Whether the orientation matters.
+    /// Whether the orientation is controlled.
     pub follow: Follow,
-    /// Poses in the world.
+    /// Target poses in the world.
     pub track: PoseTrack,
 }
 
-/// What of a pose a frame follows.
+/// Which part of a pose is controlled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Follow {
     /// Position and orientation.
@@ -248,12 +248,12 @@ pub enum Follow {
     Position,
 }
 
-/// A body that is moved.
+/// Prescribed motion of a body.
 #[derive(Clone, Debug)]
 pub struct BodyMotion {
     /// One of `[[bodies]]`.
     pub body: NamedReference,
-    /// Where it is.
+    /// Its pose over time.
     pub track: PoseTrack,
 }
 
@@ -262,13 +262,13 @@ pub struct BodyMotion {
 pub struct LoadEntry {
     /// A body or link.
     pub on: NamedReference,
-    /// Where the force acts, in the frame of the body, m.
+    /// Point of application, in the frame of the body, m.
     pub point: Point3<f64>,
     /// Force (N), then torque (N·m), world axes.
     pub track: Track,
 }
 
-/// All that happens over time.
+/// All drives of a scene.
 #[derive(Clone, Debug, Default)]
 pub struct Drives {
     /// Position targets of actuators.

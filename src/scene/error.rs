@@ -1,8 +1,8 @@
-//! What can be wrong with a scene, where, and what would be right.
+//! Errors of scenes, with location and remedy.
 
 use super::expression::ExpressionError;
 
-/// A scene that cannot be used.
+/// Why a scene cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneError {
@@ -24,7 +24,7 @@ pub enum SceneError {
         /// The reason that the operating system gives.
         reason: String,
     },
-    /// A name that two parts of one kind have in the registry.
+    /// Two parts of one kind with the same name in the registry.
     #[error("{0} is registered twice")]
     RegisteredTwice(String),
     /// A `--set` that does not fit the scene.
@@ -32,174 +32,174 @@ pub enum SceneError {
     Override {
         /// As given.
         text: String,
-        /// What is wrong and what would be right.
+        /// The fault and the remedy.
         reason: String,
     },
-    /// A fault at a place of the file.
+    /// A fault at a location in the file.
     #[error("{file}:{line}:{column}: {fault}\n{excerpt}")]
     At {
         /// Path, or name of the bundled scene.
         file: String,
-        /// Counted from 1.
+        /// Line, counted from 1.
         line: usize,
-        /// Counted from 1, in characters.
+        /// Column, counted from 1, in characters.
         column: usize,
-        /// The line, with carets under the place.
+        /// The line, with carets under the column.
         excerpt: String,
-        /// What is wrong.
+        /// The fault.
         fault: Box<SceneFault>,
     },
-    /// The parts are fine one by one, the world made of them is not.
+    /// The entries are valid one by one, but not together.
     #[error("{file}: {reason}")]
     World {
         /// Path, or name of the bundled scene.
         file: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
 }
 
-/// What is wrong at one place of a scene file.
+/// A fault at one location of a scene file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneFault {
-    /// Not TOML.
+    /// Invalid TOML.
     #[error("{0}")]
     Syntax(String),
-    /// A version of the schema this program does not know.
+    /// An unsupported version of the schema.
     #[error(
-        "schema = {found} is not known to this version of pliant, which reads schema = {known}"
+        "schema = {found} is not supported by this version of pliant, which reads schema = {known}"
     )]
     SchemaVersion {
-        /// As written.
+        /// The version in the file.
         found: String,
-        /// The one that is read.
+        /// The supported version.
         known: u32,
     },
-    /// A key the table does not have.
+    /// An unknown key.
     #[error("{table} has no key `{key}`{remedy}")]
     UnknownKey {
-        /// Which table, with its name where it has one.
+        /// The table, with its name if it has one.
         table: String,
         /// The key.
         key: String,
         /// The nearest known key or all of them, as a clause.
         remedy: String,
     },
-    /// A key that must be there.
+    /// A missing key.
     #[error("{table} lacks the key `{key}`: {value}")]
     MissingKey {
-        /// Which table, with its name where it has one.
+        /// The table, with its name if it has one.
         table: String,
         /// The key.
         key: String,
-        /// What goes in.
+        /// The expected value.
         value: String,
     },
-    /// A value of the wrong kind.
+    /// A value of the wrong type.
     #[error("{table}: `{key}` must be {expected}, not {found}")]
     WrongType {
-        /// Which table, with its name where it has one.
+        /// The table, with its name if it has one.
         table: String,
         /// The key.
         key: String,
-        /// What goes in.
+        /// The expected value.
         expected: String,
-        /// What stands there.
+        /// The value in the file.
         found: String,
     },
-    /// A number out of its range.
+    /// A number out of range.
     #[error("{table}: {key} = {value} {allowed}")]
     OutOfRange {
-        /// Which table, with its name where it has one.
+        /// The table, with its name if it has one.
         table: String,
         /// The key.
         key: String,
         /// The value.
         value: String,
-        /// What would be right, as in "must be positive".
+        /// The range, as in "must be positive".
         allowed: String,
     },
-    /// A word that is not among the known ones.
+    /// An unknown choice.
     #[error("{table}: {key} = {value:?} is not one of {choices}{remedy}")]
     UnknownChoice {
-        /// Which table, with its name where it has one.
+        /// The table, with its name if it has one.
         table: String,
         /// The key.
         key: String,
-        /// The word.
+        /// The value.
         value: String,
-        /// The known words.
+        /// The choices.
         choices: String,
-        /// The nearest one, as a clause, or empty.
+        /// The nearest choice, as a clause, or empty.
         remedy: String,
     },
-    /// A name nothing goes by.
+    /// An unknown name.
     #[error("there is no {what} {name:?}{remedy}")]
     UnknownName {
-        /// What kind of thing was looked for.
+        /// The kind of object.
         what: String,
         /// The name.
         name: String,
         /// The nearest known name or all of them, as a clause.
         remedy: String,
     },
-    /// A name two things go by.
+    /// A name that is used twice.
     #[error(
         "the name {name:?} is taken by the {what} of line {first_line}; names must differ, call one of them otherwise"
     )]
     DuplicateName {
         /// The name.
         name: String,
-        /// What has it.
+        /// The object that has it.
         what: &'static str,
-        /// Where that is.
+        /// Location of that object.
         first_line: usize,
     },
-    /// Keys that exclude or need each other.
+    /// Keys that exclude or require each other.
     #[error("{table}: {reason}")]
     Conflict {
-        /// Which table, with its name where it has one.
+        /// The table, with its name if it has one.
         table: String,
-        /// Which keys, and what to do.
+        /// The keys and the remedy.
         reason: String,
     },
-    /// An expression that has no value.
+    /// An expression without a value.
     #[error("`{key}` = \"{text}\": {error}")]
     Expression {
         /// The key.
         key: String,
         /// The expression.
         text: String,
-        /// What is wrong with it.
+        /// The fault.
         error: ExpressionError,
     },
-    /// Bodies for which there is no room.
+    /// Not enough room for the bodies of a repeat.
     #[error(
         "repeat {name:?}: body {placed} of {count} has no room after {tries} tries; enlarge the region or request fewer bodies"
     )]
     NoRoom {
-        /// Of the repeat.
+        /// Name of the repeat.
         name: String,
-        /// How many were placed before.
+        /// Number of bodies placed.
         placed: usize,
-        /// How many were requested.
+        /// Number of bodies requested.
         count: usize,
-        /// How often it was tried.
+        /// Number of attempts.
         tries: usize,
     },
-    /// A file that the scene names and that is not usable.
+    /// A file of the scene that cannot be used.
     #[error("{0}")]
     File(String),
-    /// An entry that is fine by itself and that the world made of all of them refuses.
+    /// An entry that is valid by itself and invalid in the world.
     #[error("{0}")]
     World(String),
     /// A joint or body that is driven in two incompatible ways.
     #[error("{what} {reason}")]
     Clash {
-        /// Which joint or body.
+        /// The joint or body.
         what: String,
-        /// What it does already, and what to do.
+        /// How it is driven already, and the remedy.
         reason: String,
     },
 }
@@ -213,13 +213,13 @@ pub(crate) fn remedy<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clon
     all.sort_unstable();
     match all.len() {
         0 => "; there are none".into(),
-        // A longer list helps nobody.
+        // A longer list would not help.
         1..=24 => format!("; known are {}", quoted_list(&all)),
         n => format!("; {n} are known, the first is `{}`", all[0]),
     }
 }
 
-/// The most similar of `known`, if any is similar: at most a third of the shorter one's letters differ, one at least; or the one begins
+/// The most similar of `known`, if at most a third of the letters of the shorter one differ (at least one), or if one begins
 /// with the other, as abbreviations do.
 pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let begins = |long: &str, short: &str| short.chars().count() >= 3 && long.starts_with(short);

@@ -1,4 +1,4 @@
-//! `[[expect]]`: the scene's own check as data.
+//! `[[expect]]`: checks of observables.
 
 use super::error::{SceneError, SceneFault, remedy};
 use super::item::{Item, NamedReference};
@@ -24,42 +24,42 @@ static EXPECT: TableSchema = TableSchema {
             value: ValueKind::NonNegative,
             unit: "s",
             default: "none",
-            about: "at this time, interpolated between steps; runs that end before skip the expectation",
+            about: "time of the check, interpolated between steps; runs that end earlier skip the expectation",
         },
         Key {
             name: "from_s",
             value: ValueKind::NonNegative,
             unit: "s",
             default: "the start",
-            about: "instead of `at_s`: the window's begin",
+            about: "instead of `at_s`: start of a time window",
         },
         Key {
             name: "until_s",
             value: ValueKind::NonNegative,
             unit: "s",
             default: "the end",
-            about: "the window's end; runs that end before skip the expectation",
+            about: "end of the time window; runs that end earlier skip the expectation",
         },
         Key {
             name: "take",
             value: ValueKind::Choice(&["final", "min", "max", "mean", "rms", "spread"]),
             unit: "",
             default: "`final`",
-            about: "what of the window: `rms` is the root of the mean square, `spread` is `max` minus `min`",
+            about: "statistic over the window: `rms` is the root mean square, `spread` is `max` minus `min`",
         },
         Key {
             name: "equals",
             value: ValueKind::Number,
             unit: "the observable's",
             default: "none",
-            about: "the expected value, together with `within`",
+            about: "expected value, used with `within`",
         },
         Key {
             name: "within",
             value: ValueKind::NonNegative,
             unit: "the observable's",
             default: "none",
-            about: "how far from `equals` it may be",
+            about: "tolerated deviation from `equals`",
         },
         Key {
             name: "at_least",
@@ -80,34 +80,34 @@ static EXPECT: TableSchema = TableSchema {
             value: ValueKind::Text,
             unit: "",
             default: REQUIRED,
-            about: "where the bounds come from: a formula, a paper, an argument",
+            about: "source of the bounds: a formula, a paper, an argument",
         },
     ],
 };
 
-/// When an expectation looks.
+/// Time of a check.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Window {
-    /// At one time, s.
+    /// At this time, s.
     At(f64),
-    /// From and until, s; `None` is the start or the end of the run.
+    /// Start and end of a window, s; `None` is the start or the end of the run.
     Span(Option<f64>, Option<f64>),
 }
 
-/// What of a window counts.
+/// Statistic over a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// The last value.
     Final,
-    /// The least.
+    /// Minimum.
     Min,
-    /// The greatest.
+    /// Maximum.
     Max,
-    /// The mean over the steps.
+    /// Mean over the steps.
     Mean,
-    /// √ of the mean square.
+    /// Root mean square.
     Rms,
-    /// Greatest minus least.
+    /// Maximum minus minimum.
     Spread,
 }
 
@@ -121,7 +121,7 @@ impl Reduction {
         ("spread", Reduction::Spread),
     ];
 
-    /// The word for it.
+    /// Its name in scene files.
     pub fn word(self) -> &'static str {
         Self::WORDS
             .iter()
@@ -130,12 +130,12 @@ impl Reduction {
     }
 }
 
-/// The range a value must lie in.
+/// The range of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// Least allowed value, may be -∞.
+    /// Lower bound; may be -∞.
     pub least: f64,
-    /// Greatest allowed value, may be ∞.
+    /// Upper bound; may be ∞.
     pub most: f64,
 }
 
@@ -149,17 +149,17 @@ impl Bounds {
 /// A check of one observable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
-    /// Which observable.
+    /// Name of the observable.
     pub observable: NamedReference,
-    /// Its index among the scene's.
+    /// Its index among the scene's observables.
     pub index: usize,
-    /// When.
+    /// Time or window.
     pub window: Window,
-    /// What of the window.
+    /// Statistic over the window.
     pub take: Reduction,
-    /// The range.
+    /// Allowed range.
     pub bounds: Bounds,
-    /// Where the range comes from.
+    /// Source of the range.
     pub source: String,
 }
 
@@ -206,7 +206,7 @@ pub(super) fn expectation(
 
 fn window(table: &TableReader<'_>, simulation: &Simulation) -> Result<Window, SceneError> {
     let end_s = simulation.full_s;
-    // Half a step of slack: a run ends at the step nearest to the requested time.
+    // Half a step of tolerance: a run ends at the step nearest to the requested time.
     let last_s = end_s + 0.5 * simulation.time_step_s;
     let time = |key| -> Result<Option<f64>, SceneError> {
         let Some(item) = table.optional(key) else {

@@ -262,7 +262,7 @@ impl Node {
     }
 }
 
-/// The names that have a value: `pi`, `deg` (π/180), and what was put in.
+/// Names with values: `pi`, `deg` (π/180), and those that were set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scope {
     values: BTreeMap<String, f64>,
@@ -280,7 +280,7 @@ impl Default for Scope {
 }
 
 impl Scope {
-    /// Gives `name` a value, or a new one.
+    /// Sets the value of `name`.
     pub fn set(&mut self, name: impl Into<String>, value: f64) {
         self.values.insert(name.into(), value);
     }

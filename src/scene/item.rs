@@ -1,4 +1,4 @@
-//! A value of a scene file: what it must be, and the complaint when it is not.
+//! A value of a scene file: typed access with errors at its location.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use super::table::{Context, TableReader};
 use super::text::SourceLocation;
 use crate::registry::{Part, Parts};
 
-/// A name written at a place: something to look up, or to complain about.
+/// A name at a location in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedReference {
     /// The name.
     pub name: String,
-    /// Where it stands.
+    /// Its location.
     pub at: SourceLocation,
 }
 
-/// A value with the key it stands under.
+/// A value with its key.
 #[derive(Clone)]
 pub(super) struct Item<'a> {
     pub(super) context: &'a Context,
@@ -31,7 +31,7 @@ pub(super) struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// The same value, its expressions evaluated in another scope.
+    /// The same value, with expressions evaluated in another scope.
     pub(super) fn within<'b>(&self, context: &'b Context) -> Item<'b>
     where
         'a: 'b,
@@ -80,7 +80,7 @@ impl<'a> Item<'a> {
         })
     }
 
-    /// A finite number, or an expression of parameters that has one.
+    /// A finite number, or an expression with a finite value.
     pub(super) fn number(&self) -> Result<f64, SceneError> {
         let value = self.number_or_infinity()?;
         if value.is_finite() {
@@ -130,9 +130,11 @@ impl<'a> Item<'a> {
                 Err(self.out_of_range(value, &format!("must lie in ({low}, {high})")))
             }
             ValueKind::Number
+            | ValueKind::AtLeast(_)
             | ValueKind::Choice(_)
             | ValueKind::Vector3
             | ValueKind::Text
+            | ValueKind::Part(_)
             | ValueKind::Described(_) => self.number(),
         }
     }
@@ -240,7 +242,7 @@ impl<'a> Item<'a> {
         matches!(self.value.get_ref(), DeValue::String(_))
     }
 
-    /// A text that is not empty, with its place.
+    /// A text that is not empty, with its location.
     pub(super) fn reference(&self) -> Result<NamedReference, SceneError> {
         let name = self.text()?;
         if name.trim().is_empty() {
@@ -264,7 +266,7 @@ impl<'a> Item<'a> {
             .map_err(|_| self.wrong_type("a list of two names"))
     }
 
-    /// A new name: letters, digits, `_`, `-` and `.`, so that `/` stays free to go down into a model.
+    /// A new name: letters, digits, `_`, `-` and `.`; `/` separates parts of a model.
     pub(super) fn new_name(&self) -> Result<NamedReference, SceneError> {
         let reference = self.reference()?;
         let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');

@@ -1,7 +1,7 @@
-//! `--set SECTION.KEY=value`: any key of a scene from outside, so that one thing can be compared with another in the same scene.
+//! `--set SECTION.KEY=value`: overrides any key of a scene, for comparisons within the same scene.
 //!
-//! `contact.model=energy`, `rods.cord.model=capsule-chain`: elements of lists go by their `name`. What is put in is checked as if it stood in
-//! the file; a complaint shows the place that it took.
+//! `contact.model=energy`, `rods.cord.model=capsule-chain`: elements of lists go by their `name`. The value is checked as if it were in
+//! the file; error messages show its location.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -14,7 +14,7 @@ pub(super) fn is_of_key(setting: &ParameterOverride) -> bool {
     setting.name.contains('.')
 }
 
-/// Puts the value where its path leads; keys and sections that are not there are added, list elements are not.
+/// Sets the value at its path; missing keys and sections are added, list elements are not.
 pub(super) fn put<'a>(
     setting: &'a ParameterOverride,
     document: &mut Spanned<DeTable<'a>>,
@@ -49,10 +49,10 @@ pub(super) fn put<'a>(
                     name.get_ref().as_str().map(str::to_owned)
                 };
                 let names: Vec<String> = list.iter().filter_map(name).collect();
-                let found = list
+                let element = list
                     .iter_mut()
                     .find(|item| name(item).as_deref() == Some(*requested));
-                match found {
+                match element {
                     Some(item) => {
                         place = item.span();
                         match item.get_mut() {
@@ -74,7 +74,7 @@ pub(super) fn put<'a>(
     if let Some(there) = table.get(*last) {
         place = there.span();
     }
-    // What is no TOML value is text.
+    // Text that is not a TOML value is a string.
     let value = match DeValue::parse(&setting.value) {
         Ok(value) => value.into_inner(),
         Err(_) => DeValue::String(setting.value.as_str().into()),
@@ -116,7 +116,7 @@ mod tests {
         ])
         .unwrap();
         assert_eq!(scene.simulation.smoke_s, 0.4);
-        assert_eq!(scene.contact.model, pliant_coupling::ContactModel::Sap);
+        assert_eq!(format!("{:?}", scene.contact.model), "SapModel");
         assert_eq!(scene.bodies[0].body.velocity.z, 0.2);
     }
 

@@ -1,4 +1,4 @@
-//! Surfaces: `[materials.NAME]`, and `material = "NAME"` or a table in place.
+//! Surface materials: `[materials.NAME]`, and `material = "NAME"` or an inline table.
 
 use std::collections::BTreeMap;
 
@@ -17,68 +17,68 @@ static MATERIAL: TableSchema = TableSchema {
             value: ValueKind::Described("number > 0 or `inf`"),
             unit: "N/m",
             default: "1000000",
-            about: "k of one contact point; in series with the partner's: k = k₁k₂/(k₁+k₂)",
+            about: "stiffness k of one contact point; two surfaces act in series: k = k₁k₂/(k₁+k₂)",
         },
         Key {
             name: "dissipation",
             value: ValueKind::NonNegative,
             unit: "s/m",
             default: "50",
-            about: "d of Hunt and Crossley: rebound is slower than 1/d; the softer partner's counts more",
+            about: "Hunt-Crossley dissipation d: the rebound speed is below 1/d; the value of the softer surface dominates",
         },
         Key {
             name: "relaxation_time_s",
             value: ValueKind::NonNegative,
             unit: "s",
             default: "0.1",
-            about: "τ, used by the contact model `sap` instead of `dissipation`; partners' add",
+            about: "relaxation time τ, used by the contact model `sap` instead of `dissipation`; τ = τ₁+τ₂",
         },
         Key {
             name: "friction",
             value: ValueKind::NonNegative,
             unit: "",
             default: "0.5",
-            about: "Coulomb's μ; of two surfaces 2μ₁μ₂/(μ₁+μ₂)",
+            about: "Coulomb friction coefficient μ; of two surfaces 2μ₁μ₂/(μ₁+μ₂)",
         },
         Key {
             name: "hydroelastic",
             value: ValueKind::Choice(&["absent", "compliant", "rigid"]),
             unit: "",
             default: "`absent`",
-            about: "what the shape or rod is in patch contact: a body with a pressure field, a rigid surface (no rod), or nothing (it touches in points); two `rigid` ones touch in points",
+            about: "role in patch contact: a body with a pressure field, a rigid surface (not for rods), or none, which means point contact; two `rigid` surfaces have point contact",
         },
         Key {
             name: "hydroelastic_modulus",
             value: ValueKind::Positive,
             unit: "Pa",
             default: "10000000",
-            about: "of a `compliant` shape: the pressure at its deepest point, of a rod on its centreline; a flat body of thickness H sinks by f H/(E A)",
+            about: "of a `compliant` shape: the pressure at its deepest point, of a rod on its centreline; a flat body of thickness H is indented by f H/(E A)",
         },
         Key {
             name: "hydroelastic_margin",
             value: ValueKind::NonNegative,
             unit: "m",
             default: "0.0001",
-            about: "of a `compliant` shape: how far ahead of touching its field is felt by the solver, so that faces at rest do not lose and find each other",
+            about: "of a `compliant` shape: distance at which speculative contact begins, so that contact between faces at rest does not open and close",
         },
         Key {
             name: "mesh_resolution_hint",
             value: ValueKind::Positive,
             unit: "m",
             default: "0.02",
-            about: "of a `compliant` or `rigid` shape: edge length where it is curved",
+            about: "of a `compliant` or `rigid` shape: edge length of the mesh of curved surfaces",
         },
         Key {
             name: "slab_thickness",
             value: ValueKind::Positive,
             unit: "m",
             default: "none",
-            about: "of a `compliant` half space, which needs it: the pressure rises to the modulus over this depth",
+            about: "of a `compliant` half space, where it is required: the depth at which the pressure reaches the modulus",
         },
     ],
 };
 
-/// Drake's `drake:proximity_properties` that have another name here, and what to write.
+/// Properties of Drake's `drake:proximity_properties` with another name here, and that name.
 const DRAKE: [(&str, &str); 7] = [
     ("compliant_hydroelastic", "hydroelastic = \"compliant\""),
     ("rigid_hydroelastic", "hydroelastic = \"rigid\""),
@@ -89,48 +89,48 @@ const DRAKE: [(&str, &str); 7] = [
     ("mu_static", "friction"),
 ];
 
-/// What a property of `drake:proximity_properties` is called here, as a clause.
+/// The name of a property of `drake:proximity_properties` here, as a clause.
 pub(super) fn drake_remedy(key: &str) -> Option<String> {
-    let found = DRAKE.iter().find(|(name, _)| *name == key);
-    found.map(|(_, here)| format!("; the material's key for it is `{here}`"))
+    let entry = DRAKE.iter().find(|(name, _)| *name == key);
+    entry.map(|(_, here)| format!("; the material's key for it is `{here}`"))
 }
 
-/// A surface, each property only where it is given.
+/// A surface material; `None` for properties that are not given.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Surface {
-    /// k, N/m.
+    /// Stiffness k, N/m.
     pub stiffness: Option<f64>,
-    /// d, s/m.
+    /// Hunt-Crossley dissipation d, s/m.
     pub dissipation: Option<f64>,
-    /// τ, s.
+    /// Relaxation time τ, s.
     pub relaxation_time_s: Option<f64>,
-    /// μ.
+    /// Friction coefficient μ.
     pub friction: Option<f64>,
-    /// Its part in patch contact.
+    /// Role in patch contact.
     pub hydroelastic: Option<Hydroelastic>,
-    /// Pa.
+    /// Hydroelastic modulus, Pa.
     pub hydroelastic_modulus: Option<f64>,
-    /// m.
+    /// Margin of speculative contact, m.
     pub hydroelastic_margin: Option<f64>,
-    /// m.
+    /// Mesh resolution hint, m.
     pub mesh_resolution_hint: Option<f64>,
-    /// m.
+    /// Slab thickness of a half space, m.
     pub slab_thickness: Option<f64>,
 }
 
-/// The part of a shape in patch contact.
+/// The role of a shape in patch contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hydroelastic {
-    /// None: it touches in points.
+    /// No patches: point contact.
     Absent,
-    /// A pressure field.
+    /// A body with a pressure field.
     Compliant,
-    /// A surface in the fields of others.
+    /// A rigid surface.
     Rigid,
 }
 
 impl Surface {
-    /// What this one leaves open, from `other`.
+    /// This material with missing properties from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -147,7 +147,7 @@ impl Surface {
     }
 }
 
-/// The named materials of a scene; `default` holds where none is given.
+/// The named materials of a scene; `default` holds for missing properties.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Materials(BTreeMap<String, Surface>);
 

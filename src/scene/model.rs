@@ -20,21 +20,21 @@ static MODEL: TableSchema = TableSchema {
             value: ValueKind::Text,
             unit: "",
             default: REQUIRED,
-            about: "its links are then `NAME/LINK`, its joints `NAME/JOINT`",
+            about: "name of the model; its links are `NAME/LINK`, its joints `NAME/JOINT`",
         },
         Key {
             name: "urdf",
             value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
-            about: "looked for beside the scene file, in the working directory, and among the bundled robots",
+            about: "path of the file: relative to the scene file, to the working directory, or the name of a bundled robot",
         },
         Key {
             name: "packages",
             value: ValueKind::Described("table of package name = path"),
             unit: "",
             default: "none",
-            about: "roots that `package://NAME/...` in the file stands for",
+            about: "folders that `package://NAME/...` in the file refers to",
         },
         Key {
             name: "root",
@@ -48,77 +48,77 @@ static MODEL: TableSchema = TableSchema {
             value: ValueKind::Described("pose"),
             unit: "",
             default: "identity",
-            about: "of the root link in the world, at the start where it is free",
+            about: "pose of the root link in the world; the initial pose of a floating root",
         },
         Key {
             name: "velocity",
             value: ValueKind::Vector3,
             unit: "m/s",
             default: "[0, 0, 0]",
-            about: "of a floating root at the start, world axes",
+            about: "initial velocity of a floating root, world axes",
         },
         Key {
             name: "angular_velocity",
             value: ValueKind::Vector3,
             unit: "rad/s",
             default: "[0, 0, 0]",
-            about: "of a floating root at the start, world axes",
+            about: "initial angular velocity of a floating root, world axes",
         },
         Key {
             name: "gravity",
             value: ValueKind::Choice(&["acts", "absent"]),
             unit: "",
             default: "`acts`",
-            about: "`absent`: as if its weight were balanced",
+            about: "`absent`: gravity does not act on the model",
         },
         Key {
             name: "material",
             value: ValueKind::Described("name or table"),
             unit: "",
             default: "`default`",
-            about: "surface of its shapes, where the file gives none",
+            about: "surface material of shapes for which the file gives none",
         },
         Key {
             name: "color",
             value: ValueKind::Described("3 or 4 numbers in 0..1"),
             unit: "",
             default: "the file's",
-            about: "of all its shapes in the replay",
+            about: "color of all its shapes in the replay",
         },
         Key {
             name: "attached",
             value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
-            about: "`[[models.attached]]`: further robots, such as grippers, welded on",
+            about: "`[[models.attached]]`: further robots, such as grippers, welded to this one",
         },
         Key {
             name: "positions",
             value: ValueKind::Described("table of joint = number or list"),
             unit: "rad or m",
             default: "0 each",
-            about: "where joints start, and where actuators without a target hold them; what mimics another joint starts where that one puts it; lists for planar (x, y, angle), ball (`quat_wxyz`) and floating joints (x, y, z, `quat_wxyz`)",
+            about: "initial joint positions, which are also the targets of actuators without a trajectory; mimic joints follow their joint; lists for planar (x, y, angle), ball (`quat_wxyz`) and floating joints (x, y, z, `quat_wxyz`)",
         },
         Key {
             name: "velocities",
             value: ValueKind::Described("table of joint = number or list"),
             unit: "rad/s or m/s",
             default: "0 each",
-            about: "how fast joints start; lists for planar (rates of x, y, angle), ball (angular velocity) and floating joints (angular, then linear), in the axes of the parent side",
+            about: "initial joint velocities; lists for planar (rates of x, y, angle), ball (angular velocity) and floating joints (angular, then linear), in the axes of the parent frame",
         },
         Key {
             name: "held",
             value: ValueKind::Described("list of joint names"),
             unit: "",
             default: "none",
-            about: "joints locked where they start",
+            about: "joints locked at their initial positions",
         },
         Key {
             name: "actuators",
             value: ValueKind::Described("table of joint = `[models.actuators.JOINT]`"),
             unit: "",
             default: "none",
-            about: "joints under implicit PD control; `\"*\"` stands for all that are not named",
+            about: "joints under implicit PD control; `\"*\"` stands for all joints that are not named",
         },
     ],
 };
@@ -131,28 +131,28 @@ static ATTACHED: TableSchema = TableSchema {
             value: ValueKind::Text,
             unit: "",
             default: REQUIRED,
-            about: "its links are then `MODEL/NAME/LINK`, its joints `MODEL/NAME/JOINT`; within the model `NAME/JOINT`",
+            about: "name; its links are `MODEL/NAME/LINK`, its joints `MODEL/NAME/JOINT`, and within the model `NAME/JOINT`",
         },
         Key {
             name: "urdf",
             value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
-            about: "as of the model",
+            about: "as for the model",
         },
         Key {
             name: "on",
             value: ValueKind::Described("name of a link or frame"),
             unit: "",
             default: REQUIRED,
-            about: "what carries it",
+            about: "the link or frame to which it is welded",
         },
         Key {
             name: "pose",
             value: ValueKind::Described("pose"),
             unit: "",
             default: "identity",
-            about: "of its root link in the frame of what carries it",
+            about: "pose of its root link in the frame of the carrying link",
         },
     ],
 };
@@ -165,21 +165,21 @@ static ACTUATOR: TableSchema = TableSchema {
             value: ValueKind::NonNegative,
             unit: "N·m/rad or N/m",
             default: REQUIRED,
-            about: "Kp; any size is stable",
+            about: "proportional gain Kp; stable for any value",
         },
         Key {
             name: "derivative",
             value: ValueKind::NonNegative,
             unit: "N·m·s/rad or N·s/m",
             default: REQUIRED,
-            about: "Kd",
+            about: "derivative gain Kd",
         },
         Key {
             name: "effort_limit",
             value: ValueKind::Described("number >= 0 or `inf`"),
             unit: "N·m or N",
             default: "the file's",
-            about: "torque or force at which it saturates; never more than the file's",
+            about: "torque or force at which the actuator saturates; the limit of the file still applies",
         },
     ],
 };
@@ -187,27 +187,27 @@ static ACTUATOR: TableSchema = TableSchema {
 /// A robot.
 #[derive(Clone, Debug)]
 pub struct ModelEntry {
-    /// Its name.
+    /// Name.
     pub name: NamedReference,
-    /// The file as written.
+    /// Path of the file, as written.
     pub urdf: NamedReference,
-    /// `package://` roots as written.
+    /// `package://` folders, as written.
     pub packages: Vec<(NamedReference, NamedReference)>,
-    /// How its root hangs in the world.
+    /// How the root is connected to the world.
     pub root: RootEntry,
-    /// Of the root, in the world.
+    /// Pose of the root in the world.
     pub pose: Isometry3<f64>,
-    /// Of a floating root, m/s, world axes.
+    /// Initial velocity of a floating root, m/s, world axes.
     pub velocity: Vector3<f64>,
-    /// Of a floating root, rad/s, world axes.
+    /// Initial angular velocity of a floating root, rad/s, world axes.
     pub angular_velocity: Vector3<f64>,
-    /// Whether gravity acts.
+    /// Whether gravity acts on it.
     pub gravity: GravityEntry,
-    /// Of shapes for which the file gives none.
+    /// Surface material of shapes for which the file gives none.
     pub surface: Surface,
-    /// Of all shapes.
+    /// Colour of all shapes.
     pub color: Option<[f64; 4]>,
-    /// What is welded on, in this order.
+    /// Attached robots, in order.
     pub attached: Vec<AttachedEntry>,
     /// Initial joint positions, rad or m; as many as the joint has coordinates.
     pub positions: Vec<(NamedReference, Vec<f64>)>,
@@ -215,24 +215,24 @@ pub struct ModelEntry {
     pub velocities: Vec<(NamedReference, Vec<f64>)>,
     /// Locked joints.
     pub held: Vec<NamedReference>,
-    /// By joint name or `*`.
+    /// PD gains by joint name or `*`.
     pub actuators: Vec<(NamedReference, ActuatorEntry)>,
 }
 
-/// A robot welded on another.
+/// A robot that is welded to another.
 #[derive(Clone, Debug)]
 pub struct AttachedEntry {
     /// Its name within the model.
     pub name: NamedReference,
-    /// The file as written.
+    /// Path of the file, as written.
     pub urdf: NamedReference,
-    /// The link or frame that carries it.
+    /// The link or frame to which it is welded.
     pub on: NamedReference,
-    /// Of its root, in the frame of what carries it.
+    /// Pose of its root in the frame of the carrying link.
     pub pose: Isometry3<f64>,
 }
 
-/// How the root hangs in the world.
+/// How the root of a robot is connected to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootEntry {
     /// Welded.
@@ -244,11 +244,11 @@ pub enum RootEntry {
 /// PD control of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ActuatorEntry {
-    /// Kp.
+    /// Proportional gain Kp.
     pub proportional: f64,
-    /// Kd.
+    /// Derivative gain Kd.
     pub derivative: f64,
-    /// `None`: the file's.
+    /// Effort limit; `None`: that of the file.
     pub effort_limit: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Who is called what: bodies, fixed shapes, models, soft bodies, repeats and constraints of one scene share one list of names.
+//! Names of a scene: bodies, fixed shapes, models, deformable bodies, repeats and constraints share one namespace.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::error::{SceneError, SceneFault, remedy};
 use super::item::NamedReference;
 use super::text::{SceneText, SourceLocation};
 
-/// What a name stands for.
+/// What a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameKind {
     /// The world.
@@ -61,7 +61,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// Takes a name.
+    /// Declares a name.
     pub(super) fn declare(
         &mut self,
         text: &SceneText,
@@ -81,12 +81,12 @@ impl Names {
         Ok(())
     }
 
-    /// Where `name` is declared, if it is.
+    /// Location of the declaration of `name`, if any.
     pub(crate) fn place(&self, name: &str) -> Option<SourceLocation> {
         self.known.get(name).map(|(_, place)| *place)
     }
 
-    /// What `NAME` or `NAME/PART` stands for and its part, if it is one of `allowed` (a part only goes with a model or a soft body).
+    /// What `NAME` or `NAME/PART` refers to, and its part, if it is one of `allowed`; only models and soft bodies have parts.
     pub(crate) fn find<'m>(
         &self,
         text: &SceneText,

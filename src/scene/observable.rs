@@ -1,4 +1,4 @@
-//! `[[observables]]`: numbers of a run that are tabulated, plotted and expected.
+//! `[[observables]]`: measured values, tabulated, plotted and checked.
 
 use nalgebra::Point3;
 
@@ -20,111 +20,111 @@ static OBSERVABLE: TableSchema = TableSchema {
             value: ValueKind::Text,
             unit: "",
             default: REQUIRED,
-            about: "its column; names of one body share what stands before the first dot: `box.z`, `box.speed`",
+            about: "name of its column; plots group names by the part before the first dot: `box.z`, `box.speed`",
         },
         Key {
             name: "quantity",
             value: ValueKind::Described("see the list below"),
             unit: "",
             default: REQUIRED,
-            about: "what is measured",
+            about: "the measured quantity",
         },
         Key {
             name: "of",
             value: ValueKind::Described("name"),
             unit: "",
             default: "everything",
-            about: "of what: a body, `MODEL/LINK`, `MODEL/JOINT`, a constraint, a repeat, a model, a soft body, `SOFT/REGION`, as the quantity needs",
+            about: "the measured object: a body, `MODEL/LINK`, `MODEL/JOINT`, a constraint, a repeat, a model, a soft body or `SOFT/REGION`, depending on the quantity",
         },
         Key {
             name: "with",
             value: ValueKind::Described("name"),
             unit: "",
             default: "anything",
-            about: "for contacts: only those of `of` with this",
+            about: "for contacts: only those between `of` and this object",
         },
         Key {
             name: "point",
             value: ValueKind::Vector3,
             unit: "m",
             default: "[0, 0, 0]",
-            about: "for `position` and `velocity`: which point, in the frame of the body",
+            about: "for `position` and `velocity`: a point in the frame of the body",
         },
         Key {
             name: "component",
             value: ValueKind::Described("see the list below"),
             unit: "",
             default: "the first listed",
-            about: "which number of a quantity that has several",
+            about: "component of a vector",
         },
         Key {
             name: "along",
             value: ValueKind::Vector3,
             unit: "",
             default: "none",
-            about: "instead of `component`: the part of a vector along this direction, world axes",
+            about: "instead of `component`: projection of a vector on this direction, world axes",
         },
         Key {
             name: "among",
             value: ValueKind::Choice(&["min", "max", "mean", "sum"]),
             unit: "",
             default: "none",
-            about: "what becomes of the numbers of several bodies, where `of` is a repeat or stands for copies",
+            about: "how values of several bodies are combined, if `of` is a repeat or stands for copies",
         },
         Key {
             name: "expression",
             value: ValueKind::Text,
             unit: "",
             default: "none",
-            about: "for `quantity = \"expression\"`: arithmetic of parameters, `t` (the time), `dt`, and observables above this one",
+            about: "for `quantity = \"expression\"`: arithmetic with parameters, `t` (time), `dt`, and observables above this one",
         },
         Key {
             name: "unit",
             value: ValueKind::Text,
             unit: "",
             default: "the quantity's",
-            about: "for `quantity = \"expression\"`: what is printed",
+            about: "for `quantity = \"expression\"`: the printed unit",
         },
     ],
 };
 
-/// How the numbers of several bodies become one.
+/// How values of several bodies are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Among {
-    /// The least.
+    /// Minimum.
     Min,
-    /// The greatest.
+    /// Maximum.
     Max,
-    /// Their mean.
+    /// Mean.
     Mean,
-    /// Their sum.
+    /// Sum.
     Sum,
 }
 
 /// A column of the table.
 #[derive(Clone, Debug)]
 pub struct ObservableEntry {
-    /// Its name.
+    /// Name.
     pub name: NamedReference,
-    /// What is measured.
+    /// The measured quantity.
     pub quantity: Quantity,
-    /// Of what.
+    /// The measured object.
     pub of: Option<NamedReference>,
-    /// Contacts with what.
+    /// The other side of contacts.
     pub with: Option<NamedReference>,
-    /// Which point, in the frame of the body, m.
+    /// A point in the frame of the body, m.
     pub point: Point3<f64>,
-    /// Which number of several.
+    /// Component of a vector.
     pub component: Component,
-    /// What becomes of several bodies.
+    /// How values of several bodies are combined.
     pub among: Option<Among>,
-    /// For `quantity = "expression"`.
+    /// The expression of `quantity = "expression"`.
     pub expression: Option<Expression>,
-    /// As printed.
+    /// The printed unit.
     pub unit: String,
 }
 
-/// The elements of `[[observables]]`; `known` are the names expressions may use besides `t` and earlier observables.
+/// The elements of `[[observables]]`; expressions may use the names `known`, `t` and earlier observables.
 pub(super) fn observables(
     context: &Context,
     list: Option<&Item<'_>>,

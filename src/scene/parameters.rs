@@ -1,4 +1,4 @@
-//! `[parameters]`: numbers with a name, which `--set` overrides and expressions use.
+//! `[parameters]`: named numbers for expressions, which `--set` overrides.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,15 +8,15 @@ use super::item::{Item, NamedReference};
 use super::key_override::is_of_key;
 use super::text::SceneText;
 
-/// Names that expressions give a meaning of their own.
+/// Names that expressions reserve.
 const RESERVED: [&str; 5] = ["pi", "deg", "dt", "t", "inf"];
 
-/// A value for a parameter, from outside the scene: `name=expression`; or for any key: `section.key=value`, elements of lists by name.
+/// An override: `name=expression` for a parameter, `section.key=value` for any key; elements of lists go by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterOverride {
     /// The parameter, or the path of a key.
     pub name: String,
-    /// A number or an expression of constants, such as `30*deg`; of a key a TOML value or bare text.
+    /// A number or an expression of constants, such as `30*deg`; for a key a TOML value or plain text.
     pub value: String,
 }
 
@@ -39,7 +39,7 @@ impl std::str::FromStr for ParameterOverride {
     }
 }
 
-/// The parameters of the file with the overrides put in; they may use each other in any order, but not in a circle.
+/// The parameters of the file with overrides applied. They may use each other in any order, but not in a cycle.
 pub(super) fn resolve(
     text: &SceneText,
     section: Option<&Item<'_>>,
@@ -105,7 +105,7 @@ struct Resolver<'a, 'b> {
     text: &'a SceneText,
     given: &'a BTreeMap<String, Definition<'b>>,
     known: Scope,
-    /// Those whose value is being looked for: meeting one again is a circle.
+    /// Parameters that are being evaluated: meeting one again is a cycle.
     open: BTreeSet<String>,
 }
 

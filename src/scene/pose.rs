@@ -1,4 +1,4 @@
-//! Where things are: `{ position = [x, y, z], rpy = [roll, pitch, yaw] }`.
+//! Poses: `{ position = [x, y, z], rpy = [roll, pitch, yaw] }`.
 
 use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion};
 
@@ -35,7 +35,7 @@ static POSE: TableSchema = TableSchema {
     ],
 };
 
-/// The pose of a table, the identity without one.
+/// The pose of a table, or the identity.
 pub(super) fn pose(item: Option<&Item<'_>>) -> Result<Isometry3<f64>, SceneError> {
     let Some(item) = item else {
         return Ok(Isometry3::identity());
@@ -60,7 +60,7 @@ pub(super) fn pose(item: Option<&Item<'_>>) -> Result<Isometry3<f64>, SceneError
 fn unit_quaternion(item: &Item<'_>) -> Result<UnitQuaternion<f64>, SceneError> {
     let [w, x, y, z] = item.numbers::<4>()?;
     let q = Quaternion::new(w, x, y, z);
-    // Three written digits leave a norm that is off by up to 1e-3; more is a mistake, such as xyzw order with zeros.
+    // Quaternions with three digits have a norm that is off by up to 1e-3; a larger error is a mistake, such as xyzw order.
     if (q.norm() - 1.0).abs() > 1e-2 {
         return Err(item.out_of_range(
             format!("[{w}, {x}, {y}, {z}]"),

@@ -1,10 +1,10 @@
-//! What quantities are measured of, and their components.
+//! The objects that quantities are measured on, and components.
 
 use nalgebra::Vector3;
 
 use super::error::quoted_list;
 
-/// What a quantity is measured of.
+/// The object that a quantity is measured on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A body or link, which must be named; or a repeat, with `among`.
@@ -21,14 +21,14 @@ pub enum Subject {
     Rod,
     /// A constraint, which must be named.
     Constraint,
-    /// The whole.
+    /// The whole world.
     Whole,
 }
 
-/// Which number of a quantity that has several.
+/// Component of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Component {
-    /// Length of the vector.
+    /// Norm of a vector.
     Norm,
     /// World x.
     X,
@@ -36,19 +36,19 @@ pub enum Component {
     Y,
     /// World z.
     Z,
-    /// Along a unit vector, world axes.
+    /// Projection on a unit vector, world axes.
     Along(Vector3<f64>),
     /// Sum of the forces along the contact normals.
     Normal,
-    /// Length of the force without its normal parts.
+    /// Norm of the force without its normal parts.
     Tangential,
     /// Angle between the body's z axis and the world's.
     Tilt,
-    /// Of roll, pitch, yaw.
+    /// Roll.
     Roll,
-    /// Of roll, pitch, yaw.
+    /// Pitch.
     Pitch,
-    /// Of roll, pitch, yaw.
+    /// Yaw.
     Yaw,
 }
 

@@ -99,6 +99,12 @@ pub(super) static SCENE: TableSchema = TableSchema {
             "bodies of particles: dough, sand, liquid",
         ),
         section(
+            "cloth",
+            "list of tables",
+            "none",
+            "triangle meshes among the material points",
+        ),
+        section(
             "rods",
             "list of tables",
             "none",
@@ -165,7 +171,7 @@ pub(super) static SCENE: TableSchema = TableSchema {
             "none",
             "columns of the table of numbers",
         ),
-        section("expect", "list of tables", "none", "the scene's own check"),
+        section("expect", "list of tables", "none", "a check of the scene"),
     ],
 };
 
@@ -279,7 +285,7 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         parameters,
         simulation,
         stepper,
-        contact: super::settings::contact(table.optional("contact").as_ref())?,
+        contact: super::contact::contact(&context, table.optional("contact").as_ref())?,
         solver: super::solver::solver(
             &context,
             table.optional("solver").as_ref(),

@@ -1,4 +1,4 @@
-//! `[[repeat]]`: many bodies from a few templates, in a grid or at random, the same for the same seed.
+//! `[[repeat]]`: many bodies from a few templates, on a grid or at random positions, reproducible by their seed.
 
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
@@ -12,7 +12,7 @@ use super::table::Context;
 
 pub(super) static TABLES: [&TableSchema; 4] = [&REPEAT, &TEMPLATE, &GRID, &REGION];
 
-/// How often a body is thrown into a region before it counts as full.
+/// Attempts to place a body in a region before the region counts as full.
 const TRIES_MAX: usize = 10_000;
 
 static REPEAT: TableSchema = TableSchema {
@@ -30,42 +30,42 @@ static REPEAT: TableSchema = TableSchema {
             value: ValueKind::Described("whole number"),
             unit: "",
             default: REQUIRED,
-            about: "how many",
+            about: "number of bodies",
         },
         Key {
             name: "seed",
             value: ValueKind::Described("whole number"),
             unit: "",
             default: "0",
-            about: "of everything random here",
+            about: "seed of all random numbers of this table",
         },
         Key {
             name: "orientation",
             value: ValueKind::Choice(&["as-written", "random"]),
             unit: "",
             default: "`as-written`",
-            about: "`random`: all rotations alike",
+            about: "`random`: uniformly distributed rotations",
         },
         Key {
             name: "templates",
             value: ValueKind::Described("list of tables"),
             unit: "",
             default: REQUIRED,
-            about: "`[[repeat.templates]]`: what the bodies are made like",
+            about: "`[[repeat.templates]]`: descriptions of the bodies",
         },
         Key {
             name: "grid",
             value: ValueKind::Described("table"),
             unit: "",
             default: "none",
-            about: "`[repeat.grid]`: places row by row, x first, then y, then z",
+            about: "`[repeat.grid]`: positions on a grid, x first, then y, then z",
         },
         Key {
             name: "region",
             value: ValueKind::Described("table"),
             unit: "",
             default: "none",
-            about: "`[repeat.region]`: random places in a box; either this or `grid`",
+            about: "`[repeat.region]`: random positions in a box; either this or `grid`",
         },
     ],
 };
@@ -78,14 +78,14 @@ static TEMPLATE: TableSchema = TableSchema {
             value: ValueKind::Positive,
             unit: "",
             default: "1",
-            about: "how often this template is drawn, compared with the others",
+            about: "relative frequency of this template",
         },
         Key {
             name: "scale",
             value: ValueKind::Described("2 numbers > 0"),
             unit: "",
             default: "[1, 1]",
-            about: "all lengths are multiplied by a random number between these; densities stay",
+            about: "range of a random factor on all lengths; densities are unchanged",
         },
     ],
 };
@@ -98,21 +98,21 @@ static GRID: TableSchema = TableSchema {
             value: ValueKind::Vector3,
             unit: "m",
             default: "[0, 0, 0]",
-            about: "the first place",
+            about: "first position",
         },
         Key {
             name: "spacing",
             value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
-            about: "from place to place",
+            about: "distance between positions",
         },
         Key {
             name: "counts",
             value: ValueKind::Described("3 whole numbers"),
             unit: "",
             default: REQUIRED,
-            about: "places along x, y, z; together at least `count`",
+            about: "number of positions along x, y, z; their product is at least `count`",
         },
         Key {
             name: "jitter",
@@ -132,14 +132,14 @@ static REGION: TableSchema = TableSchema {
             value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
-            about: "corner of the box that holds the bodies' origins",
+            about: "lower corner of the box that contains the origins of the bodies",
         },
         Key {
             name: "high",
             value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
-            about: "the other corner; balls around the bodies do not overlap, so leave enough room",
+            about: "upper corner; bounding spheres of the bodies must not overlap, so leave enough room",
         },
     ],
 };
@@ -163,7 +163,7 @@ enum Layout {
     },
 }
 
-/// What bodies are turned like.
+/// Orientation of the bodies.
 #[derive(Clone, Copy)]
 enum Orientation {
     AsWritten,
@@ -358,7 +358,7 @@ fn scaled(body: &BodyTemplate, factor: f64) -> BodyTemplate {
     scaled
 }
 
-/// Radius of a ball about the body's origin that holds its shapes; meshes, which are not opened, count as points.
+/// Radius of a sphere about the body's origin that contains its shapes; meshes count as points, since their files are not read.
 fn ball(body: &BodyTemplate) -> f64 {
     body.shapes
         .iter()

@@ -1,23 +1,37 @@
-//! The keys of a scene file as data: the reader refuses what is not here, and `docs/reference/scene` prints it.
+//! The keys of scene files as data: the reader enforces them, and `docs/reference/scene` prints them.
 
 use std::fmt;
+
+use nalgebra::Vector3;
 
 use super::error::quoted_list;
 
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// As written in the file.
+    /// Name in the file.
     pub name: &'static str,
     /// Type and range of its value.
     pub value: ValueKind,
     /// SI unit, empty for what has none.
     pub unit: &'static str,
-    /// What holds without the key; [`REQUIRED`] where it must be given. A number that parses is the value that
-    /// [`TableReader::number`](super::TableReader::number) returns for an absent key.
+    /// Default; [`REQUIRED`] for required keys. A number or a vector that parses is the value that
+    /// [`TableReader::number`](super::TableReader::number) or `vector3` returns for an absent key.
     pub default: &'static str,
-    /// What it means.
+    /// Meaning.
     pub about: &'static str,
+}
+
+impl Key {
+    /// The default as three numbers, if it is such.
+    pub(super) fn default_vector3(&self) -> Option<Vector3<f64>> {
+        let list = self.default.strip_prefix('[')?.strip_suffix(']')?;
+        let numbers: Vec<f64> = list
+            .split(',')
+            .map(|number| number.trim().parse().ok())
+            .collect::<Option<_>>()?;
+        Some(<[f64; 3]>::try_from(numbers).ok()?.into())
+    }
 }
 
 /// Type and range of a value; the documentation prints it, the reader enforces it.
@@ -31,6 +45,8 @@ pub enum ValueKind {
     NonNegative,
     /// A number between two bounds, both excluded.
     Between(f64, f64),
+    /// A finite number of at least that of another key, which is its default.
+    AtLeast(&'static str),
     /// A whole number between two bounds, both included.
     Integer(u64, u64),
     /// One of these words.
@@ -39,7 +55,9 @@ pub enum ValueKind {
     Vector3,
     /// A text that is not empty.
     Text,
-    /// Any other value, described in words; code of its own reads it.
+    /// The name of a registered part of this kind, such as a stepper.
+    Part(&'static str),
+    /// Any other value, described in words; a dedicated function reads it.
     Described(&'static str),
 }
 
@@ -50,13 +68,28 @@ impl fmt::Display for ValueKind {
             Self::Positive => f.write_str("number > 0"),
             Self::NonNegative => f.write_str("number >= 0"),
             Self::Between(low, high) => write!(f, "number in ({low}, {high})"),
+            Self::AtLeast(key) => write!(f, "number >= `{key}`"),
             Self::Integer(least, most) => write!(f, "whole number from {least} to {most}"),
             Self::Choice(words) => f.write_str(&alternatives(words)),
             Self::Vector3 => f.write_str("3 numbers"),
             Self::Text => f.write_str("text"),
+            Self::Part(kind) => write!(f, "name of a {kind}"),
             Self::Described(text) => f.write_str(text),
         }
     }
+}
+
+/// The words of a choice, for [`ValueKind::Choice`].
+pub(super) const fn words<T, const N: usize>(
+    choices: &[(&'static str, T); N],
+) -> [&'static str; N] {
+    let mut words = [""; N];
+    let mut i = 0;
+    while i < N {
+        words[i] = choices[i].0;
+        i += 1;
+    }
+    words
 }
 
 /// "`a`, `b` or `c`".
@@ -73,7 +106,7 @@ pub const REQUIRED: &str = "required";
 /// The keys of one kind of table.
 #[derive(Clone, Copy, Debug)]
 pub struct TableSchema {
-    /// How messages and the documentation call it, such as `[contact]` or `[[bodies]]`.
+    /// Its name in messages and in the documentation, such as `[contact]` or `[[bodies]]`.
     pub name: &'static str,
     /// Its keys, in the order of the documentation.
     pub keys: &'static [Key],
@@ -108,6 +141,7 @@ pub fn tables() -> Vec<&'static TableSchema> {
     let mut tables = vec![&super::read::SCENE];
     tables.extend(super::settings::TABLES);
     tables.extend(super::stepper::TABLES);
+    tables.extend(super::contact::TABLES);
     tables.extend(super::solver::TABLES);
     tables.extend(super::pose::TABLES);
     tables.extend(super::material::TABLES);

@@ -1,6 +1,7 @@
 //! Shapes of bodies: `shape = { box = { size = [0.1, 0.1, 0.1] } }`.
 
-use nalgebra::{Point3, Vector3};
+use nalgebra::Point3;
+use pliant_hydroelastic::AnalyticShape;
 
 use super::error::SceneError;
 use super::item::{Item, NamedReference};
@@ -56,10 +57,10 @@ static CYLINDER: TableSchema = TableSchema {
 static CAPSULE: TableSchema = TableSchema {
     name: "shape.capsule",
     keys: &[
-        length("radius", "of the cylinder and of its round ends"),
+        length("radius", "radius of the cylinder and of the hemispheres"),
         length(
             "length",
-            "of the cylindrical part, along z; centred at the origin",
+            "length of the cylindrical part, along z; centred at the origin",
         ),
     ],
 };
@@ -70,14 +71,17 @@ static ELLIPSOID: TableSchema = TableSchema {
         value: ValueKind::Described("3 numbers > 0"),
         unit: "m",
         default: REQUIRED,
-        about: "half lengths along x, y, z; centred at the origin",
+        about: "semi-axes along x, y, z; centred at the origin",
     }],
 };
 static CONE: TableSchema = TableSchema {
     name: "shape.cone",
     keys: &[
-        length("radius", "of the base, at z = -height/2"),
-        length("height", "apex at z = +height/2"),
+        length("radius", "radius of the base, at z = -height/2"),
+        length(
+            "height",
+            "distance of the apex, at z = +height/2, from the base",
+        ),
     ],
 };
 static HULL: TableSchema = TableSchema {
@@ -87,7 +91,7 @@ static HULL: TableSchema = TableSchema {
         value: ValueKind::Described("list of 3 numbers"),
         unit: "m",
         default: REQUIRED,
-        about: "at least four that do not lie in one plane",
+        about: "at least four points that do not lie in one plane",
     }],
 };
 static MESH: TableSchema = TableSchema {
@@ -98,7 +102,7 @@ static MESH: TableSchema = TableSchema {
             value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
-            about: "OBJ, STL, VTK, VTU or Gmsh, beside the scene file; a tetrahedral mesh gives its surface",
+            about: "OBJ, STL, VTK, VTU or Gmsh file, relative to the scene file; of a tetrahedral mesh, the surface is used",
         },
         Key {
             name: "scale",
@@ -112,61 +116,25 @@ static MESH: TableSchema = TableSchema {
             value: ValueKind::Choice(&["surface", "convex-hull"]),
             unit: "",
             default: "`surface`",
-            about: "whether the closed surface or its hull touches",
+            about: "whether contact uses the closed surface or its convex hull",
         },
     ],
 };
 
-/// A shape as a scene file gives it; lengths in m, axes of symmetry along z.
+/// A shape as a scene file gives it; lengths in m.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ShapeEntry {
-    /// Everything at z ≤ 0.
-    HalfSpace,
-    /// A ball.
-    Sphere {
-        /// Its radius.
-        radius: f64,
-    },
-    /// A rectangular box.
-    Box {
-        /// Full edge lengths.
-        size: Vector3<f64>,
-    },
-    /// A solid cylinder.
-    Cylinder {
-        /// Its radius.
-        radius: f64,
-        /// Along z.
-        length: f64,
-    },
-    /// A cylinder with round ends.
-    Capsule {
-        /// Its radius.
-        radius: f64,
-        /// Of the cylindrical part.
-        length: f64,
-    },
-    /// An ellipsoid.
-    Ellipsoid {
-        /// Half lengths.
-        semi_axes: Vector3<f64>,
-    },
-    /// A solid cone.
-    Cone {
-        /// Of the base.
-        radius: f64,
-        /// From base to apex.
-        height: f64,
-    },
+    /// A shape given by its sizes.
+    Analytic(AnalyticShape),
     /// The hull of points.
     ConvexHull {
-        /// At least four.
+        /// At least four points, m.
         points: Vec<Point3<f64>>,
     },
     /// A mesh from a file.
     Mesh {
-        /// The path as written.
+        /// Path of the file, as written.
         file: NamedReference,
         /// Factor on its coordinates.
         scale: f64,
@@ -175,7 +143,7 @@ pub enum ShapeEntry {
     },
 }
 
-/// What of a mesh touches.
+/// How a mesh is used in contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeshUse {
     /// The closed surface.
@@ -184,35 +152,41 @@ pub enum MeshUse {
     ConvexHull,
 }
 
-/// The shape of a `shape = { ... }`.
+/// Reads `shape = { ... }`.
 pub(super) fn shape(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
     let tag = |schema: &'static TableSchema| schema.name.trim_start_matches("shape.");
     let (schema, table) = item.variant(&TABLES, tag)?;
     let length = |key| table.required(key).and_then(|item| item.positive());
     let lengths = |key| table.required(key).and_then(|item| item.lengths3());
     let shape = match tag(schema) {
-        "half_space" => ShapeEntry::HalfSpace,
-        "sphere" => ShapeEntry::Sphere {
+        "half_space" => AnalyticShape::HalfSpace {}.into(),
+        "sphere" => AnalyticShape::Sphere {
             radius: length("radius")?,
-        },
-        "box" => ShapeEntry::Box {
+        }
+        .into(),
+        "box" => AnalyticShape::Box {
             size: lengths("size")?,
-        },
-        "cylinder" => ShapeEntry::Cylinder {
+        }
+        .into(),
+        "cylinder" => AnalyticShape::Cylinder {
             radius: length("radius")?,
             length: length("length")?,
-        },
-        "capsule" => ShapeEntry::Capsule {
+        }
+        .into(),
+        "capsule" => AnalyticShape::Capsule {
             radius: length("radius")?,
             length: length("length")?,
-        },
-        "ellipsoid" => ShapeEntry::Ellipsoid {
+        }
+        .into(),
+        "ellipsoid" => AnalyticShape::Ellipsoid {
             semi_axes: lengths("semi_axes")?,
-        },
-        "cone" => ShapeEntry::Cone {
+        }
+        .into(),
+        "cone" => AnalyticShape::Cone {
             radius: length("radius")?,
             height: length("height")?,
-        },
+        }
+        .into(),
         "convex_hull" => {
             let item = table.required("points")?;
             let points = item
@@ -243,33 +217,23 @@ pub(super) fn shape(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
     Ok(shape)
 }
 
+impl From<AnalyticShape> for ShapeEntry {
+    fn from(shape: AnalyticShape) -> Self {
+        Self::Analytic(shape)
+    }
+}
+
 impl ShapeEntry {
+    /// Whether it is a half space, which has neither volume nor mass.
+    pub(super) fn is_half_space(&self) -> bool {
+        matches!(self, Self::Analytic(AnalyticShape::HalfSpace {}))
+    }
+
     /// The same shape with all lengths multiplied by `factor`.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         match self {
-            Self::HalfSpace => Self::HalfSpace,
-            Self::Sphere { radius } => Self::Sphere {
-                radius: radius * factor,
-            },
-            Self::Box { size } => Self::Box {
-                size: size * factor,
-            },
-            Self::Cylinder { radius, length } => Self::Cylinder {
-                radius: radius * factor,
-                length: length * factor,
-            },
-            Self::Capsule { radius, length } => Self::Capsule {
-                radius: radius * factor,
-                length: length * factor,
-            },
-            Self::Ellipsoid { semi_axes } => Self::Ellipsoid {
-                semi_axes: semi_axes * factor,
-            },
-            Self::Cone { radius, height } => Self::Cone {
-                radius: radius * factor,
-                height: height * factor,
-            },
+            Self::Analytic(shape) => shape.scaled(factor).into(),
             Self::ConvexHull { points } => Self::ConvexHull {
                 points: points.iter().map(|p| p * factor).collect(),
             },
@@ -281,21 +245,13 @@ impl ShapeEntry {
         }
     }
 
-    /// Radius in m of a ball about the origin that holds the shape; `None` for a half space, and for a mesh, which is
-    /// not opened here.
+    /// Radius in m of a sphere about the origin that contains the shape; infinite for a half space, and `None` for a mesh,
+    /// whose file is not read here.
     pub fn radius_about_origin(&self) -> Option<f64> {
         match self {
-            Self::HalfSpace | Self::Mesh { .. } => None,
-            Self::Sphere { radius } => Some(*radius),
-            Self::Box { size } => Some(0.5 * size.norm()),
-            Self::Cylinder { radius, length }
-            | Self::Cone {
-                radius,
-                height: length,
-            } => Some(radius.hypot(0.5 * length)),
-            Self::Capsule { radius, length } => Some(radius + 0.5 * length),
-            Self::Ellipsoid { semi_axes } => Some(semi_axes.max()),
+            Self::Analytic(shape) => Some(shape.radius_about_origin()),
             Self::ConvexHull { points } => points.iter().map(|p| p.coords.norm()).reduce(f64::max),
+            Self::Mesh { .. } => None,
         }
     }
 }

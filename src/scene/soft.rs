@@ -1,9 +1,10 @@
-//! Soft bodies: the keys that all kinds share, and `copies` of one entry.
+//! Deformable bodies: the keys that all kinds share, and `copies` of one entry.
 //!
-//! A kind is a list of its own, `[[fem]]`, `[[material_points]]` or `[[rods]]`; its table has the keys of [`with_soft_keys`] behind its own, and its element
-//! reads them with [`common`].
+//! Each kind has its own list, `[[fem]]`, `[[material_points]]`, `[[cloth]]` or `[[rods]]`. Its table has the keys of [`with_soft_keys`] after its own, and its
+//! reader reads them with [`common`].
 
 mod centreline;
+mod cloth;
 mod fem;
 mod fem_material;
 mod flow;
@@ -30,6 +31,7 @@ use super::table::{Context, TableReader};
 use crate::registry::Registry;
 
 pub use centreline::CentrelineEntry;
+pub use cloth::{ClothEntry, ClothShape, HeldRegion};
 pub use fem::{FemEntry, FixedRegion, SelfContact, TouchesBy};
 pub use flow::{SinkEntry, SourceEntry};
 pub use force_density::ForceDensity;
@@ -46,6 +48,7 @@ pub(super) fn table_schemas() -> Vec<&'static TableSchema> {
     tables.push(&mesh::PART);
     tables.extend(points::TABLES);
     tables.extend(particle_material::TABLES);
+    tables.extend(cloth::TABLES);
     tables.extend(flow::TABLES);
     tables.extend(rod::TABLES);
     tables.extend(centreline::TABLES);
@@ -59,17 +62,17 @@ pub(crate) fn register_materials(registry: &mut Registry) {
     particle_material::register(registry);
 }
 
-/// Elements of one list are at most so many.
+/// Maximum number of elements of one list.
 const COPIES_MAX: u64 = 100_000;
 
-/// The keys that all soft bodies share, behind the kind's own.
+/// The keys that all deformable bodies share, after those of the kind.
 macro_rules! with_soft_keys {
-    ($($own:expr),* $(,)?) => {
+    ($($key:expr),* $(,)?) => {
         &[
             $crate::scene::soft::KEYS[0],
             $crate::scene::soft::KEYS[1],
             $crate::scene::soft::KEYS[2],
-            $($own,)*
+            $($key,)*
             $crate::scene::soft::KEYS[3],
             $crate::scene::soft::KEYS[4],
             $crate::scene::soft::KEYS[5],
@@ -89,42 +92,42 @@ pub(super) const KEYS: [Key; 10] = [
         value: ValueKind::Described("whole number"),
         unit: "",
         default: "none",
-        about: "that many bodies `NAME_0`, `NAME_1`, ..., each read anew with `i` = 0, 1, ... in its expressions; `NAME` stands for all of them",
+        about: "number of bodies `NAME_0`, `NAME_1`, ..., each read with its own `i` = 0, 1, ... in expressions; `NAME` stands for all of them",
     },
     Key {
         name: "pose",
         value: ValueKind::Described("pose"),
         unit: "",
         default: "identity",
-        about: "of the body's own frame in the world, at the start",
+        about: "initial pose of the body frame in the world",
     },
     Key {
         name: "velocity",
         value: ValueKind::Vector3,
         unit: "m/s",
         default: "[0, 0, 0]",
-        about: "of the centre of mass at the start, world axes",
+        about: "initial velocity of the centre of mass, world axes",
     },
     Key {
         name: "angular_velocity",
         value: ValueKind::Vector3,
         unit: "rad/s",
         default: "[0, 0, 0]",
-        about: "about the centre of mass at the start, world axes",
+        about: "initial angular velocity about the centre of mass, world axes",
     },
     Key {
         name: "material",
         value: ValueKind::Described("name or table"),
         unit: "",
         default: "`default`",
-        about: "surface: the name of a `[materials.NAME]`, or its keys in place",
+        about: "surface material: the name of a `[materials.NAME]`, or an inline table with its keys",
     },
     Key {
         name: "regions",
         value: ValueKind::Described("table of name = region"),
         unit: "",
         default: "none",
-        about: "parts of the body that `NAME/REGION` stands for, in the body's own frame at rest",
+        about: "named parts of the body, `NAME/REGION`, in the body frame at rest",
     },
     body::COLOR,
     Key {
@@ -139,60 +142,60 @@ pub(super) const KEYS: [Key; 10] = [
         ]),
         unit: "",
         default: "`color`",
-        about: "what the replay shows on it: its color, how far it is from its place at the start (m), how fast it is (m/s), of `[[fem]]` von Mises' stress (Pa), of `[[material_points]]` the pressure (Pa) or, if they can flow, the plastic strain so far",
+        about: "what colours it in the replay: its color, the displacement from the start (m), the speed (m/s), for `[[fem]]` the von Mises stress (Pa), for `[[material_points]]` the pressure (Pa) or, for materials that flow, the accumulated plastic strain",
     },
     Key {
         name: "color_max",
         value: ValueKind::Positive,
         unit: "as `color_by`",
         default: "the largest that occurs",
-        about: "what is drawn brightest; 0 is drawn darkest",
+        about: "value of the brightest colour; 0 is the darkest",
     },
 ];
 
-/// What is drawn on a soft body.
+/// The quantity that colours a body in the replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// Its colour.
+    /// The colour of the body.
     Color,
-    /// The distance of each point from its place at the start, m.
+    /// Displacement from the initial position, m.
     Displacement,
-    /// m/s.
+    /// Speed, m/s.
     Speed,
-    /// Von Mises' stress, Pa.
+    /// Von Mises stress, Pa.
     Stress,
-    /// Pa, positive when squeezed.
+    /// Pressure, Pa, positive in compression.
     Pressure,
-    /// What has flowed so far, without unit.
+    /// Accumulated plastic strain.
     PlasticStrain,
 }
 
-/// A soft body.
+/// A deformable body.
 #[derive(Clone, Debug)]
 pub struct SoftEntry {
-    /// Its name.
+    /// Name.
     pub name: NamedReference,
-    /// Its frame in the world, at the start.
+    /// Initial pose of the body frame in the world.
     pub pose: Isometry3<f64>,
-    /// Of the centre of mass, m/s, world axes.
+    /// Initial velocity of the centre of mass, m/s, world axes.
     pub velocity: Vector3<f64>,
-    /// About the centre of mass, rad/s, world axes.
+    /// Initial angular velocity about the centre of mass, rad/s, world axes.
     pub angular_velocity: Vector3<f64>,
-    /// Its surface, before `[materials.default]` fills what is open.
+    /// Surface material, before the defaults of `[materials.default]`.
     pub surface: Surface,
     /// Named parts.
     pub regions: Vec<RegionEntry>,
-    /// Red, green, blue, opacity.
+    /// Colour: red, green, blue, opacity.
     pub color: Option<[f64; 4]>,
-    /// What the replay shows on it.
+    /// Quantity that colours it in the replay.
     pub shown: Shown,
-    /// The value drawn brightest.
+    /// Value of the brightest colour.
     pub shown_max: Option<f64>,
-    /// What it is.
+    /// Its kind, with all other keys.
     pub matter: Matter,
 }
 
-/// The kinds of soft bodies.
+/// The kinds of deformable bodies.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Matter {
@@ -202,18 +205,20 @@ pub enum Matter {
     Fem(Box<FemEntry>),
     /// Particles on the scene's grid.
     Points(PointsEntry),
+    /// A cloth on the scene's grid.
+    Cloth(Box<ClothEntry>),
     /// A rod.
     Rod(Box<RodEntry>),
 }
 
-/// Soft bodies in the order of the file, kind by kind, and which of them are copies of one entry.
+/// Deformable bodies in the order of the file, kind by kind, and which of them are copies of one entry.
 #[derive(Clone, Debug, Default)]
 pub struct SoftBodies {
-    /// Every body, copies one by one.
+    /// All bodies, including copies.
     pub entries: Vec<SoftEntry>,
-    /// Names of entries with `copies`, and the indices of those.
+    /// Names of entries with `copies`, and the indices of the copies.
     pub copies: Vec<(NamedReference, Range<usize>)>,
-    /// The grid of the material points; always there if there are any.
+    /// The grid of the material points; always given if there are any.
     pub grid: Option<GridEntry>,
 }
 
@@ -245,6 +250,17 @@ pub(super) fn soft_bodies(
         }
         bodies.add(context, &item, |context, item| {
             points::points(context, item, materials)
+        })?;
+    }
+    for item in table
+        .optional("cloth")
+        .map_or(Ok(Vec::new()), |item| item.tables())?
+    {
+        if bodies.grid.is_none() {
+            return Err(table.conflict("`[[cloth]]` needs a `[grid]` with a `spacing`"));
+        }
+        bodies.add(context, &item, |context, item| {
+            cloth::cloth(context, item, materials)
         })?;
     }
     for item in table
@@ -304,7 +320,7 @@ fn copies(item: &Item<'_>) -> Result<Option<(NamedReference, u64)>, SceneError> 
             let count = copies.integer(1, COPIES_MAX)?;
             Ok(Some((name.new_name()?, count)))
         }
-        // Without a name the element's own reader complains.
+        // A missing name is reported by the reader of the element.
         _ => Ok(None),
     }
 }
@@ -348,7 +364,7 @@ fn common(
         (_, Shown::Color | Shown::Displacement | Shown::Speed) => true,
         (Matter::Fem(_), shown) => shown == Shown::Stress,
         (Matter::Points(_), shown) => shown != Shown::Stress,
-        (Matter::Rod(_) | Matter::Own(_), _) => false,
+        (Matter::Cloth(_) | Matter::Rod(_) | Matter::Own(_), _) => false,
     };
     if !known {
         return Err(table.conflict(
@@ -384,8 +400,8 @@ fn region_named(
     regions: &[RegionEntry],
     reference: &NamedReference,
 ) -> Result<usize, SceneError> {
-    let found = regions.iter().position(|r| r.name.name == reference.name);
-    found.ok_or_else(|| {
+    let index = regions.iter().position(|r| r.name.name == reference.name);
+    index.ok_or_else(|| {
         let known = regions.iter().map(|r| r.name.name.as_str());
         let fault = SceneFault::UnknownName {
             what: "region of the body".into(),

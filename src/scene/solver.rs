@@ -5,13 +5,12 @@ use pliant_contact_sap::{
     LineSearch, LinearAlgebra, Newton, NewtonCg, NewtonCgSettings, NewtonSettings, Preconditioner,
     QuasiNewton, QuasiNewtonSettings, StopCriteria,
 };
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use super::error::{SceneError, remedy};
 use super::item::Item;
 use super::schema::{Key, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
-use super::text::SourceLocation;
 use crate::registry::{MakeSolver, Registry};
 
 pub(super) static TABLES: [&TableSchema; 4] = [&SOLVER, &NEWTON, &NEWTON_CG, &QUASI_NEWTON];
@@ -21,7 +20,7 @@ static SOLVER: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "name",
-            value: ValueKind::Described("name of a solver"),
+            value: ValueKind::Part("solver"),
             unit: "",
             default: "`newton`",
             about: "which solver of the contact problem, see the list below; `--solver` overrides it",
@@ -243,14 +242,9 @@ pub(super) fn solver(
     item: Option<&Item<'_>>,
     name: Option<&str>,
 ) -> Result<Solver, SceneError> {
-    let empty = DeTable::new();
-    let (table, at) = match item.map(|item| (item.value.get_ref(), item)) {
-        None => (&empty, SourceLocation::default()),
-        Some((DeValue::Table(table), item)) => (table, item.at()),
-        Some((_, item)) => return Err(item.wrong_type("a table")),
-    };
-    let solvers = &context.registry.solvers;
-    let (table, part) = TableReader::open_part(context, table, at, &SOLVER, "name", solvers)?;
+    let (empty, solvers) = (DeTable::new(), &context.registry.solvers);
+    let (table, part) =
+        TableReader::open_optional_part(context, item, &empty, &SOLVER, "name", solvers)?;
     let in_file = Solver {
         name: part.name().to_owned(),
         stop: StopCriteria {
@@ -280,6 +274,7 @@ pub(super) fn solver(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::SourceLocation;
 
     #[test]
     fn defaults_of_the_documentation_are_those_of_the_solvers() {

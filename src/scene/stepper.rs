@@ -8,23 +8,41 @@ use pliant_coupling::{
 };
 
 use super::error::SceneError;
-use super::schema::{Key, TableSchema, ValueKind};
+use super::schema::{Key, TableSchema, ValueKind, words};
 use super::table::TableReader;
 use super::text::SourceLocation;
 use crate::registry::{MakeStepper, Registry};
 
 pub(super) static TABLES: [&TableSchema; 3] = [&STRONG_IMPLICIT, &ASYNCHRONOUS, &IMPULSE_EXCHANGE];
 
+const INTEGRATIONS: [(&str, Integration); 3] = [
+    ("backward-euler", Integration::BackwardEuler),
+    ("midpoint", Integration::Midpoint),
+    ("symplectic", Integration::Symplectic),
+];
+const LINEARISATIONS: [(&str, Linearisation); 2] = [
+    ("once", Linearisation::Once),
+    ("until-converged", Linearisation::until_converged()),
+];
+const ERROR_MEASURES: [(&str, ErrorMeasure); 2] = [
+    ("second", ErrorMeasure::PerSecond),
+    ("step", ErrorMeasure::PerStep),
+];
+const EXCHANGES: [(&str, ExchangeAt); 2] = [
+    ("nodes", ExchangeAt::Nodes),
+    ("particles", ExchangeAt::Particles),
+];
+
 const INTEGRATION: Key = Key {
     name: "integration",
-    value: ValueKind::Choice(&["backward-euler", "midpoint", "symplectic"]),
+    value: ValueKind::Choice(&words(&INTEGRATIONS)),
     unit: "",
     default: "`backward-euler`",
     about: "the θ-method of every body: θ = θ_vq = 1; θ = θ_vq = 1/2, of second order in free motion; θ = 0, θ_vq = 1, explicit",
 };
 const LINEARISATION: Key = Key {
     name: "linearisation",
-    value: ValueKind::Choice(&["once", "until-converged"]),
+    value: ValueKind::Choice(&words(&LINEARISATIONS)),
     unit: "",
     default: "`once`",
     about: "of `[[fem]]` with nonlinear laws and of `[[rods]]`: solves one convex problem per time step, linearised about its start or a rod's free motion; or linearises again about the solution until the implicit equations are satisfied to 1e-6, which lets barrier laws take long steps without inversion",
@@ -49,7 +67,7 @@ static STRONG_IMPLICIT: TableSchema = TableSchema {
         },
         Key {
             name: "accuracy_per",
-            value: ValueKind::Choice(&["second", "step"]),
+            value: ValueKind::Choice(&words(&ERROR_MEASURES)),
             unit: "",
             default: "`second`",
             about: "what `accuracy` bounds; the error of a `step` lets impacts pass with longer steps, but adds up",
@@ -121,7 +139,7 @@ static IMPULSE_EXCHANGE: TableSchema = TableSchema {
         },
         Key {
             name: "exchange",
-            value: ValueKind::Choice(&["nodes", "particles"]),
+            value: ValueKind::Choice(&words(&EXCHANGES)),
             unit: "",
             default: "`nodes`",
             about: "grid nodes in a shape take its velocity; or particles are repelled by springs, with Coulomb friction, at the start of a substep",
@@ -221,13 +239,7 @@ pub(crate) fn register(registry: &mut Registry) {
     registry.stepper("impulse-exchange", IMPULSE_EXCHANGE.keys, |table| {
         let settings = settings(table)?;
         let substeps = table.integer("substeps")? as usize;
-        let at = table.choice_or_first(
-            "exchange",
-            &[
-                ("nodes", ExchangeAt::Nodes),
-                ("particles", ExchangeAt::Particles),
-            ],
-        )?;
+        let at = table.choice_or_first("exchange", &EXCHANGES)?;
         Ok(move |solver: Box<dyn ConvexContactSolver>| {
             let implicit = StrongImplicit::new(solver).with_settings(settings)?;
             Ok(ImpulseExchange::new(implicit, substeps, at))
@@ -237,33 +249,14 @@ pub(crate) fn register(registry: &mut Registry) {
 
 fn settings(table: &TableReader<'_>) -> Result<StrongImplicitSettings, SceneError> {
     Ok(StrongImplicitSettings {
-        integration: table.choice_or_first(
-            "integration",
-            &[
-                ("backward-euler", Integration::BackwardEuler),
-                ("midpoint", Integration::Midpoint),
-                ("symplectic", Integration::Symplectic),
-            ],
-        )?,
-        linearisation: table.choice_or_first(
-            "linearisation",
-            &[
-                ("once", Linearisation::Once),
-                ("until-converged", Linearisation::until_converged()),
-            ],
-        )?,
+        integration: table.choice_or_first("integration", &INTEGRATIONS)?,
+        linearisation: table.choice_or_first("linearisation", &LINEARISATIONS)?,
         lagged_iterations_max: table.integer("lagged_iterations_max")? as usize,
     })
 }
 
 fn accuracy(table: &TableReader<'_>) -> Result<Option<Accuracy>, SceneError> {
-    let measure = table.choice_or_first(
-        "accuracy_per",
-        &[
-            ("second", ErrorMeasure::PerSecond),
-            ("step", ErrorMeasure::PerStep),
-        ],
-    )?;
+    let measure = table.choice_or_first("accuracy_per", &ERROR_MEASURES)?;
     if table.is_given("accuracy_per") && !table.is_given("accuracy") {
         return Err(table.conflict("`accuracy_per` goes with `accuracy` only"));
     }

@@ -90,6 +90,24 @@ impl<'a> TableReader<'a> {
         Ok((reader, part))
     }
 
+    /// [`Self::open_part`] of a table that may be absent: `empty` is then read in its place.
+    pub(super) fn open_optional_part<F: ?Sized>(
+        context: &'a Context,
+        item: Option<&Item<'a>>,
+        empty: &'a DeTable<'a>,
+        schema: &'static TableSchema,
+        name_key: &'static str,
+        parts: &'a Parts<F>,
+    ) -> Result<(Self, &'a Part<F>), SceneError> {
+        match item {
+            Some(item) => item.part_table(schema, name_key, parts),
+            None => {
+                let at = SourceLocation::default();
+                Self::open_part(context, empty, at, schema, name_key, parts)
+            }
+        }
+    }
+
     /// Begins to read a `[[table]]` that is named after the part `kind`.
     pub(super) fn open_kind<F: ?Sized>(
         context: &'a Context,
@@ -186,11 +204,27 @@ impl<'a> TableReader<'a> {
     /// not a number.
     pub fn number(&self, key: &'static str) -> Result<f64, SceneError> {
         let declared = self.declared(key)?;
+        if let ValueKind::AtLeast(other) = declared.value {
+            return self.number_at_least(key, other);
+        }
         match (self.find(key), declared.default.parse()) {
             (Some(item), _) => item.number_of(declared.value),
             (None, Ok(default)) => Ok(default),
             (None, Err(_)) => Err(self.missing(key)),
         }
+    }
+
+    fn number_at_least(&self, key: &'static str, other: &'static str) -> Result<f64, SceneError> {
+        let least = self.number(other)?;
+        let Some(item) = self.find(key) else {
+            return Ok(least);
+        };
+        let value = item.number()?;
+        if value < least {
+            let allowed = format!("must not be less than {other} = {least}");
+            return Err(item.out_of_range(value, &allowed));
+        }
+        Ok(value)
     }
 
     /// The number of a declared key that may be absent.
@@ -224,6 +258,20 @@ impl<'a> TableReader<'a> {
             (Some(item), _) => item.choice(&choices),
             (None, Some(first)) if declared.default != REQUIRED => Ok(first),
             _ => Err(self.missing(key)),
+        }
+    }
+
+    /// Three numbers of a declared key: those given, or its default.
+    ///
+    /// # Errors
+    /// Anything but a list of three numbers; a required key that is absent; a key that is not declared or whose default is not
+    /// three numbers.
+    pub fn vector3(&self, key: &'static str) -> Result<Vector3<f64>, SceneError> {
+        let declared = self.declared(key)?;
+        match (self.find(key), declared.default_vector3()) {
+            (Some(item), _) => item.vector3(),
+            (None, Some(default)) => Ok(default),
+            (None, None) => Err(self.missing(key)),
         }
     }
 

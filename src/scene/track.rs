@@ -13,13 +13,22 @@ pub enum TrackInterpolation {
     Hold,
 }
 
-/// A curve of `width` numbers over time.
+/// A curve of `width` values over time.
+///
+/// ```
+/// use pliant::scene::{Track, TrackInterpolation};
+///
+/// let track = Track::new(TrackInterpolation::Linear, &[(0.0, vec![0.0]), (2.0, vec![1.0])]);
+/// let mut value = [0.0];
+/// track.value(1.0, &mut value);
+/// assert_eq!(value, [0.5]);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Track {
     times_s: Vec<f64>,
-    /// `width` numbers for each knot.
+    /// `width` values for each knot.
     values: Vec<f64>,
-    /// Slopes at the knots, for cubics only.
+    /// Slopes at the knots, for cubic interpolation only.
     slopes: Vec<f64>,
     width: usize,
     interpolation: TrackInterpolation,

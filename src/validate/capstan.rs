@@ -35,7 +35,7 @@ impl Wrap {
     }
 
     /// Mean over the second half of a run of the bundled scene.
-    fn found(self, per_turn: u32) -> Outcome<f64> {
+    fn log_ratio(self, per_turn: u32) -> Outcome<f64> {
         let set = |text: String| text.parse::<ParameterOverride>();
         let options = SceneOptions {
             parameters: vec![
@@ -95,7 +95,7 @@ fn in_points(quarters: u32, friction: f64, length: CaseLength) -> Outcome<Vec<Fi
     let name = format!("capstan-refined: points, {quarters}/2 pi, mu {friction}");
     let (mut findings, mut errors) = (Vec::new(), Vec::new());
     for &(per_turn, tolerated) in refinements {
-        let found = wrap.found(per_turn)?;
+        let found = wrap.log_ratio(per_turn)?;
         errors.push((expected - found).abs());
         findings.push(Finding::equals(
             format!("{name}, {per_turn} corners a turn: ln T2/T1"),
@@ -135,7 +135,7 @@ fn in_patches(quarters: u32, friction: f64) -> Outcome<Vec<Finding>> {
             format!(
                 "capstan-refined: patches, {quarters}/2 pi, mu {friction}, {per_turn} corners a turn: T2/T1"
             ),
-            wrap.found(per_turn)?.exp(),
+            wrap.log_ratio(per_turn)?.exp(),
             expected,
             tolerated * expected,
             "Euler and Eytelwein, exp(mu phi R/(R + r))",

@@ -94,7 +94,7 @@ fn hold(model: Model, grip: Grip, ratio: f64) -> Outcome<Finding> {
         Grip::Force => run.control(hand).effort = vec![force; 2],
         Grip::SaturatedPd => run.control(hand).position = vec![0.01; 2],
     }
-    let found = run.growth(|run| [-run.velocity(body).z])?;
+    let growth = run.growth(|run| [-run.velocity(body).z])?;
 
     let name = |what: &str| {
         let model = model.name();
@@ -104,7 +104,7 @@ fn hold(model: Model, grip: Grip, ratio: f64) -> Outcome<Finding> {
         let (expected, tolerance) = creep(model, ratio, force);
         Finding::equals(
             name("creep (m/s)"),
-            found.after[0],
+            growth.after[0],
             expected,
             tolerance,
             "regularised stiction; solver stops at 1e-6 of the impulses on the fingers",
@@ -118,7 +118,7 @@ fn hold(model: Model, grip: Grip, ratio: f64) -> Outcome<Finding> {
         };
         Finding::equals(
             name("fall (m/s²)"),
-            found.rate[0],
+            growth.rate[0],
             a + softening,
             run.solver_acceleration(v2),
             "g − 2μF/m, friction softened; solver stops at 1e-6 of the momentum",

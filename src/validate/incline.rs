@@ -46,7 +46,7 @@ fn place(model: Model, friction: f64, angle_deg: f64) -> Outcome<Finding> {
     let body = setup.free_box("box", LENGTHS.into(), MASS, X_WB, [0.0; 6])?;
     let mut run = setup.start(TIME_STEP_S)?;
     let downhill = X_WG.rotation * Vector3::x();
-    let found = run.growth(|run| [run.velocity(body).dot(&downhill)])?;
+    let growth = run.growth(|run| [run.velocity(body).dot(&downhill)])?;
 
     let name = |what: &str| {
         let model = model.name();
@@ -56,7 +56,7 @@ fn place(model: Model, friction: f64, angle_deg: f64) -> Outcome<Finding> {
         let (expected, tolerance) = creep(model, friction, angle);
         return Ok(Finding::equals(
             name("creep (m/s)"),
-            found.after[0],
+            growth.after[0],
             expected,
             tolerance,
             "regularised stiction; solver stops at 1e-6 of the weight's impulse",
@@ -72,9 +72,9 @@ fn place(model: Model, friction: f64, angle_deg: f64) -> Outcome<Finding> {
     let window = WINDOW_STEPS as f64 * TIME_STEP_S;
     Ok(Finding::equals(
         name("acceleration (m/s²)"),
-        found.rate[0],
+        growth.rate[0],
         a,
-        run.solver_acceleration(found.after[0]) + friction * rising / window,
+        run.solver_acceleration(growth.after[0]) + friction * rising / window,
         "Coulomb; solver stops at 1e-6 of the momentum",
     ))
 }

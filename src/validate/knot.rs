@@ -251,7 +251,7 @@ impl Pull {
 /// An observable of a run, at every time.
 pub(super) fn observed(scene: &Scene, outcome: &RunOutcome, name: &str) -> Vec<f64> {
     let mut names = scene.observables.iter().map(|o| &o.name.name);
-    let column = names.position(|own| own == name);
+    let column = names.position(|column| column == name);
     let rows = 0..outcome.series.times_s().len();
     let at = |row| column.map_or(f64::NAN, |column| outcome.series.at(row, column));
     rows.map(at).collect()

@@ -2,7 +2,8 @@
 
 use nalgebra::{Isometry3, UnitQuaternion, Vector2, Vector3};
 use pliant_hydroelastic::{
-    Compliance, ContactPatch, PatchContact, PatchGeometry, PatchSummary, Posed, RigidShape, Shape,
+    Compliance, ContactPatch, ContactWorkspace, PatchContact, PatchGeometry, PatchSummary, Posed,
+    RigidShape, Shape,
 };
 
 use super::test_world::Outcome;
@@ -61,7 +62,12 @@ pub(super) fn patch_of(
 ) -> Outcome<PatchSummary> {
     let mut patch = ContactPatch::default();
     PatchContact
-        .patch(a.at(X_WA), b.at(X_WB), &mut patch)
+        .patch(
+            a.at(X_WA),
+            b.at(X_WB),
+            &mut ContactWorkspace::default(),
+            &mut patch,
+        )
         .ok_or("a pair with a compliant side has a patch")??;
     Ok(*patch.summary())
 }
@@ -115,17 +121,17 @@ fn section(X_WB: &Isometry3<f64>, half: &Vector3<f64>) -> (f64, Vector2<f64>) {
 /// by Gauss's rule with two points per level; A is smooth except for a few kinks, each with an error of O(h²) of its share.
 fn by_levels(X_WB: &Isometry3<f64>) -> (f64, Vector2<f64>) {
     let h = HALF.min() / N_LEVELS as f64;
-    let (mut force, mut weighed) = (0.0, Vector2::zeros());
+    let (mut force, mut weighted) = (0.0, Vector2::zeros());
     for level in 0..N_LEVELS {
         for node in [-0.5, 0.5] {
             let t = (level as f64 + 0.5 + node / 3.0_f64.sqrt()) * h;
             let (area, first) = section(X_WB, &HALF.add_scalar(-t));
             let weight = MODULUS / HALF.min() * 0.5 * h;
             force += area * weight;
-            weighed += first * weight;
+            weighted += first * weight;
         }
     }
-    (force, weighed / force)
+    (force, weighted / force)
 }
 
 fn run(_: CaseLength) -> Outcome<Vec<Finding>> {

@@ -50,8 +50,8 @@ fn errors(
     turns: impl Fn(f64) -> UnitQuaternion<f64>,
 ) -> Outcome<[f64; 3]> {
     let plane = Side::rigid(Shape::half_space())?;
-    let mut found = [0.0; 3];
-    for (error, edge) in found.iter_mut().zip(EDGES) {
+    let mut errors = [0.0; 3];
+    for (error, edge) in errors.iter_mut().zip(EDGES) {
         let body = Side::soft(shape.clone(), MODULUS, edge)?;
         let mut squares = 0.0;
         for k in 0..N_TURNS {
@@ -62,7 +62,7 @@ fn errors(
         }
         *error = (squares / N_TURNS as f64).sqrt();
     }
-    Ok(found)
+    Ok(errors)
 }
 
 fn run(_: CaseLength) -> Outcome<Vec<Finding>> {

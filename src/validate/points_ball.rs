@@ -61,19 +61,19 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
         let heavier = 1.4 / (1.4 + 0.5 * (h / RADIUS).powi(2));
         let points = distance_of_points(&fineness, set.clone())? / ideal;
         let bumpy = distance_of_spheres(&fineness, &set, 0.0)? / ideal;
-        let twin = distance_of_spheres(&fineness, &set, h)? / ideal;
+        let rigid = distance_of_spheres(&fineness, &set, h)? / ideal;
         let name =
             |what: &str| format!("points-ball: {what} at h = {h} m, over that of a rigid ball");
         findings.push(Finding::equals(
-            name("way"),
+            name("distance rolled"),
             points,
-            twin,
+            rigid,
             0.01,
             "a rigid body of the same points, with the inertia m h²/2 that the grid adds, over the same uneven surface in the same steps",
         ));
         findings.push(Finding::equals(
             name("distance rolled by that rigid body"),
-            twin,
+            rigid,
             bumpy * heavier,
             0.02,
             "loss by uneven surface and time steps, times the factor of the grid's inertia, 1.4/(1.4 + h²/2r²)",

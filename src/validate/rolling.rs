@@ -121,7 +121,7 @@ impl Incline {
         &self,
         law: &Law,
         run: &Run,
-        found: &Growth<2>,
+        growth: &Growth<2>,
         besides: [f64; 2],
         source: &str,
     ) -> [Finding; 2] {
@@ -130,9 +130,9 @@ impl Incline {
         std::array::from_fn(|k| {
             Finding::equals(
                 self.name(law.motion, whats[k]),
-                found.rate[k],
+                growth.rate[k],
                 expected[k],
-                run.solver_acceleration(found.after[k]) + besides[k],
+                run.solver_acceleration(growth.after[k]) + besides[k],
                 source,
             )
         })

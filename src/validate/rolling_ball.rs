@@ -41,7 +41,7 @@ fn roll(incline: &Incline) -> Outcome<[Finding; 2]> {
     )?;
     let mut run = setup.start(TIME_STEP_S)?;
     let downhill = incline.downhill();
-    let found = run.growth(|run| {
+    let growth = run.growth(|run| {
         [
             run.velocity(body).dot(&downhill),
             run.angular_velocity(body).y,
@@ -49,7 +49,7 @@ fn roll(incline: &Incline) -> Outcome<[Finding; 2]> {
     })?;
     // The contact lies halfway between the surfaces.
     let law = incline.law(RADIUS - 0.5 * depth, 0.4 * RADIUS * RADIUS);
-    let [speed, turning] = found.after;
+    let [speed, turning] = growth.after;
     // A hovering contact lies higher by half of T μ v; in the similar model dissipation includes μ v, and the ball also rises
     // out of its static depth.
     let slip = match law.motion {
@@ -69,7 +69,7 @@ fn roll(incline: &Incline) -> Outcome<[Finding; 2]> {
     Ok(incline.findings(
         &law,
         &run,
-        &found,
+        &growth,
         [rising, lever],
         "momentum balance of a ball; solver stops at 1e-6 of the momentum, lever arm of the hovering contact",
     ))

@@ -52,15 +52,15 @@ fn roll(incline: &Incline) -> Outcome<Vec<Finding>> {
     let mut run = setup.start(TIME_STEP_S)?;
     let downhill = incline.downhill();
     let rolling = Rolling::of(&rod)?;
-    let found = run.growth(|run| {
+    let growth = run.growth(|run| {
         let v = &run.body(body).v;
         [rolling.speed(v, &downhill), rolling.spin(v)]
     })?;
     let law = incline.law(RADIUS, 0.5 * RADIUS * RADIUS);
     let source = "momentum balance of a cylinder; solver stops at 1e-6 of the momentum";
-    let mut findings = Vec::from(incline.findings(&law, &run, &found, [0.0; 2], source));
+    let mut findings = Vec::from(incline.findings(&law, &run, &growth, [0.0; 2], source));
     if let Motion::Rolling = law.motion {
-        let [v, omega] = found.after;
+        let [v, omega] = growth.after;
         findings.push(Finding::equals(
             incline.name(law.motion, "ω r/v"),
             omega * RADIUS / v,

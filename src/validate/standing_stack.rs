@@ -119,9 +119,9 @@ fn stand(model: Model, pile: Pile, steps: Steps) -> Outcome<[Finding; 2]> {
     for _ in 0..steps.watch {
         let report = run.step()?;
         let on_floor = report.contact_wrench(&Point3::origin(), |g| g == ground);
-        let found = -on_floor.force.z;
-        if (found - weight).abs() > (force - weight).abs() {
-            force = found;
+        let candidate = -on_floor.force.z;
+        if (candidate - weight).abs() > (force - weight).abs() {
+            force = candidate;
         }
         for (body, place) in bodies.iter().zip(&places) {
             moved = moved.max((run.position(*body) - place).norm());

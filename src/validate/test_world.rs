@@ -4,12 +4,10 @@ use std::error::Error;
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
-use pliant_contact_sap::{
-    BodyState, Control, ConvexContactSolver, FrictionLimit, SolverKind, StopCriteria,
-};
+use pliant_contact_sap::{BodyState, Control, ConvexContactSolver, SolverKind, StopCriteria};
 use pliant_coupling::{
-    BodyIdx, ContactModel, ContactSettings, DissipationRule, Geometry, GeometryIdx, Mount, State,
-    StepReport, Stepper, StrongImplicit, World, WorldBuilder,
+    BodyIdx, ContactSettings, DissipationRule, Geometry, GeometryIdx, LaggedModel, Mount, SapModel,
+    SimilarModel, State, StepReport, Stepper, StrongImplicit, World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
@@ -45,9 +43,9 @@ impl Model {
     pub(super) fn settings(self) -> ContactSettings {
         ContactSettings {
             model: match self {
-                Model::Lagged => ContactModel::Lagged(FrictionLimit::LocalImplicit),
-                Model::Similar => ContactModel::Similar,
-                Model::Sap => ContactModel::Sap,
+                Model::Lagged => Arc::new(LaggedModel::default()),
+                Model::Similar => Arc::new(SimilarModel),
+                Model::Sap => Arc::new(SapModel),
             },
             dissipation: DissipationRule::HuntCrossley,
             stiction_speed: STICTION_SPEED,

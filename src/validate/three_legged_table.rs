@@ -74,7 +74,7 @@ fn twist(model: Model, ratio: f64) -> Outcome<Finding> {
         force_W: Vector3::zeros(),
         torque_W: Vector3::z() * torque,
     }];
-    let found = run.growth(|run| [run.angular_velocity(table).z])?;
+    let growth = run.growth(|run| [run.angular_velocity(table).z])?;
 
     let name = |what: &str| {
         let model = model.name();
@@ -84,7 +84,7 @@ fn twist(model: Model, ratio: f64) -> Outcome<Finding> {
         let (expected, tolerance) = creep(model, ratio, torque);
         return Ok(Finding::equals(
             name("creep (rad/s)"),
-            found.after[0],
+            growth.after[0],
             expected,
             tolerance,
             "regularised stiction; solver stops at 1e-6 of the torque's impulse",
@@ -106,7 +106,7 @@ fn twist(model: Model, ratio: f64) -> Outcome<Finding> {
     let more_load = limit / MOMENTS[2] * rising / (G * time(WINDOW_STEPS));
     Ok(Finding::equals(
         name("angular acceleration (rad/s²)"),
-        found.rate[0],
+        growth.rate[0],
         alpha + softening,
         run.solver_acceleration(omega_2) + more_load,
         "(M − μmgL)/I, friction softened; solver stops at 1e-6 of the momentum",

@@ -120,6 +120,7 @@ fn asynchronous_scenes() {
     check_to_the_end("async-panels");
     check_to_the_end("async-dough-rolling");
     check_scene("async-shake", &[]);
+    check_scene("box-bagging", &[]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use pliant::runner::{Outcome, RunOptions, check, run};
 use pliant::scene::{Scene, SceneOptions};
 
-const CUBE: &str = "[[fem]]\nname = \"cube\"\nmesh = { box = { size = [0.1, 0.1, 0.1], cells = [2, 2, 2] } }\nmade_of = { youngs_modulus = 1e6, poissons_ratio = 0.3 }\ndensity = 500\n";
+const CUBE: &str = "[[fem]]\nname = \"cube\"\nmesh = { box = { size = [0.1, 0.1, 0.1], cells = [2, 2, 2] } }\nconstitutive_material = { youngs_modulus = 1e6, poissons_ratio = 0.3 }\ndensity = 500\n";
 
 fn parse(fragment: &str) -> Result<Scene, String> {
     let text = format!("schema = 1\ntitle = \"test\"\n{fragment}");

@@ -5,11 +5,13 @@
     reason = "monogram frame names such as X_WB are the field's notation"
 )]
 
+mod benchmark_tables;
 mod bundled_scenes;
 mod command_line;
 mod crowned_pulley;
 mod documentation_links;
 mod force_fields;
+mod gallery;
 mod impulse_exchange;
 mod material_point_faults;
 mod material_points_in_scenes;

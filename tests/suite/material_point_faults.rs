@@ -35,7 +35,7 @@ fn check_refused(fragment: &str, expected: &[&str]) {
 
 #[test]
 fn required_keys_of_a_grid_are_named() {
-    let dough = cube("made_of = \"pizza-dough\"");
+    let dough = cube("constitutive_material = \"pizza-dough\"");
     check_refused(&dough, &["test.toml", "`[grid]`"]);
     let low = "[grid]\nspacing = 0.02\nlow = [0, 0, 0]\n";
     check_refused(
@@ -48,7 +48,12 @@ fn required_keys_of_a_grid_are_named() {
 
 #[test]
 fn invalid_materials_are_refused_by_name() {
-    let of = |made_of: &str| format!("{GRID}{}", cube(&format!("made_of = {made_of}")));
+    let of = |constitutive_material: &str| {
+        format!(
+            "{GRID}{}",
+            cube(&format!("constitutive_material = {constitutive_material}"))
+        )
+    };
     check_refused(
         &of("\"porridge\""),
         &["test.toml:11", "porridge", "`pizza-dough`"],
@@ -76,7 +81,7 @@ fn invalid_materials_are_refused_by_name() {
         ),
         &["test.toml:11", "viscosity", "it belongs to `liquid`"],
     );
-    let seeded = cube("made_of = \"pizza-dough\"\nsampling = \"lattice\"\nseed = 3");
+    let seeded = cube("constitutive_material = \"pizza-dough\"\nsampling = \"lattice\"\nseed = 3");
     check_refused(
         &format!("{GRID}{seeded}"),
         &["test.toml:8", "`seed` goes with"],
@@ -86,10 +91,10 @@ fn invalid_materials_are_refused_by_name() {
 #[test]
 fn poissons_ratio_lies_in_the_range_of_its_law() {
     let cube_of = |law: &str, ratio: &str| {
-        let made_of = format!(
-            "made_of = {{ law = \"{law}\", youngs_modulus = 1e5, poissons_ratio = {ratio} }}"
+        let constitutive_material = format!(
+            "constitutive_material = {{ law = \"{law}\", youngs_modulus = 1e5, poissons_ratio = {ratio} }}"
         );
-        format!("{GRID}{}", cube(&made_of))
+        format!("{GRID}{}", cube(&constitutive_material))
     };
     for ratio in ["0.5", "-1"] {
         let said = format!("poissons_ratio = {ratio} must lie in (-1, 0.5)");
@@ -107,8 +112,10 @@ fn poissons_ratio_lies_in_the_range_of_its_law() {
 #[test]
 fn plastic_strain_is_available_for_plastic_materials_alone() {
     let elastic = "youngs_modulus = 1e5, poissons_ratio = 0.3";
-    let shown = |made_of: &str| {
-        let keys = format!("made_of = {made_of}\ncolor_by = \"plastic-strain\"");
+    let shown = |constitutive_material: &str| {
+        let keys = format!(
+            "constitutive_material = {constitutive_material}\ncolor_by = \"plastic-strain\""
+        );
         format!("{GRID}{}", cube(&keys))
     };
     for law in [
@@ -133,12 +140,12 @@ fn plastic_strain_is_available_for_plastic_materials_alone() {
             &["test.toml:12", "no plastic flow", "`sand`"],
         );
     }
-    for made_of in [
+    for constitutive_material in [
         "\"pizza-dough\"",
         "\"dry-sand\"",
         "{ law = \"hencky\", youngs_modulus = 1e5, poissons_ratio = 0.3, yield_stress = 1e3 }",
     ] {
-        scene(&shown(made_of)).unwrap_or_else(|error| panic!("{error}"));
+        scene(&shown(constitutive_material)).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 
@@ -146,7 +153,9 @@ fn plastic_strain_is_available_for_plastic_materials_alone() {
 fn a_particle_that_leaves_the_grid_s_box_ends_the_run_on_either_side() {
     for velocity in ["[0, 0, -1]", "[0, 0, 1]", "[1, 0, 0]"] {
         let bounds = "low = [-0.1, -0.1, -0.1]\nhigh = [0.1, 0.1, 0.1]\n";
-        let flying = cube(&format!("made_of = \"pizza-dough\"\nvelocity = {velocity}"));
+        let flying = cube(&format!(
+            "constitutive_material = \"pizza-dough\"\nvelocity = {velocity}"
+        ));
         let text = format!("gravity = [0, 0, 0]\n{GRID}{bounds}{flying}");
         let scene = scene(&text).unwrap_or_else(|error| panic!("{error}"));
         let ended = run(&scene, &RunOptions::default(), &mut |_| {})

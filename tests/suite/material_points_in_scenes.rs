@@ -57,7 +57,7 @@ spacing = 0.02
 sinks = [{ shape = { half_space = {} } }]
 [[material_points]]
 name = "water"
-made_of = { law = "liquid", bulk_modulus = 1e4 }
+constitutive_material = { law = "liquid", bulk_modulus = 1e4 }
 sources = [
     { shape = { box = { size = [0.04, 0.04, 0.02] } }, pose = { position = [0, 0, 0.2] }, velocity = [0, 0, -1], until_s = 0.59 },
 ]
@@ -104,7 +104,7 @@ surface_velocity = [0.4, 0, 0]
 spacing = 0.02
 [[material_points]]
 name = "dough"
-made_of = "pizza-dough"
+constitutive_material = "pizza-dough"
 density = 500
 sources = [
     { shape = { box = { size = [0.06, 0.06, 0.02] } }, pose = { position = [-0.3, 0, 0.06] }, velocity = [0, 0, -0.5], until_s = 0.11 },
@@ -144,7 +144,7 @@ fn keys_that_exclude_sources_and_sinks_are_refused_at_their_line() {
         "sources = [{ shape = { box = { size = [0.04, 0.04, 0.02] } }, velocity = [0, 0, -1] }]\n";
     let water = |keys: &str| {
         format!(
-            "[grid]\nspacing = 0.02\n[[material_points]]\nname = \"water\"\nmade_of = \"shallow-water\"\n{keys}"
+            "[grid]\nspacing = 0.02\n[[material_points]]\nname = \"water\"\nconstitutive_material = \"shallow-water\"\n{keys}"
         )
     };
     check_refused(&water(""), &["test.toml:7", "`shape`"]);
@@ -203,19 +203,19 @@ pose = { position = [0.3, 0, 0.03] }
 name = "dough"
 shape = { box = { size = ["a", "a", "a"] } }
 pose = { position = [-0.3, 0, "0.01 + a/2"] }
-made_of = { youngs_modulus = 1e5, poissons_ratio = 0.3 }
+constitutive_material = { youngs_modulus = 1e5, poissons_ratio = 0.3 }
 density = 1200
 [[material_points]]
 name = "foam"
 shape = { box = { size = ["a", "a", "a"] } }
 pose = { position = [0, 0, "0.01 + a/2"] }
-made_of = { law = "neo-hookean", youngs_modulus = 5e4, poissons_ratio = 0.3 }
+constitutive_material = { law = "neo-hookean", youngs_modulus = 5e4, poissons_ratio = 0.3 }
 density = 300
 [[material_points]]
 name = "rubber"
 shape = { box = { size = ["a", "a", "a"] } }
 pose = { position = [0.3, 0, "0.05 + a/2"] }
-made_of = { youngs_modulus = 2e5, poissons_ratio = 0.3 }
+constitutive_material = { youngs_modulus = 2e5, poissons_ratio = 0.3 }
 density = 900
 "#;
 
@@ -259,7 +259,7 @@ knots = [
 name = "bar"
 shape = { box = { size = [0.04, 0.04, 0.2] } }
 pose = { position = [0, 0, 0.3] }
-made_of = { youngs_modulus = 5e5, poissons_ratio = 0.3 }
+constitutive_material = { youngs_modulus = 5e5, poissons_ratio = 0.3 }
 regions = { top = { box = { low = [-1, -1, 0.08], high = [1, 1, 1] } } }
 [[constraints]]
 name = "grasp"
@@ -297,14 +297,14 @@ spacing = 0.02
 [[material_points]]
 name = "light"
 shape = { box = { size = [0.06, 0.06, 0.06] } }
-made_of = { youngs_modulus = 1e5, poissons_ratio = 0.3 }
+constitutive_material = { youngs_modulus = 1e5, poissons_ratio = 0.3 }
 density = 500
 velocity = [-1, 0, 0]
 [[material_points]]
 name = "heavy"
 shape = { box = { size = [0.06, 0.06, 0.06] } }
 pose = { position = [0.3, 0, 0] }
-made_of = { youngs_modulus = 1e5, poissons_ratio = 0.3 }
+constitutive_material = { youngs_modulus = 1e5, poissons_ratio = 0.3 }
 density = 2000
 velocity = [0, 0, 2]
 "#;
@@ -411,7 +411,7 @@ fn an_open_surface_is_refused_with_file_edges_and_remedy() {
     fs::write(folder.join("open.obj"), surface).expect("can be written");
     let scene = |used: &str| {
         let text = format!(
-            "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 1\ntime_step_s = 0.01\n[grid]\nspacing = 0.01\n[[material_points]]\nname = \"dough\"\nshape = {{ mesh = {{ file = \"open.obj\"{used} }} }}\nmade_of = \"pizza-dough\"\n"
+            "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 1\ntime_step_s = 0.01\n[grid]\nspacing = 0.01\n[[material_points]]\nname = \"dough\"\nshape = {{ mesh = {{ file = \"open.obj\"{used} }} }}\nconstitutive_material = \"pizza-dough\"\n"
         );
         let file = folder.join("scene.toml");
         fs::write(&file, text).expect("can be written");

@@ -21,14 +21,14 @@ spacing = 0.02
 [[material_points]]
 name = "light"
 shape = { box = { size = [0.06, 0.06, 0.06] } }
-made_of = { youngs_modulus = 1e6, poissons_ratio = 0.3 }
+constitutive_material = { youngs_modulus = 1e6, poissons_ratio = 0.3 }
 density = 500
 velocity = [-1, 0, 0]
 [[material_points]]
 name = "heavy"
 shape = { box = { size = [0.06, 0.06, 0.06] } }
 pose = { position = [0.4, 0, 0] }
-made_of = { youngs_modulus = 1e6, poissons_ratio = 0.3, yield_stress = 1e9 }
+constitutive_material = { youngs_modulus = 1e6, poissons_ratio = 0.3, yield_stress = 1e9 }
 density = 2000
 angular_velocity = [0, 0, 2]
 "#;

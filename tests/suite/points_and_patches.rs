@@ -42,7 +42,7 @@ pose = {{ position = [0.17, 0, 0.071] }}
 [[fem]]
 name = "pad"
 mesh = {{ box = {{ size = [0.06, 0.06, 0.03], cells = [2, 2, 1] }} }}
-made_of = {{ youngs_modulus = 1e5, poissons_ratio = 0.3 }}
+constitutive_material = {{ youngs_modulus = 1e5, poissons_ratio = 0.3 }}
 density = 500
 pose = {{ position = [0.26, 0, 0.076] }}
 [grid]
@@ -50,7 +50,7 @@ spacing = 0.03
 [[material_points]]
 name = "dough"
 shape = {{ box = {{ size = [0.18, 0.12, 0.06] }} }}
-made_of = {{ youngs_modulus = 2e5, poissons_ratio = 0.3, yield_stress = 2e4 }}
+constitutive_material = {{ youngs_modulus = 2e5, poissons_ratio = 0.3, yield_stress = 2e4 }}
 density = 500
 pose = {{ position = [0.22, 0, 0.03] }}
 material = "dough"

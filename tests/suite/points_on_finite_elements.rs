@@ -20,7 +20,7 @@ stiffness = 1e4
 [[fem]]
 name = "elements"
 mesh = { box = { size = [0.08, 0.1, 0.1], cells = [3, 4, 4] } }
-made_of = { youngs_modulus = 2e4, poissons_ratio = 0.3 }
+constitutive_material = { youngs_modulus = 2e4, poissons_ratio = 0.3 }
 density = 400
 pose = { position = [-0.05, 0, 0] }
 velocity = [0.4, 0, 0]
@@ -32,7 +32,7 @@ spacing = 0.03
 name = "points"
 shape = { box = { size = [0.06, 0.06, 0.06] } }
 pose = { position = [0.025, 0.005, 0.01] }
-made_of = { youngs_modulus = 2e4, poissons_ratio = 0.3 }
+constitutive_material = { youngs_modulus = 2e4, poissons_ratio = 0.3 }
 density = 500
 velocity = [-0.6, 0, 0.1]
 
@@ -146,7 +146,7 @@ dissipation = 20
 [[fem]]
 name = "bed"
 mesh = { box = { size = [0.4, 0.12, 0.06], cells = [10, 3, 2] } }
-made_of = { youngs_modulus = 1e6, poissons_ratio = 0.3 }
+constitutive_material = { youngs_modulus = 1e6, poissons_ratio = 0.3 }
 density = 1000
 pose = { position = [0.1, 0, -0.03] }
 regions.foot = { half_space = { point = [0, 0, -0.02], normal = [0, 0, 1] } }
@@ -159,7 +159,7 @@ spacing = 0.02
 name = "cube"
 shape = { box = { size = [0.06, 0.06, 0.04] } }
 pose = { position = [0.003, 0.002, 0.02] }
-made_of = { youngs_modulus = 2e5, poissons_ratio = 0.3 }
+constitutive_material = { youngs_modulus = 2e5, poissons_ratio = 0.3 }
 density = 800
 
 [[observables]]

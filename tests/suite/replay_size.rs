@@ -19,7 +19,7 @@ spacing = 0.01
 [[material_points]]
 name = "sand"
 shape = { box = { size = [0.25, 0.25, 0.4] } }
-made_of = "dry-sand"
+constitutive_material = "dry-sand"
 "#;
     let scene = Scene::parse("sand", text, &SceneOptions::default())
         .unwrap_or_else(|error| panic!("{error}"));

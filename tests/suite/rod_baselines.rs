@@ -159,5 +159,5 @@ fn keys_of_elastic_rods_are_refused_for_a_chain_of_capsules() {
         said("rods.rope.section={ rectangle = { size = [0.01, 0.02] } }")
             .contains("capsules have a")
     );
-    assert!(said("contact.energy_range=1e-4").contains("`energy_range` goes with"));
+    assert!(said("contact.energy_range=1e-4").contains("it belongs to `energy`"));
 }

@@ -37,7 +37,7 @@ fn errors_in_rods_give_line_and_reason() {
         ),
         (
             format!("{CORD}natural_scatter = {{ seed = 3 }}\n"),
-            "nothing is scattered: say `twist`, `curvature` or both",
+            "no scatter is given; give `twist`, `curvature` or both",
         ),
         (
             format!("{CORD}natural_scatter = {{ twist = -1 }}\n"),
@@ -97,7 +97,7 @@ fn errors_in_rods_give_line_and_reason() {
         ),
         (
             format!(
-                "{CORD}[[observables]]\nname = \"through\"\nquantity = \"passages\"\nof = \"cord/root\"\n"
+                "{CORD}[[observables]]\nname = \"crossings\"\nquantity = \"strand-crossings\"\nof = \"cord/root\"\n"
             ),
             "is of `[[rods]]`, each of them whole",
         ),

@@ -213,7 +213,7 @@ fn a_prescribed_twist_rotates_the_body_welded_to_the_end() {
 }
 
 /// A straight, stiff bar that lands between the vertices of a soft block whose cells are wider than the bar.
-const BAR_ON_BLOCK: &str = "[contact]\nkind = \"point\"\n[[fem]]\nname = \"block\"\nmesh = { box = { size = [0.16, 0.08, 0.04], cells = [8, 4, 2] } }\nmade_of = { youngs_modulus = 3e4, poissons_ratio = 0.2 }\ndensity = 100\nstiffness_damping = 0.02\nregions.bottom = { half_space = { point = [0, 0, -0.02], normal = [0, 0, 1] } }\nfixed = [{ region = \"bottom\" }]\n[[rods]]\nname = \"bar\"\ncentreline = { line = { from = [-0.06, 0.01, 0.0285], to = [0.06, 0.01, 0.0285], edges = 12 } }\nsection = { circle = { radius = 0.008 } }\nyoungs_modulus = 1e7\ndensity = \"0.3/(pi*0.008^2)\"\nmass_damping = 10\nstiffness_damping = 2e-3\n";
+const BAR_ON_BLOCK: &str = "[contact]\nkind = \"point\"\n[[fem]]\nname = \"block\"\nmesh = { box = { size = [0.16, 0.08, 0.04], cells = [8, 4, 2] } }\nconstitutive_material = { youngs_modulus = 3e4, poissons_ratio = 0.2 }\ndensity = 100\nstiffness_damping = 0.02\nregions.bottom = { half_space = { point = [0, 0, -0.02], normal = [0, 0, 1] } }\nfixed = [{ region = \"bottom\" }]\n[[rods]]\nname = \"bar\"\ncentreline = { line = { from = [-0.06, 0.01, 0.0285], to = [0.06, 0.01, 0.0285], edges = 12 } }\nsection = { circle = { radius = 0.008 } }\nyoungs_modulus = 1e7\ndensity = \"0.3/(pi*0.008^2)\"\nmass_damping = 10\nstiffness_damping = 2e-3\n";
 
 #[test]
 fn a_bar_rests_in_points_between_the_vertices_of_a_soft_block() {

@@ -28,7 +28,7 @@ spacing = 0.02
 name = "block"
 shape = { box = { size = [0.12, 0.08, 0.04] } }
 pose = { position = [0, 0, 0.02] }
-made_of = { youngs_modulus = 1e5, poissons_ratio = 0.3 }
+constitutive_material = { youngs_modulus = 1e5, poissons_ratio = 0.3 }
 density = 500
 
 [[rods]]

@@ -49,7 +49,7 @@ fn table_of(marker: &str) -> Option<String> {
         "quantities" => Some(quantities_markdown()),
         "presets" => {
             let mut table = String::from(
-                "Presets of `made_of`\n\n| name | E, Pa | ν | density, kg/m³ | source |\n|---|---|---|---|---|\n",
+                "Presets of `constitutive_material`\n\n| name | E, Pa | ν | density, kg/m³ | source |\n|---|---|---|---|---|\n",
             );
             for preset in MATERIAL_PRESETS {
                 table += &format!(

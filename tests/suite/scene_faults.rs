@@ -266,7 +266,7 @@ fn names_of_parts_are_checked_before_the_first_step() {
     );
 }
 
-const CUBE: &str = "[[fem]]\nname = \"cube\"\nmesh = { box = { size = [0.1, 0.1, 0.1], cells = [1, 1, 1] } }\nmade_of = \"sponge\"\nregions.foot = { half_space = { point = [0, 0, -0.05], normal = [0, 0, 1] } }\n";
+const CUBE: &str = "[[fem]]\nname = \"cube\"\nmesh = { box = { size = [0.1, 0.1, 0.1], cells = [1, 1, 1] } }\nconstitutive_material = \"sponge\"\nregions.foot = { half_space = { point = [0, 0, -0.05], normal = [0, 0, 1] } }\n";
 
 #[test]
 fn errors_in_soft_bodies_give_line_and_reason() {
@@ -274,31 +274,31 @@ fn errors_in_soft_bodies_give_line_and_reason() {
         assert!(CUBE.contains(replaced));
         CUBE.replace(replaced, by)
     };
-    let made_of = |stuff: &str| soft("\"sponge\"", stuff);
+    let constitutive_material = |stuff: &str| soft("\"sponge\"", stuff);
     check_accepted(CUBE);
     for (fragment, expected) in [
         (
-            made_of("\"jelly\""),
+            constitutive_material("\"jelly\""),
             "there is no material preset \"jelly\"",
         ),
         (
-            made_of("{ youngs_modulus = 1e5, poissons_ratio = 0.5 }"),
+            constitutive_material("{ youngs_modulus = 1e5, poissons_ratio = 0.5 }"),
             "poissons_ratio = 0.5 must lie in (-1, 0.5)",
         ),
         (
-            made_of("{ youngs_modulus = 0, poissons_ratio = 0.3 }"),
+            constitutive_material("{ youngs_modulus = 0, poissons_ratio = 0.3 }"),
             "youngs_modulus = 0 must be positive",
         ),
         (
-            made_of("{ youngs_modulus = 1e5 }"),
+            constitutive_material("{ youngs_modulus = 1e5 }"),
             "lacks the key `poissons_ratio`",
         ),
         (
-            made_of("{ preset = \"rubber\", c1 = 1 }"),
+            constitutive_material("{ preset = \"rubber\", c1 = 1 }"),
             "has no key `c1`; it belongs to `mooney-rivlin`",
         ),
         (
-            made_of("{ law = \"mooney-rivlin\", preset = \"rubber\" }"),
+            constitutive_material("{ law = \"mooney-rivlin\", preset = \"rubber\" }"),
             "has no key `preset`; it belongs to `linear-corotated`",
         ),
         (
@@ -379,7 +379,7 @@ fn errors_in_soft_bodies_give_line_and_reason() {
                 "mesh = { box = { size = [0.1, 0.1, 0.1], cells = [1, 1, 1] } }",
                 "mesh = { filled = { shape = { half_space = {} }, edge_length = 0.1 } }",
             ),
-            "has no end and cannot be filled",
+            "is unbounded and cannot be filled",
         ),
         (
             soft(

@@ -73,8 +73,9 @@ fn outcome(text: &str) -> Result<RunOutcome, String> {
 fn the_table_of_pairs_in_the_docs_is_correct() {
     use pliant_hydroelastic::{Compliance, PatchGeometry, Shape};
 
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/patches.md"))
-        .expect("the page");
+    let page =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/patches.md"))
+            .expect("the page");
     let row = |line: &str| -> Vec<String> {
         let cells = line.trim().trim_matches('|').split('|');
         cells.map(|c| c.trim().replace('*', "")).collect()

@@ -83,7 +83,7 @@ impl Files {
 }
 
 /// A scene whose soft body starts in line 6.
-const BEAR: &str = "[[fem]]\nname = \"bear\"\nmesh = { tetrahedra = { file = \"bear.vtk\" } }\nmade_of = { youngs_modulus = 1e5, poissons_ratio = 0.3 }\ndensity = 1000\n";
+const BEAR: &str = "[[fem]]\nname = \"bear\"\nmesh = { tetrahedra = { file = \"bear.vtk\" } }\nconstitutive_material = { youngs_modulus = 1e5, poissons_ratio = 0.3 }\ndensity = 1000\n";
 
 #[track_caller]
 fn check_refused(name: &str, mesh: &str, body: &str, words: &[&str]) {

@@ -3,7 +3,7 @@
 use crate::scene_features::{check, expect};
 
 /// A bar of 0.4 × 0.1 × 0.1 m along x, one end held by the world.
-const BAR: &str = "[[fem]]\nname = \"bar\"\nmesh = { box = { size = [0.4, 0.1, 0.1], cells = [4, 1, 1] } }\nmade_of = { youngs_modulus = 1e6, poissons_ratio = 0 }\nregions.root = { box = { low = [-0.2, -inf, -inf], high = [-0.2, inf, inf] } }\nregions.tip = { half_space = { point = [0.2, 0, 0], normal = [-1, 0, 0] } }\n";
+const BAR: &str = "[[fem]]\nname = \"bar\"\nmesh = { box = { size = [0.4, 0.1, 0.1], cells = [4, 1, 1] } }\nconstitutive_material = { youngs_modulus = 1e6, poissons_ratio = 0 }\nregions.root = { box = { low = [-0.2, -inf, -inf], high = [-0.2, inf, inf] } }\nregions.tip = { half_space = { point = [0.2, 0, 0], normal = [-1, 0, 0] } }\n";
 
 #[test]
 fn a_pulled_bar_stretches_by_hooke_and_its_constraint_carries_the_pull() {
@@ -73,7 +73,7 @@ fn fixed_regions_stay_and_constraints_move_regions() {
 #[test]
 fn copies_are_placed_by_their_index() {
     let text = "gravity = [0, 0, 0]\n".to_owned()
-        + "[[fem]]\nname = \"cube\"\ncopies = 3\nmesh = { box = { size = [0.1, 0.1, 0.1], cells = [1, 1, 1] } }\nmade_of = \"sponge\"\npose = { position = [0, 0, \"i^2\"] }\nvelocity = [\"i\", 0, 0]\n"
+        + "[[fem]]\nname = \"cube\"\ncopies = 3\nmesh = { box = { size = [0.1, 0.1, 0.1], cells = [1, 1, 1] } }\nconstitutive_material = \"sponge\"\npose = { position = [0, 0, \"i^2\"] }\nvelocity = [\"i\", 0, 0]\n"
         + &expect(
             "top",
             "quantity = \"highest\"\nof = \"cube\"\namong = \"max\"",

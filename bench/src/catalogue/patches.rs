@@ -1,9 +1,12 @@
 //! The scenes in which pressure patches are compared; the same scenes run with points, too.
 
+use nalgebra::Vector3;
+use pliant_hydroelastic::AnalyticShape;
+
 use super::{DENSITY, MODULUS, heap};
 use crate::scene::{Arm, Fixed, Free, Hydroelastic, Pose, Scene, Solid, Surface};
 
-/// What a patch has of a surface: its stiffness follows from the modulus.
+/// In patches, stiffness follows from the modulus instead.
 const SURFACE: Surface = Surface {
     stiffness: 1e5,
     dissipation: 10.0,
@@ -24,10 +27,12 @@ const RESTING: Scene = Scene {
     arm: None,
 };
 
-/// A compliant cube of 0.1 m and 1 kg, turned by 0.3 rad, on one that is fixed.
+/// A compliant cube of 0.1 m and 1 kg, rotated by 0.3 rad, on a fixed one.
 pub(super) fn box_on_box() -> Scene {
     let edge = 0.1;
-    let solid = Solid::Box { lengths: [edge; 3] };
+    let solid = Solid::from(AnalyticShape::Box {
+        size: Vector3::repeat(edge),
+    });
     let hydroelastic = Hydroelastic::Compliant {
         modulus: MODULUS,
         edge_length: edge,
@@ -92,7 +97,7 @@ pub(super) fn bowl() -> Scene {
         free: (0..10)
             .map(|i| Free {
                 name: format!("ball {i}"),
-                solid: Solid::Sphere { radius },
+                solid: AnalyticShape::Sphere { radius }.into(),
                 hydroelastic: Hydroelastic::Compliant {
                     modulus: 1e5,
                     edge_length,

@@ -1,4 +1,4 @@
-//! pliant's side: a world of soft bodies, stepped and timed.
+//! A world of deformable bodies in pliant, stepped and timed.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,7 +31,7 @@ pub struct FemEngine {
     n_dofs: usize,
 }
 
-/// What a run leaves; each peer prints the same.
+/// Result of a run. The program of the baseline prints the same JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FemOutcome {
     /// Who ran.
@@ -44,7 +44,7 @@ pub struct FemOutcome {
     pub cpu_s: Option<f64>,
     /// Steps that were taken and are not to be trusted, for friction or for pairs that may have passed through each other; where the
     /// engine tells.
-    pub suspicious: Option<usize>,
+    pub untrusted: Option<usize>,
     /// Contact points of each step, where the engine tells.
     pub contacts: Vec<usize>,
     /// Newton's iterations of each step, where the engine tells.
@@ -59,12 +59,12 @@ pub struct FemOutcome {
     pub peak_kib: u64,
 }
 
-/// What is left to choose of how a scene is solved.
+/// Options of the solution method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FemModel {
-    /// How Newton's systems are solved.
+    /// Linear solver of Newton's method.
     pub linear_algebra: LinearAlgebra,
-    /// How turning elements are treated; Drake's lag.
+    /// Treatment of element rotations; lagged in Drake.
     pub rotation: Rotation,
 }
 
@@ -128,7 +128,7 @@ impl FemEngine {
         })
     }
 
-    /// One step, and what is said of it; whether it is to be trusted, too.
+    /// Takes one step.
     ///
     /// # Errors
     /// A step that was not taken, or whose solver missed its tolerance.
@@ -167,15 +167,15 @@ fn boundary(mesh: &TetMesh) -> Result<Shape, BenchError> {
 /// Runs `scene` and times every step after the warm-up.
 ///
 /// # Errors
-/// Whatever ends the run.
+/// Any error of the engine.
 pub fn measure_fem(scene: &FemScene, model: FemModel) -> Result<FemOutcome, BenchError> {
     let mut engine = FemEngine::new(scene, model)?;
-    let turns = match model.rotation {
+    let rotation = match model.rotation {
         Rotation::Followed => "",
         Rotation::Lagged => ", lagged",
     };
     let mut outcome = FemOutcome {
-        engine: format!("pliant, {}{turns}", model.linear_algebra),
+        engine: format!("pliant, {}{rotation}", model.linear_algebra),
         n_dofs: engine.n_dofs,
         ..FemOutcome::default()
     };
@@ -183,7 +183,7 @@ pub fn measure_fem(scene: &FemScene, model: FemModel) -> Result<FemOutcome, Benc
         let _ = engine.step()?;
     }
     let mut systems = pliant_contact_sap::LinearSystems::default();
-    let (mut in_solver, mut suspicious) = (0.0, 0);
+    let (mut in_solver, mut untrusted) = (0.0, 0);
     let before = thread_cpu_s();
     for _ in 0..scene.steps {
         let start = Instant::now();
@@ -191,7 +191,7 @@ pub fn measure_fem(scene: &FemScene, model: FemModel) -> Result<FemOutcome, Benc
         outcome.step_s.push(start.elapsed().as_secs_f64());
         outcome.contacts.push(report.contacts.len());
         outcome.iterations.push(report.convergence.solve.iterations);
-        suspicious += usize::from(!report.is_trusted());
+        untrusted += usize::from(!report.is_trusted());
         systems = systems + report.convergence.solve.systems;
         let s = &report.convergence.solve.stages;
         let stages = s.set_up + s.gradient + s.assembly + s.linear_solve + s.line_search;
@@ -200,14 +200,14 @@ pub fn measure_fem(scene: &FemScene, model: FemModel) -> Result<FemOutcome, Benc
     let cpu = before.zip(thread_cpu_s());
     outcome.cpu_s = cpu.map(|(before, after)| (after - before) / scene.steps.max(1) as f64);
     outcome.solve_share = Some(in_solver / outcome.step_s.iter().sum::<f64>());
-    outcome.suspicious = Some(suspicious);
+    outcome.untrusted = Some(untrusted);
     outcome.systems = Some(systems.to_string());
     outcome.height = engine.height();
     outcome.peak_kib = peak_memory_kib();
     Ok(outcome)
 }
 
-/// The largest memory that this process has had, KiB; 0 where the system doesn't tell.
+/// Peak memory of this process, KiB; 0 if the system does not report it.
 #[must_use]
 pub fn peak_memory_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Scenes of soft bodies: a cantilever, a link on a hook, a chain, a torus as fine as one likes.
+//! Scenes of finite elements: a cantilever, a link on a hook, a chain, a torus of any refinement.
 
 use std::f64::consts::FRAC_PI_2;
 use std::fmt::Write;
@@ -15,41 +15,41 @@ use crate::scene::Pose;
 /// Radii of a link: of the ring, and of its tube, m.
 const RING: f64 = 0.1;
 const TUBE: f64 = 0.025;
-/// Links start this far apart from touching, m.
+/// Initial gap between links, m.
 const SLACK: f64 = 5e-4;
 
-/// Equal soft bodies of one mesh and how they are held.
+/// Equal deformable bodies of one mesh, and their constraints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FemScene {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// δt, s.
+    /// Time step δt, s.
     pub time_step_s: f64,
-    /// Steps that are taken before the clock starts, and those that are timed.
+    /// Steps before the timed ones.
     pub warm_up_steps: usize,
-    /// See there.
+    /// Number of timed steps.
     pub steps: usize,
     /// The mesh of every body.
     pub mesh: FemMesh,
-    /// Pa.
+    /// Young's modulus, Pa.
     pub youngs_modulus: f64,
-    /// No unit.
+    /// Poisson's ratio.
     pub poissons_ratio: f64,
-    /// kg/m³.
+    /// Density, kg/m³.
     pub density: f64,
-    /// Rayleigh's β, s.
+    /// Rayleigh coefficient β, s.
     pub damping_s: f64,
-    /// μ.
+    /// Friction coefficient μ.
     pub friction: f64,
     /// The bodies.
     pub bodies: Vec<SoftBody>,
-    /// What they hang on.
+    /// Rigid torus that carries them, if any.
     pub hook: Option<Hook>,
-    /// What holds vertices.
+    /// Plane with fixed vertices, if any.
     pub wall: Option<Wall>,
 }
 
-/// A mesh by what it is made from; peers read it as a file.
+/// A generated mesh; baselines read it as a file.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FemMesh {
     /// Half lengths, m, and cells.
@@ -143,15 +143,15 @@ fn cantilever() -> FemScene {
 /// `n` links that hang one on another and the first on a hook; they begin almost touching.
 #[must_use]
 pub fn chain(n: usize, mesh: FemMesh, steps: usize) -> FemScene {
-    // Upright, every other one turned by a right angle.
+    // Upright, every other one rotated by a right angle.
     let upright = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), FRAC_PI_2);
     let across = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), FRAC_PI_2) * upright;
     // The tube is a polygon standing on a corner: its inner corners meet.
     let apart = 2.0 * (RING - TUBE) - SLACK;
     let pose = |k: usize| {
-        let turn = if k.is_multiple_of(2) { upright } else { across };
+        let rotation = if k.is_multiple_of(2) { upright } else { across };
         let at = Vector3::new(0.0, 0.0, -apart * k as f64);
-        Pose::of(&Isometry3::from_parts(Translation3::from(at), turn))
+        Pose::of(&Isometry3::from_parts(Translation3::from(at), rotation))
     };
     FemScene {
         name: format!("chain-{n}"),
@@ -198,20 +198,20 @@ impl FemScene {
 
 fn vtk(mesh: &TetMesh) -> String {
     let (vertices, tets) = (mesh.vertices(), mesh.tets());
-    let told = "a string takes all that is written";
+    let written = "writing to a string succeeds";
     let mut text = format!(
         "# vtk DataFile Version 3.0\ntetrahedra\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS {} double\n",
         vertices.len()
     );
     for x in vertices {
-        writeln!(text, "{} {} {}", x.x, x.y, x.z).expect(told);
+        writeln!(text, "{} {} {}", x.x, x.y, x.z).expect(written);
     }
-    writeln!(text, "CELLS {} {}", tets.len(), 5 * tets.len()).expect(told);
+    writeln!(text, "CELLS {} {}", tets.len(), 5 * tets.len()).expect(written);
     for tet in tets {
         let [a, b, c, d] = tet.map(|vertex| vertex.0);
-        writeln!(text, "4 {a} {b} {c} {d}").expect(told);
+        writeln!(text, "4 {a} {b} {c} {d}").expect(written);
     }
-    writeln!(text, "CELL_TYPES {}", tets.len()).expect(told);
+    writeln!(text, "CELL_TYPES {}", tets.len()).expect(written);
     text.push_str(&"10\n".repeat(tets.len()));
     text
 }

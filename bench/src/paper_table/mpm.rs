@@ -14,7 +14,7 @@ pub(super) fn rows() -> Vec<PaperRow> {
     };
     let one_ball = SceneRun {
         name: "ball on slope",
-        scene: SceneSource::Own(include_str!("../../scenes/one-ball-on-slope.toml")),
+        scene: SceneSource::Text(include_str!("../../scenes/one-ball-on-slope.toml")),
         settings: &[],
         time_step_s: Some(STEP_S),
         length_s: 0.8,

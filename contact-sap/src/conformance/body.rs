@@ -100,7 +100,7 @@ fn check_step(
     check_balance(model, state, input, &mut probe)?;
     check_explicit(model, step.as_ref(), state, input)?;
     check_reactions(step.as_ref())?;
-    check_advance(model, step.as_ref(), state, input)?;
+    check_advance(model, step.as_mut(), state, input)?;
     check_lagged_terms(step.as_mut(), &mut probe)
 }
 
@@ -199,12 +199,12 @@ fn check_repeats(
 
 fn check_advance(
     model: &dyn DeformableModel,
-    step: &dyn BodyStep,
+    step: &mut dyn BodyStep,
     state: &BodyState,
     input: &StepInput<'_>,
 ) -> Result<(), Violation> {
     let v = step.start_velocity().to_vec();
-    let advance = |next: &mut BodyState| match step.advance(&v, next) {
+    let mut advance = |next: &mut BodyState| match step.advance(&v, next) {
         Ok(_) => Ok(()),
         Err(e) => Err(Violation(format!(
             "advance fails at the start velocity: {e}"

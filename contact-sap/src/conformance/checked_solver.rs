@@ -7,12 +7,11 @@ use crate::solver::{
     ConvexContactSolver, Solution, SolveMode, SolveReport, StopCriteria, StopReason,
 };
 
-/// The solver's sums and ours differ by round-off, and islands have scales of their own.
+/// The solver's sums and those of the check differ by round-off, and islands have different scales.
 const MARGIN: f64 = 3.0;
 
-/// Checks that `solution` is as good as its `report` says: ‖D∇ℓ‖ at its velocities, computed anew by dense matrices, is within three
-/// times what `stop` allows, or 1e-6 of its terms where the cost stalled at round-off. A solver that stopped at its limit of
-/// iterations promises nothing.
+/// Checks the accuracy of `solution`: ‖D∇ℓ‖ at its velocities, computed by dense matrices, must be within three times the tolerance of
+/// `stop`, or within 1e-6 of its terms if the cost stalled at round-off. Solutions at the limit of iterations are not checked.
 ///
 /// # Errors
 /// The gradient, the terms it balances, and why the solver stopped.

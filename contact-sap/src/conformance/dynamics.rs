@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn dense_dynamics_keeps_its_promises() {
+    fn dense_dynamics_pass() {
         let dynamics = DenseDynamics::new(HONEST.to_vec(), vec![1.0, -1.0]);
         check_dynamics(&dynamics).unwrap();
         check_dynamics(&DenseDynamics::default()).unwrap();

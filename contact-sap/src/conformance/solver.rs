@@ -243,7 +243,7 @@ mod tests {
     use crate::newton::{Newton, NewtonSettings};
 
     #[test]
-    fn newton_keeps_its_promises() {
+    fn newton_passes() {
         for friction in [FrictionTangent::PrimalDual, FrictionTangent::Plain] {
             let settings = NewtonSettings {
                 friction,

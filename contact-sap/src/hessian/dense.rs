@@ -59,8 +59,7 @@ impl DenseHessian {
             }
         }
         let set = p.set();
-        let active = p.island.bases.iter().zip(&e.active).filter(|(_, a)| **a);
-        for (basis, _) in active {
+        for basis in e.active_bases(p) {
             let r = basis.n_rows;
             let k = e.aggregate(p, basis, &mut self.aggregate);
             let mut congruence = Congruence {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::block_hessian::BlockHessian;
-use crate::conjugate_gradients::{ConjugateGradients, Limits, Reached};
+use crate::conjugate_gradients::{CgReport, forcing_term};
 use crate::error::SolveError;
 use crate::evaluation::{Evaluation, Residual};
 use crate::hessian::Hessian;
@@ -11,6 +11,7 @@ use crate::island::IslandProblem;
 use crate::islands::IslandReport;
 use crate::linear_algebra::LinearAlgebra;
 use crate::newton::NAME;
+use crate::newton::hessian_products::{HessianProducts, Limits, is_usable};
 use crate::newton::mixed::Mixed;
 use crate::newton_cg::Preconditioner;
 use crate::potential::Potential;
@@ -59,7 +60,7 @@ pub(super) struct Systems {
     laid_out: bool,
     mixed: Mixed,
     blocks: BlockHessian,
-    gradients: ConjugateGradients,
+    products: HessianProducts,
     /// ‖D∇ℓ‖ of the previous system.
     last_residual: f64,
 }
@@ -94,7 +95,7 @@ impl Systems {
             }
             LinearSolver::ConjugateGradients(preconditioner) => {
                 self.blocks.begin(p);
-                self.gradients.begin(p);
+                self.products.begin(p);
                 Method::ConjugateGradients(preconditioner)
             }
         };
@@ -151,7 +152,7 @@ impl Systems {
             return;
         }
         self.mixed.begin(layout, p);
-        self.gradients.begin(p);
+        self.products.begin(p);
     }
 
     /// Conjugate gradients with a single-precision factor, that of an earlier system while contacts change little; false if
@@ -197,13 +198,13 @@ impl Systems {
     ) -> bool {
         let clock = Instant::now();
         let (mixed, layout) = (&mut self.mixed, self.hessian.layout());
-        let reached = conjugate_direction(&mut self.gradients, p, e, limits, |e, r, z| {
+        let reached = conjugate_direction(&mut self.products, p, e, limits, |e, r, z| {
             mixed.apply(layout, &e.scale, r, z);
         });
         report.inner_iterations += reached.iterations;
-        report.systems.mixed += usize::from(reached.converged);
+        report.systems.mixed += usize::from(is_usable(reached));
         report.stages.linear_solve += clock.elapsed();
-        reached.converged
+        is_usable(reached)
     }
 
     /// Conjugate gradients with diagonal blocks or the bodies' own preconditioners.
@@ -225,7 +226,7 @@ impl Systems {
             iterations_max: iterations_max(p.island.n_dofs),
         };
         let blocks = &self.blocks;
-        let reached = conjugate_direction(&mut self.gradients, p, e, limits, |_, r, z| {
+        let reached = conjugate_direction(&mut self.products, p, e, limits, |_, r, z| {
             preconditioner.apply(p, blocks, r, z);
         });
         report.inner_iterations += reached.iterations;
@@ -234,14 +235,10 @@ impl Systems {
     }
 
     /// The relative residual allowed for a direction, at most `most`.
-    ///
-    /// Source: Eisenstat and Walker (1996), choice 2.
     fn forcing_term(&mut self, residual: Residual, tolerance: f64, most: f64) -> f64 {
         let ratio = residual.norm / self.last_residual;
         self.last_residual = residual.norm;
-        // A smaller residual than the outer tolerance requires gains nothing.
-        let least = 0.3 * tolerance / residual.norm;
-        (0.9 * ratio * ratio).min(most).max(least)
+        forcing_term(ratio, 0.3 * tolerance / residual.norm, most)
     }
 
     /// x ← H⁻¹x with the Hessian at `velocity`.
@@ -257,7 +254,7 @@ impl Systems {
             return exact_hessian_solve(p, e, &mut self.hessian, NAME, velocity, x);
         };
         begin_plain_hessian(p, e, velocity);
-        self.gradients.begin(p);
+        self.products.begin(p);
         self.blocks.begin(p);
         self.blocks.factor(p, e)?;
         let limits = Limits {
@@ -266,7 +263,7 @@ impl Systems {
         };
         let blocks = &self.blocks;
         let precondition = |r: &[f64], z: &mut [f64]| preconditioner.apply(p, blocks, r, z);
-        self.gradients.solve(p, e, limits, x, precondition);
+        let _ = self.products.solve(p, e, limits, x, precondition);
         Ok(())
     }
 }
@@ -284,18 +281,18 @@ fn iterations_max(n: usize) -> usize {
 
 /// Writes Newton's direction into `e.dv` by conjugate gradients.
 fn conjugate_direction(
-    gradients: &mut ConjugateGradients,
+    products: &mut HessianProducts,
     p: &IslandProblem<'_>,
     e: &mut Evaluation,
     limits: Limits,
     mut precondition: impl FnMut(&Evaluation, &[f64], &mut [f64]),
-) -> Reached {
+) -> CgReport {
     e.write_right_hand_side();
     let mut dv = std::mem::take(&mut e.dv);
-    let reached = gradients.solve(p, e, limits, &mut dv, |r, z| precondition(e, r, z));
+    let reached = products.solve(p, e, limits, &mut dv, |r, z| precondition(e, r, z));
     e.dv = dv;
-    if reached.converged {
-        e.set_direction_product(gradients.product());
+    if is_usable(reached) {
+        e.set_direction_product(products.product());
     }
     reached
 }

@@ -120,7 +120,7 @@ impl BodyStep for FlawedStep {
     fn constraints(&self, out: &mut InternalConstraints<'_>) {
         self.step.constraints(out);
     }
-    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+    fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         let report = self.step.advance(v, next)?;
         if self.defect == Defect::Positions {
             let moved = next.q.iter_mut().zip(&self.start.q);
@@ -259,7 +259,7 @@ impl SurfaceMotion for FlawedStep {
 }
 
 #[test]
-fn broken_promises_are_found_and_named() {
+fn violations_are_found_and_named() {
     let control = Control::default();
     let input = StepInput::new(0.005, Vector3::new(0.0, 0.0, -9.81), &control);
     let check = |defect| {

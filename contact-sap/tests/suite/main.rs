@@ -7,8 +7,8 @@
 
 mod convergence;
 mod flawed_bodies;
+mod interior_point;
 mod linear_algebra;
-mod oracle;
 mod rejections;
 mod soft_bodies;
 mod solutions;

@@ -167,7 +167,7 @@ impl<'a> World<'a> {
             }
         }
         let mut first = 0;
-        for (step, state) in self.steps.iter().zip(&mut self.states) {
+        for (step, state) in self.steps.iter_mut().zip(&mut self.states) {
             let n = step.start_velocity().len();
             let _ = step
                 .advance(&solution.velocity[first..first + n], state)

@@ -10,8 +10,8 @@ use pliant_mpm::{
 use serde::{Deserialize, Serialize};
 
 use super::MakeBackend;
+use crate::contact_model::DissipationRule;
 use crate::error::StepError;
-use crate::settings::DissipationRule;
 use crate::split_world::SplitWorld;
 use crate::state::State;
 use crate::world::{BodyIdx, GeometryIdx, Mount, World};
@@ -181,7 +181,7 @@ fn obstacle_pair(world: &World, soft: GeometryIdx, rigid: GeometryIdx) -> Obstac
     let pair = world.pair(soft, rigid);
     ObstaclePair {
         stiffness: pair.stiffness,
-        dissipation: match world.parts.contact.dissipation {
+        dissipation: match world.parts.contact.dissipation_rule() {
             DissipationRule::HuntCrossley => Dissipation::HuntCrossley(pair.dissipation),
             DissipationRule::RelaxationTime => Dissipation::RelaxationTime(pair.relaxation_time_s),
         },

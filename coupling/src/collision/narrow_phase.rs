@@ -1,7 +1,11 @@
 //! The narrow phase: contacts of the candidate pairs, on all threads where that pays. Pairs are independent and their contacts are
 //! concatenated in order, so results do not depend on the number of threads.
 
-use pliant_hydroelastic::{ContactGeometry, ContactPoint, Query};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pliant_hydroelastic::{ContactGeometry, ContactPoint, ContactWorkspace, Query};
 use rayon::prelude::*;
 
 use super::motion::Motion;
@@ -25,6 +29,19 @@ pub(super) struct NarrowPhase<'a> {
     pub(super) search: Search,
 }
 
+/// The memory of one thread of a search. Threads take the next pair that nobody has taken yet.
+#[derive(Default)]
+pub(super) struct Worker {
+    workspace: ContactWorkspace,
+    points: Vec<ContactPoint>,
+    /// Of all pairs that this worker took, one pair after the other.
+    contacts: Vec<PairContact>,
+    /// The pairs it took: index of the candidate, and its part of `contacts`.
+    pairs: VecDeque<(usize, Range<usize>)>,
+    /// The candidate at which this worker failed.
+    failure: Option<(usize, StepError)>,
+}
+
 impl Collision {
     /// Finds the contacts of all candidates.
     pub(super) fn find_all(
@@ -32,24 +49,42 @@ impl Collision {
         phase: NarrowPhase<'_>,
         contacts: &mut Vec<PairContact>,
     ) -> Result<(), StepError> {
-        if !self.pays_in_parallel() {
-            let mut points = std::mem::take(&mut self.points);
-            let mut pairs = self.candidates.iter();
-            let found =
-                pairs.try_for_each(|pair| self.find_pair(*pair, phase, &mut points, contacts));
-            self.points = points;
-            return found;
+        let mut workers = std::mem::take(&mut self.workers);
+        let n_workers = match self.pays_in_parallel() {
+            true => rayon::current_num_threads(),
+            false => 1,
+        };
+        workers.resize_with(workers.len().max(n_workers), Worker::default);
+        let active = &mut workers[..n_workers];
+        let next = AtomicUsize::new(0);
+        match active {
+            [worker] => self.search_pairs(phase, &next, worker),
+            _ => active
+                .par_iter_mut()
+                .with_max_len(1)
+                .for_each(|worker| self.search_pairs(phase, &next, worker)),
         }
-        let pairs = self.candidates.par_iter().with_max_len(1);
-        let found = pairs.map_init(Vec::new, |points, pair| {
-            let mut contacts = Vec::new();
-            let found = self.find_pair(*pair, phase, points, &mut contacts);
-            found.map(|()| contacts)
-        });
-        for found in found.collect::<Vec<_>>() {
-            contacts.extend(found?);
+        let result = gather(active, contacts);
+        self.workers = workers;
+        result
+    }
+
+    /// Searches pairs until none is left, or one fails.
+    fn search_pairs(&self, phase: NarrowPhase<'_>, next: &AtomicUsize, worker: &mut Worker) {
+        worker.contacts.clear();
+        worker.pairs.clear();
+        loop {
+            let k = next.fetch_add(1, Ordering::Relaxed);
+            let Some(pair) = self.candidates.get(k) else {
+                return;
+            };
+            let from = worker.contacts.len();
+            if let Err(error) = self.find_pair(*pair, phase, worker) {
+                worker.failure = Some((k, error));
+                return;
+            }
+            worker.pairs.push_back((k, from..worker.contacts.len()));
         }
-        Ok(())
     }
 
     fn pays_in_parallel(&self) -> bool {
@@ -60,14 +95,19 @@ impl Collision {
             && pairs.iter().map(|&(a, b)| size(a) + size(b)).sum::<usize>() >= PARALLEL_VERTICES_MIN
     }
 
-    /// Contacts of one pair, added to `out`.
+    /// Contacts of one pair, added to those of the worker.
     fn find_pair(
         &self,
         (a, b): (usize, usize),
         phase: NarrowPhase<'_>,
-        points: &mut Vec<ContactPoint>,
-        out: &mut Vec<PairContact>,
+        worker: &mut Worker,
     ) -> Result<(), StepError> {
+        let Worker {
+            workspace,
+            points,
+            contacts,
+            ..
+        } = worker;
         let NarrowPhase {
             world,
             state,
@@ -82,14 +122,14 @@ impl Collision {
             choice: world.choice(pair.0, pair.1),
             ..phase.query
         };
-        if parts.contact.glides() {
-            query.margin += self.gliding_gap(world, a, b, time_step_s);
+        if parts.contact.model.has_sliding_gap() {
+            query.margin += self.sliding_gap(world, a, b, time_step_s);
         }
         points.clear();
-        let collide = |motion: Motion, points: &mut Vec<ContactPoint>| {
+        let mut collide = |motion: Motion, points: &mut Vec<ContactPoint>| {
             let [posed_a, posed_b] = [a, b].map(|g| self.posed(world, g, motion));
             geometry
-                .collide(posed_a, posed_b, &query, points)
+                .collide(posed_a, posed_b, &query, workspace, points)
                 .ok_or_else(|| StepError::NoContactGeometry {
                     a: parts.geometries[a].name.clone(),
                     b: parts.geometries[b].name.clone(),
@@ -108,7 +148,7 @@ impl Collision {
             let name = (pair.0, pair.1, point.key);
             search == Search::All || self.known.binary_search(&name).is_err()
         };
-        out.extend(points.iter().filter(is_new).map(|point| PairContact {
+        contacts.extend(points.iter().filter(is_new).map(|point| PairContact {
             a: pair.0,
             b: pair.1,
             // Closed contacts have one position.
@@ -124,4 +164,24 @@ impl Collision {
         }));
         Ok(())
     }
+}
+
+/// Appends the contacts of all workers in the order of their pairs.
+///
+/// # Errors
+/// The failure of the first pair that failed. Pairs are taken in order, so that no pair before it is left out.
+fn gather(workers: &mut [Worker], contacts: &mut Vec<PairContact>) -> Result<(), StepError> {
+    let failures = workers.iter_mut().filter_map(|w| w.failure.take());
+    if let Some((_, error)) = failures.min_by_key(|(k, _)| *k) {
+        return Err(error);
+    }
+    let n_pairs: usize = workers.iter().map(|w| w.pairs.len()).sum();
+    for k in 0..n_pairs {
+        for worker in &mut *workers {
+            if let Some((_, part)) = worker.pairs.pop_front_if(|(pair, _)| *pair == k) {
+                contacts.extend_from_slice(&worker.contacts[part]);
+            }
+        }
+    }
+    Ok(())
 }

@@ -26,10 +26,11 @@ pub(super) struct Friction {
 impl Friction {
     pub(super) fn of(record: &ContactRecord, gamma: &[f64]) -> Self {
         let gamma = Vector3::from_column_slice(gamma);
-        let gamma_n = record.normal_W.dot(&gamma);
-        let found = (gamma - record.normal_W * gamma_n).norm();
+        let normal_W = record.inputs.normal_W;
+        let gamma_n = normal_W.dot(&gamma);
+        let found = (gamma - normal_W * gamma_n).norm();
         let mu = record.friction();
-        let (limit, allowed) = (mu * record.friction_limit, mu * gamma_n.max(0.0));
+        let (limit, allowed) = (mu * record.inputs.normal_impulse, mu * gamma_n.max(0.0));
         Self {
             load: gamma_n.max(0.0),
             found,
@@ -79,16 +80,16 @@ impl ContactRecord {
     /// Updates the bound of a contact with impulse `gamma`, N·s, by this `fraction` of the secant step.
     pub(super) fn update_limit(&mut self, gamma: &[f64], slope_of_pair: f64, fraction: f64) {
         let load = Friction::of(self, gamma).load;
-        if load == self.friction_limit || self.friction() == 0.0 {
+        if load == self.inputs.normal_impulse || self.friction() == 0.0 {
             return;
         }
-        let limit = self.friction_limit;
+        let limit = self.inputs.normal_impulse;
         let target = match self.previous {
             Some(previous) => previous.secant(limit, load, slope_of_pair),
             None => load,
         };
         self.previous = Some(PreviousBound { limit, load });
-        self.friction_limit = limit + fraction * (target - limit);
+        self.inputs.normal_impulse = limit + fraction * (target - limit);
     }
 }
 

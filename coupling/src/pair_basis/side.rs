@@ -1,4 +1,4 @@
-//! One side of a pair: whose velocities it has, and what they are at the start and in free motion.
+//! One side of a pair: its body, and the velocities of its basis at the start and in free motion.
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
@@ -25,7 +25,7 @@ impl Default for Side {
 }
 
 impl Side {
-    /// Becomes the world, as the partner of `other`: it adds no rows that `other` has no use for.
+    /// Becomes the world, with an interpolation of the kind of `other`: it adds no rows to a basis of points.
     pub(crate) fn set_to_world_against(&mut self, other: &Self) {
         self.body = None;
         match other.interpolation {
@@ -49,16 +49,15 @@ impl Side {
     }
 }
 
-/// Rows of one side, and their values at three times.
+/// Rows of one side and their values u.
 #[derive(Debug, Default)]
 pub(super) struct SideRows {
     pub(super) rows: Rows,
     /// u at the start of the step, and predicted without contact.
     pub(super) start: Vec<f64>,
     pub(super) free: Vec<f64>,
-    /// Change of u by the constraints of the last step, if known.
+    /// Change of u by contacts and constraints in the last step; empty where unknown.
     change: Vec<f64>,
-    is_change_known: bool,
 }
 
 impl SideRows {
@@ -85,7 +84,7 @@ impl SideRows {
             None => Some(&[][..]),
             Some((participant, _)) => bodies.velocity_change_of(participant),
         };
-        self.is_change_known = known.is_some();
+        self.change.clear();
         if let Some(dv) = known {
             self.change.resize(n, 0.0);
             self.rows.apply_without_bias(dv, &mut self.change);
@@ -94,7 +93,7 @@ impl SideRows {
 
     /// Change of u by contacts and constraints in the last step, if known.
     pub(super) fn change(&self) -> Option<&[f64]> {
-        self.is_change_known.then_some(self.change.as_slice())
+        (self.change.len() == self.rows.n_rows()).then_some(&self.change)
     }
 }
 
@@ -104,7 +103,7 @@ pub(crate) struct Bodies<'a> {
     pub(crate) steps: &'a [Box<dyn BodyStep>],
     pub(crate) start: &'a [f64],
     pub(crate) free: &'a [f64],
-    /// What moves positions if all end with their free velocities: θ_vq free + (1 − θ_vq) start.
+    /// Velocities by which positions advance if all end with their free velocities: θ_vq free + (1 − θ_vq) start.
     pub(crate) path: &'a [f64],
     /// First velocity of each participant, and the end of the last.
     pub(crate) offsets: &'a [usize],
@@ -118,7 +117,7 @@ impl<'a> Bodies<'a> {
         (&self.start[range.clone()], &self.free[range])
     }
 
-    /// v − v* of one participant's last step, if it is known and the velocities are still the same ones.
+    /// v − v* of one participant's last step, if known for the same velocities.
     fn velocity_change_of(&self, participant: ParticipantIdx) -> Option<&'a [f64]> {
         let change = self.velocity_change.get(participant.0)?;
         let n = self.offsets[participant.0 + 1] - self.offsets[participant.0];
@@ -130,7 +129,7 @@ impl<'a> Bodies<'a> {
         self.of(participant).0
     }
 
-    /// Velocities that move one participant's positions in free motion.
+    /// Velocities by which one participant's positions advance in free motion.
     pub(crate) fn path_of(&self, participant: ParticipantIdx) -> &'a [f64] {
         &self.path[self.offsets[participant.0]..self.offsets[participant.0 + 1]]
     }

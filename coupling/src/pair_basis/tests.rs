@@ -8,7 +8,7 @@ fn twist_basis() -> (PairBasis, DMatrix<f64>) {
     let root = DMatrix::from_fn(6, 6, |i, j| ((3 * i + 5 * j) % 7) as f64 - 2.5);
     let m = &root * root.transpose() + DMatrix::identity(6, 6);
     let mut basis = PairBasis {
-        layout: Some(Layout::RelativeTwist),
+        layout: Layout::RelativeTwist,
         p_WO: Point3::new(0.1, -0.2, 0.3),
         delassus: m.as_slice().to_vec(),
         n_rows: 6,

@@ -59,7 +59,7 @@ impl BodyStep for Placeholder {
         out.reset(0);
     }
 
-    fn advance(&self, _: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+    fn advance(&mut self, _: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         *next = BodyState::default();
         Ok(BodyReport::default())
     }

@@ -14,7 +14,7 @@ use crate::stiction::ContactMemory;
 impl StepProblem {
     /// Moves every body and adds the warnings of the step to `report`.
     pub(super) fn advance(
-        &self,
+        &mut self,
         context: StepContext<'_>,
         next: &mut State,
         report: &mut StepReport,
@@ -22,7 +22,7 @@ impl StepProblem {
         let StepContext { world, state, .. } = context;
         next.bodies
             .resize_with(state.bodies.len(), Default::default);
-        for (b, step) in self.steps.iter().enumerate() {
+        for (b, step) in self.steps.iter_mut().enumerate() {
             let v = &self.solution.velocity[self.velocities.range(b)];
             let advanced = step.advance(v, &mut next.bodies[b]);
             let advanced = advanced.map_err(|source| context.of_body(b, source))?;
@@ -72,7 +72,7 @@ impl StepProblem {
         memory
             .contacts
             .extend(remember.filter_map(|(record, gamma)| {
-                record.memory(settings.model, &Vector3::from_column_slice(gamma))
+                record.memory(&*settings.model, &Vector3::from_column_slice(gamma))
             }));
         memory
             .contacts

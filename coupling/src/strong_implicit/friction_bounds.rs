@@ -75,7 +75,7 @@ impl LaggedQuantity for FrictionBoundIteration {
     fn update(&mut self, attempt: &mut Attempt<'_>) -> Result<Restart, StepError> {
         let problem = &mut *attempt.problem;
         self.limits.update(
-            attempt.context.world.parts.contact.model,
+            &*attempt.context.world.parts.contact.model,
             &mut problem.contacts.records,
             &problem.solution.contact_impulse,
             &mut problem.set,

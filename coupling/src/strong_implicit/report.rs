@@ -32,7 +32,7 @@ impl StepProblem {
                 b: record.b,
                 p_WCa: record.positions.a,
                 p_WCb: record.positions.b,
-                normal_W: record.normal_W,
+                normal_W: record.inputs.normal_W,
                 force_W: Vector3::from_column_slice(gamma) / time_step_s,
                 signed_distance: record.signed_distance(),
                 patch: record.patch,

@@ -97,7 +97,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
     /// Moves positions of the last step's `next` along the velocity `mean`, of all bodies, in place of that of the solution. Velocities
     /// stay those of the solution. Only bodies that `moves` accepts.
     pub(crate) fn move_along(
-        &self,
+        &mut self,
         state: &State,
         time_step_s: f64,
         mean: &DVector<f64>,
@@ -116,7 +116,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         };
         let theta = self.settings.integration.theta_vq();
         let mut moved = pliant_contact_sap::BodyState::default();
-        for (b, step) in self.problem.steps.iter().enumerate() {
+        for (b, step) in self.problem.steps.iter_mut().enumerate() {
             let range = self.problem.velocities.range(b);
             if range.is_empty() || !moves(BodyIdx(b)) {
                 continue;

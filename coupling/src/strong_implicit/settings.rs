@@ -67,7 +67,7 @@ pub enum Linearisation {
 impl Linearisation {
     /// [`Linearisation::UntilConverged`] with its usual numbers.
     #[must_use]
-    pub fn until_converged() -> Self {
+    pub const fn until_converged() -> Self {
         Self::UntilConverged {
             relative_tolerance: 1e-6, // the solvers' own; below it round-off dominates
             solves_max: 50,           // three to six are usual, ten where elements are crushed

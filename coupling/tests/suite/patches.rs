@@ -236,7 +236,7 @@ fn pairs_that_are_to_have_a_patch_and_cannot_are_refused_by_name() {
         ..ContactSettings::default()
     };
     let mut builder = on_floor(0.0, material, material);
-    builder.contact(settings);
+    builder.contact(settings.clone());
     let step = bare(&mut builder);
     assert!(builder.build().is_err());
     let mut builder = on_floor(0.0, material, material);
@@ -382,7 +382,7 @@ fn without_memory_a_cube_aside_creeps_down_the_tilt_it_makes() {
         stiction: Stiction::Creeping,
         ..ContactSettings::default()
     };
-    let moves = |below, at| moves_in_a_minute(&cube(), below, at, (5.0 * DT, settings)).0;
+    let moves = |below, at| moves_in_a_minute(&cube(), below, at, (5.0 * DT, settings.clone())).0;
     let aside = [0.012, -0.007, 0.35];
     // A floor that does not yield does not lean.
     let still = moves(Below::HalfSpace, aside);

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
-use pliant_contact_sap::{FrictionLimit, SolverKind, StopCriteria};
+use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
-    ContactModel, ContactSettings, FRICTION_TOLERANCE, Geometry, Mount, State, StepReport, Stepper,
+    ContactSettings, FRICTION_TOLERANCE, Geometry, Mount, State, StepReport, Stepper,
     StrongImplicit, World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
@@ -29,10 +29,9 @@ fn direction(rng: &mut ChaCha8Rng) -> Vector3<f64> {
 }
 
 /// A heap of up to five bodies on a floor, μ, and their mass in kg.
-fn heap(rng: &mut ChaCha8Rng, model: ContactModel) -> (World, f64, f64) {
+fn heap(rng: &mut ChaCha8Rng) -> (World, f64, f64) {
     let mut builder = WorldBuilder::default();
     builder.contact(ContactSettings {
-        model,
         ..ContactSettings::default()
     });
     let friction = rng.random_range(0.0..1.5);
@@ -142,8 +141,7 @@ fn friction_bounds_of_every_trusted_step_have_converged() {
     let mut stepper = StrongImplicit::new(SolverKind::Newton.build(tight));
     let (mut contacts, mut updates, mut untrusted, mut worst) = (0, 0, 0, 0.0_f64);
     for problem in 0..PROBLEMS {
-        let model = ContactModel::Lagged(FrictionLimit::LocalImplicit);
-        let (world, mu, mass) = heap(&mut rng, model);
+        let (world, mu, mass) = heap(&mut rng);
         let dt = log_uniform(&mut rng, 1e-4, 2e-2);
         let (mut state, mut next) = (world.default_state(), State::default());
         for step in 0..STEPS {

@@ -6,8 +6,8 @@ use nalgebra::{Isometry3, Point3, Unit, UnitQuaternion, Vector3};
 use pliant_contact_sap::{ConvexContactSolver, FrictionLimit, SolverKind, StopCriteria};
 use pliant_coupling::{
     Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, ConstraintState,
-    ContactModel, ContactSettings, Geometry, GeometryIdx, Mount, State, StepReport, Stepper,
-    StrongImplicit, World, WorldBuilder,
+    ContactModel, ContactSettings, Geometry, GeometryIdx, LaggedModel, Mount, SapModel,
+    SimilarModel, State, StepReport, Stepper, StrongImplicit, World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
@@ -186,14 +186,14 @@ fn a_belt_drags_a_box_to_its_speed() {
 
 /// An incline by tilted gravity: tan 20° = 0.364.
 #[track_caller]
-fn check_incline(model: ContactModel, mu: f64, slides: bool) {
+fn check_incline(model: &Arc<dyn ContactModel>, mu: f64, slides: bool) {
     let mut scene = Scene::new(mu);
     let angle = 20_f64.to_radians();
     scene
         .builder
         .gravity(Vector3::new(G * angle.sin(), 0.0, -G * angle.cos()))
         .contact(ContactSettings {
-            model,
+            model: model.clone(),
             ..ContactSettings::default()
         });
     let X_WB = Isometry3::translation(0.0, 0.0, 0.05);
@@ -216,12 +216,16 @@ fn check_incline(model: ContactModel, mu: f64, slides: bool) {
 
 #[test]
 fn a_box_on_an_incline_sticks_below_the_cone_and_slides_above() {
-    for model in [
-        ContactModel::Lagged(FrictionLimit::LocalImplicit),
-        ContactModel::Lagged(FrictionLimit::Lagged),
-        ContactModel::Similar,
-        ContactModel::Sap,
-    ] {
+    let published = LaggedModel {
+        friction_limit: FrictionLimit::Lagged,
+    };
+    let models: [Arc<dyn ContactModel>; 4] = [
+        Arc::new(LaggedModel::default()),
+        Arc::new(published),
+        Arc::new(SimilarModel),
+        Arc::new(SapModel),
+    ];
+    for model in &models {
         check_incline(model, 0.4, false);
         check_incline(model, 0.3, true);
     }

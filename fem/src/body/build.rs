@@ -1,4 +1,4 @@
-//! From a mesh and a material to a body, with every check on the way.
+//! The builder of a body, and its checks.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use crate::loads::ForceField;
 use crate::mass::{MassKind, lumped};
 use crate::material::Material;
 use crate::mesh_links::MeshLinks;
+use crate::part_material::{PartMaterial, PerElement};
 use crate::region::{Axis, Elements, Region};
 use crate::rest::{Kinematics, RestElement};
-use crate::stuff::{PerElement, Stuff};
 
-/// Things larger than this that sag under their weight are mostly things in millimetres, m.
+/// Larger bodies that deform under their weight are probably given in millimetres, m.
 const USUAL_EXTENT_MAX: f64 = 20.0;
-/// ρgL/E above which a body cannot stand: its foot would be squeezed by half.
+/// ρgL/E above which a body collapses under its own weight.
 const WEIGHT_STRAIN_MAX: f64 = 0.5;
-/// m/s²; for the estimate of that strain only.
+/// m/s², for the estimate of that strain.
 const STANDARD_GRAVITY: f64 = 9.81;
 
-/// Collects what a [`FemBody`] is made of.
+/// Builder of a [`FemBody`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -46,7 +46,7 @@ const STANDARD_GRAVITY: f64 = 9.81;
 pub struct FemBuilder {
     mesh: TetMesh,
     /// The first is that of all elements that no other part has.
-    stuff: Vec<Stuff>,
+    materials: Vec<PartMaterial>,
     parts: Vec<Elements>,
     damping: Rayleigh,
     rotation: Rotation,
@@ -66,7 +66,7 @@ impl FemBuilder {
     pub fn new(mesh: TetMesh, material: Arc<dyn Material>, density: f64) -> Self {
         Self {
             mesh,
-            stuff: vec![Stuff::new(material, density)],
+            materials: vec![PartMaterial::new(material, density)],
             parts: Vec::new(),
             damping: Rayleigh::default(),
             rotation: Rotation::default(),
@@ -81,12 +81,12 @@ impl FemBuilder {
         }
     }
 
-    /// Makes some of the elements of something else; of two parts that share elements the later one has them. Materials of one
-    /// body are all linear about the rotation at the start of a step, all linear, or all nonlinear.
+    /// Sets the material of some elements; of overlapping parts the later one takes precedence. Materials of one body are all corotated,
+    /// all linear, or all nonlinear.
     #[must_use]
     pub fn part(mut self, elements: Elements, material: Arc<dyn Material>, density: f64) -> Self {
         self.parts.push(elements);
-        self.stuff.push(Stuff::new(material, density));
+        self.materials.push(PartMaterial::new(material, density));
         self
     }
 
@@ -97,7 +97,7 @@ impl FemBuilder {
         self
     }
 
-    /// How turning elements are treated.
+    /// Treatment of rotation within a step.
     #[must_use]
     pub fn rotation(mut self, rotation: Rotation) -> Self {
         self.rotation = rotation;
@@ -111,14 +111,14 @@ impl FemBuilder {
         self
     }
 
-    /// How mass is shared.
+    /// Kind of mass matrix.
     #[must_use]
     pub fn mass(mut self, mass: MassKind) -> Self {
         self.mass_kind = mass;
         self
     }
 
-    /// In space or in the plane.
+    /// Kinematic assumption.
     #[must_use]
     pub fn kinematics(mut self, kinematics: Kinematics) -> Self {
         self.kinematics = kinematics;
@@ -132,21 +132,21 @@ impl FemBuilder {
         self
     }
 
-    /// Balls of this radius (m) about the boundary's vertices, with which they touch other such balls and each other.
+    /// Radius (m) of balls around the vertices of the boundary, which make contact with other such balls and each other.
     #[must_use]
     pub fn contact_radius(mut self, radius: f64) -> Self {
         self.contact_radius = radius;
         self
     }
 
-    /// Takes directions of vertices out of the solve for good: they never move.
+    /// Fixes vertices along `axes`: these components are not part of the solve.
     #[must_use]
     pub fn fix(mut self, region: Region, axes: &[Axis]) -> Self {
         self.fixed.push((region, axes.to_vec()));
         self
     }
 
-    /// Holds vertices in their places by constraints, whose forces a step reports.
+    /// Holds vertices at their rest positions by constraints, whose forces a step reports.
     #[must_use]
     pub fn anchor(mut self, region: Region, compliance: AnchorCompliance) -> Self {
         self.anchored.push((region, compliance));
@@ -160,15 +160,20 @@ impl FemBuilder {
         self
     }
 
-    /// Checks everything and closes the body; the report names what looks suspicious.
+    /// Builds the body; the report lists suspicious input.
     ///
     /// # Errors
-    /// [`FemError`], naming the first thing that is wrong.
+    /// [`FemError`] for the first invalid input.
     pub fn build(self) -> Result<(FemBody, LoadReport), FemError> {
         self.check_parameters()?;
         let fixed = self.fixed_components()?;
         let anchors = self.anchors(&fixed)?;
-        let rest: Vec<Vector3<f64>> = self.mesh.vertices().iter().map(|p| self.place(p)).collect();
+        let rest: Vec<Vector3<f64>> = self
+            .mesh
+            .vertices()
+            .iter()
+            .map(|p| self.to_world(p))
+            .collect();
         let elements: Vec<RestElement> = self
             .mesh
             .tets()
@@ -182,18 +187,18 @@ impl FemBuilder {
         let mut skin = Skin::of(&self.mesh);
         skin.set_radius(self.contact_radius, &rest)?;
         let report = self.suspicious_input();
-        let stuff = self.stuff_of_elements()?;
+        let materials = self.materials_of_elements()?;
         let volumes: Vec<f64> = elements.iter().map(|e| e.volume).collect();
         let masses = volumes.iter().enumerate();
-        let element_mass: Vec<f64> = masses.map(|(e, v)| stuff.at(e).density * v).collect();
+        let element_mass: Vec<f64> = masses.map(|(e, v)| materials.at(e).density * v).collect();
         let parts = Parts {
             links: MeshLinks::new(&self.mesh),
-            lames: stuff.map(|s| s.lame),
-            linearity: stuff.at(0).material.linearity(),
+            lames: materials.map(|s| s.lame),
+            linearity: materials.at(0).material.linearity(),
             vertex_mass: lumped(rest.len(), &elements, &element_mass),
             vertex_volume: lumped(rest.len(), &elements, &volumes),
             element_mass,
-            stuff,
+            materials,
             extent: self.mesh.bounds().extent().max(),
             mesh: self.mesh,
             damping: self.damping,
@@ -212,20 +217,20 @@ impl FemBuilder {
         Ok((FemBody { parts }, report))
     }
 
-    fn place(&self, p: &Vector3<f64>) -> Vector3<f64> {
+    fn to_world(&self, p: &Vector3<f64>) -> Vector3<f64> {
         (self.X_WM * nalgebra::Point3::from(*p)).coords
     }
 
     fn check_parameters(&self) -> Result<(), FemError> {
-        let linearity = self.stuff[0].material.linearity();
-        for stuff in &self.stuff {
-            if !(stuff.density > 0.0 && stuff.density.is_finite()) {
-                return Err(FemError::Density(stuff.density));
+        let linearity = self.materials[0].material.linearity();
+        for part in &self.materials {
+            if !(part.density > 0.0 && part.density.is_finite()) {
+                return Err(FemError::Density(part.density));
             }
-            if stuff.material.linearity() != linearity {
+            if part.material.linearity() != linearity {
                 return Err(FemError::MixedLaws {
-                    first: format!("{:?}", self.stuff[0].material),
-                    other: format!("{:?}", stuff.material),
+                    first: format!("{:?}", self.materials[0].material),
+                    other: format!("{:?}", part.material),
                 });
             }
         }
@@ -252,14 +257,14 @@ impl FemBuilder {
         Ok(())
     }
 
-    fn stuff_of_elements(&self) -> Result<PerElement<Stuff>, FemError> {
+    fn materials_of_elements(&self) -> Result<PerElement<PartMaterial>, FemError> {
         let mut of = vec![0; self.mesh.tets().len()];
         for (part, k) in self.parts.iter().zip(1_u16..) {
             for element in part.of(&self.mesh, "the part of another material")? {
                 of[element as usize] = k;
             }
         }
-        Ok(PerElement::new(self.stuff.clone(), of))
+        Ok(PerElement::new(self.materials.clone(), of))
     }
 
     fn fixed_components(&self) -> Result<Vec<[bool; 3]>, FemError> {
@@ -286,7 +291,7 @@ impl FemBuilder {
                 if fixed[vertex as usize] == [true; 3] {
                     return Err(FemError::FixedAndAnchored {
                         vertex,
-                        place: self.mesh.vertices()[vertex as usize].into(),
+                        position: self.mesh.vertices()[vertex as usize].into(),
                     });
                 }
                 anchors.push(Anchor {
@@ -295,26 +300,26 @@ impl FemBuilder {
                 });
             }
         }
-        // A vertex in two regions is held once, as the first says.
+        // A vertex in two regions is anchored once, with the compliance of the first.
         anchors.sort_by_key(|anchor| anchor.vertex);
         anchors.dedup_by_key(|anchor| anchor.vertex);
         Ok(anchors)
     }
 
-    /// Whatever is possible and probably not meant.
+    /// Reports input that is allowed but probably a mistake.
     fn suspicious_input(&self) -> LoadReport {
         let mut report = LoadReport::default();
         let mut suspicious = |text: String| {
-            let place = Location::new("finite-element body", FilePosition::Whole);
-            report.add(Severity::Suspicious, place, text);
+            let location = Location::new("finite-element body", FilePosition::Whole);
+            report.add(Severity::Suspicious, location, text);
         };
         let extent = self.mesh.bounds().extent().max();
-        let moduli = self.stuff.iter().map(|s| s.lame.youngs_modulus());
+        let moduli = self.materials.iter().map(|s| s.lame.youngs_modulus());
         let modulus = moduli.fold(f64::INFINITY, f64::min);
-        let strain = self.stuff[0].density * STANDARD_GRAVITY * extent / modulus;
+        let strain = self.materials[0].density * STANDARD_GRAVITY * extent / modulus;
         if extent > USUAL_EXTENT_MAX && strain > 1e-3 || strain > WEIGHT_STRAIN_MAX {
             suspicious(format!(
-                "the body is {extent:.3} m large and E is {modulus:.1e} Pa: standing, its own weight would squeeze its foot by {:.0} %; if the mesh is in millimetres, load it with scale 0.001",
+                "the body is {extent:.3} m large and E is {modulus:.1e} Pa: its own weight would compress its base by {:.0} %; if the mesh is in millimetres, load it with scale 0.001",
                 100.0 * strain
             ));
         }
@@ -325,17 +330,17 @@ impl FemBuilder {
         if pieces > 1 {
             let sizes = (0..pieces).map(|piece| {
                 let tets = 0..self.mesh.tets().len() as u32;
-                let mine = tets.filter(|t| self.mesh.component_of(TetIdx(*t)) == piece);
-                mine.count()
+                let of_piece = tets.filter(|t| self.mesh.component_of(TetIdx(*t)) == piece);
+                of_piece.count()
             });
             let sizes: Vec<String> = sizes.take(8).map(|n| n.to_string()).collect();
             suspicious(format!(
-                "the mesh is in {pieces} separate pieces, of {} tetrahedra{}; they touch each other only by contact with themselves",
+                "the mesh is in {pieces} separate pieces, of {} tetrahedra{}; they interact only by self-contact",
                 sizes.join(", "),
                 if pieces > 8 { " and so on" } else { "" }
             ));
         }
-        let ratios = self.stuff.iter().map(|s| s.lame.poissons_ratio());
+        let ratios = self.materials.iter().map(|s| s.lame.poissons_ratio());
         let nu = ratios.fold(-1.0, f64::max);
         if nu > 0.49 {
             suspicious(format!(

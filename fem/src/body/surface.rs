@@ -1,4 +1,4 @@
-//! What of a body can be touched.
+//! The surface of a body in contact.
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::Surface;
@@ -10,13 +10,13 @@ use crate::error::FemError;
 /// The boundary of a mesh, and its vertices' radii.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Skin {
-    /// Between vertices of the boundary, those through the inside too: what they join are neighbours, that never touch.
+    /// Edges between vertices of the boundary, including interior edges; their vertices are excluded from self-contact.
     pub(crate) edges: Vec<[u32; 2]>,
     pub(crate) triangles: Vec<[u32; 3]>,
     /// The element behind each triangle.
     behind: Vec<u32>,
     tetrahedra: Vec<[u32; 4]>,
-    /// One for each vertex, zero inside; empty without balls.
+    /// Radius of each vertex, zero in the interior; empty without balls.
     radii: Vec<f64>,
 }
 
@@ -48,7 +48,7 @@ impl Skin {
         }
     }
 
-    /// Gives the boundary's vertices balls of `radius` m, with which they touch other such balls and each other.
+    /// Sets the radius (m) of balls around the vertices of the boundary.
     ///
     /// # Errors
     /// [`FemError::Parameter`] or, if two vertices that share no edge would touch at rest, [`FemError::ContactRadius`].
@@ -70,15 +70,17 @@ impl Skin {
         let mut closest: Option<(f64, u32, u32)> = None;
         for (k, &a) in ordered.iter().enumerate() {
             for &b in &ordered[k + 1..] {
-                let apart = rest[b as usize] - rest[a as usize];
-                if apart.x > 2.0 * radius {
+                let offset = rest[b as usize] - rest[a as usize];
+                if offset.x > 2.0 * radius {
                     break;
                 }
                 let edge = [a.min(b), a.max(b)];
-                let nearer = closest.is_none_or(|(distance, ..)| apart.norm() < distance);
-                if nearer && apart.norm() < 2.0 * radius && self.edges.binary_search(&edge).is_err()
+                let nearer = closest.is_none_or(|(distance, ..)| offset.norm() < distance);
+                if nearer
+                    && offset.norm() < 2.0 * radius
+                    && self.edges.binary_search(&edge).is_err()
                 {
-                    closest = Some((apart.norm(), edge[0], edge[1]));
+                    closest = Some((offset.norm(), edge[0], edge[1]));
                 }
             }
         }
@@ -100,7 +102,7 @@ impl Skin {
 }
 
 impl Parts {
-    /// Overwrites `out` with the surface whose vertices are at `q`.
+    /// Writes the surface with vertices at `q`; `out` is overwritten.
     pub(crate) fn write_surface(&self, q: impl Iterator<Item = Point3<f64>>, out: &mut Surface) {
         let skin = &self.skin;
         out.clear();

@@ -5,16 +5,16 @@ use pliant_constitutive::{Lame, symmetric_part};
 
 use super::{Lag, Linearity, Material, Tangent};
 
-/// Linear elasticity: Ψ = μ‖ε‖² + λ/2 tr²ε with ε = sym(F) − I. For small rotations only: a rotated body swells.
+/// Linear elasticity: Ψ = μ‖ε‖² + λ/2 tr²ε with ε = sym(F) − I. For small rotations only: rotation increases the volume.
 ///
-/// For comparison with textbooks; bodies that move take [`LinearCorotated`](super::LinearCorotated).
+/// For comparison with analytical solutions; for bodies in motion use [`LinearCorotated`](super::LinearCorotated).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Linear {
     lame: Lame,
 }
 
 impl Linear {
-    /// The law with these parameters.
+    /// The law with the given parameters.
     #[must_use]
     pub fn new(lame: Lame) -> Self {
         Self { lame }

@@ -1,4 +1,4 @@
-//! The default law: linear about a rotation that is known before the step.
+//! The default law: linear about the rotation at the start of the step.
 
 use nalgebra::Matrix3;
 use pliant_constitutive::{Lame, corotated_stretch};
@@ -8,9 +8,9 @@ use super::{Lag, Linearity, Material, Tangent};
 /// Linear corotated elasticity: Ψ = μ‖ε‖² + λ/2 tr²ε with ε = sym(R₀ᵀF) − T.
 ///
 /// R₀ is the rotation of F at the start of the step, so Ψ is quadratic in F and its second derivative is positive
-/// semidefinite: a step is one linear solve, and contact stays convex. T is the stretch without stress: I in the paper, and
-/// [`rest_stretch`](pliant_constitutive::rest_stretch) of the rotation expected within the step with
-/// [`Rotation::Followed`](crate::Rotation::Followed). Without it rotating bodies grow.
+/// semidefinite: a step is one convex problem. T is the stretch without stress: I in the paper, and
+/// [`rest_stretch`](pliant_constitutive::rest_stretch) of the rotation predicted for the step with
+/// [`Rotation::Followed`](crate::Rotation::Followed), without which rotation increases the volume.
 ///
 /// Source: Han, Masterjohn, Castro (2023), "A convex formulation of frictional contact between rigid and deformable bodies",
 /// section V-B and appendix.
@@ -20,7 +20,7 @@ pub struct LinearCorotated {
 }
 
 impl LinearCorotated {
-    /// The law with these parameters.
+    /// The law with the given parameters.
     #[must_use]
     pub fn new(lame: Lame) -> Self {
         Self { lame }

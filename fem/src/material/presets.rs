@@ -11,7 +11,7 @@ use pliant_constitutive::{
 use super::{Linear, LinearCorotated, Material};
 use crate::error::FemError;
 
-/// The laws that two Lamé parameters determine, for choosing one by name.
+/// The laws with two Lamé parameters, selected by name.
 ///
 /// ```
 /// use pliant_constitutive::Lame;
@@ -40,7 +40,7 @@ pub enum LawKind {
 }
 
 impl LawKind {
-    /// All of them.
+    /// All laws.
     pub const ALL: [Self; 6] = [
         Self::LinearCorotated,
         Self::Corotational,
@@ -63,7 +63,7 @@ impl LawKind {
         }
     }
 
-    /// The law with these parameters.
+    /// The law with the given parameters.
     ///
     /// # Errors
     /// [`ParameterError`] of [`NeoHookean::new`].
@@ -105,7 +105,7 @@ pub struct MaterialPreset {
     pub poissons_ratio: f64,
     /// kg/m³.
     pub density: f64,
-    /// Where the numbers come from.
+    /// Source of the values.
     pub source: &'static str,
 }
 
@@ -120,9 +120,8 @@ impl MaterialPreset {
 
 /// All presets.
 ///
-/// Elastomers are nearly incompressible; they carry ν = 0.47, as far as linear tetrahedra of fair resolution go before they
-/// lock. Moduli of cast silicones are those at 100 % strain of their data sheets; at small strain they are up to twice as
-/// stiff.
+/// Elastomers are nearly incompressible; here they have ν = 0.47, about the largest value without locking of linear tetrahedra. Moduli of
+/// cast silicones are those at 100 % strain of their data sheets; at small strain they are up to twice as stiff.
 pub const MATERIAL_PRESETS: &[MaterialPreset] = &[
     MaterialPreset {
         name: "silicone-ecoflex-00-30",

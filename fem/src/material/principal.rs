@@ -1,4 +1,4 @@
-//! Every isotropic law of `pliant-constitutive` is a material.
+//! Implements [`Material`] for the isotropic laws of `pliant-constitutive`.
 
 use nalgebra::Matrix3;
 use pliant_constitutive::{Domain, Lame, PrincipalLaw, SignedSvd};

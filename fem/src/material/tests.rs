@@ -1,4 +1,4 @@
-//! Every law against second derivatives by hyper-dual numbers, and by the conformance checks.
+//! Derivatives of every law compared with hyper-dual numbers, and conformance checks.
 
 mod hyper_dual;
 
@@ -18,11 +18,11 @@ fn lame() -> Lame {
     Lame::new(MU, LAMBDA).unwrap()
 }
 
-fn turned(stretches: [f64; 3]) -> Matrix3<f64> {
-    let turn = |a, b, c| *Rotation3::new(Vector3::new(a, b, c)).matrix();
-    turn(0.7, -0.4, 1.9)
+fn rotated(stretches: [f64; 3]) -> Matrix3<f64> {
+    let rotation = |a, b, c| *Rotation3::new(Vector3::new(a, b, c)).matrix();
+    rotation(0.7, -0.4, 1.9)
         * Matrix3::from_diagonal(&stretches.into())
-        * turn(-0.3, 0.9, 0.2).transpose()
+        * rotation(-0.3, 0.9, 0.2).transpose()
 }
 
 /// At rest, at equal stretches, near inversion.
@@ -53,7 +53,7 @@ fn check_by_duals(law: &dyn Material, energy: Energy, stretches: &[[f64; 3]]) {
 
 #[track_caller]
 fn check_by_duals_about(lag: &Lag, law: &dyn Material, energy: Energy, stretches: &[[f64; 3]]) {
-    for F in stretches.iter().map(|s| turned(*s)) {
+    for F in stretches.iter().map(|s| rotated(*s)) {
         let exact = derivatives(&F, energy);
         let size = MU + LAMBDA + exact.hessian.norm();
         let found = law.energy_density(&F, lag);
@@ -66,7 +66,7 @@ fn check_by_duals_about(lag: &Lag, law: &dyn Material, energy: Energy, stretches
         assert!((stress - exact.gradient).norm() <= 1e-12 * size, "P at {F}");
         let tangent = law.tangent(&F, lag).to_matrix();
         let error = (tangent - exact.hessian).norm();
-        // Digits that the cancellation of equal stretches could have cost stay within 1e-11.
+        // Cancellation at equal stretches costs digits.
         assert!(error <= 1e-11 * size, "∂P at {F}: {error:e} of {size:e}");
     }
 }
@@ -91,10 +91,10 @@ fn hooke(strain: &[[HyperDual; 3]; 3]) -> HyperDual {
     shear_modulus() * square + lambda() * 0.5.into() * trace * trace
 }
 
-/// A rotation other than those of the F tested, and a rest stretch of an element that is expected to rotate.
+/// A rotation different from those of the tested F, and a rest stretch of a rotating element.
 fn some_lag() -> Lag {
     Lag {
-        rotation: turned([1.0; 3]),
+        rotation: rotated([1.0; 3]),
         target: Matrix3::new(0.98, 0.01, 0.0, 0.01, 0.97, 0.0, 0.0, 0.0, 1.0),
     }
 }
@@ -201,9 +201,9 @@ fn every_law_passes_the_conformance_checks() {
     let lag = some_lag();
     for law in laws() {
         let smooth = UPRIGHT.iter().filter(|s| s[2] > 0.04);
-        let mut at: Vec<_> = smooth.map(|s| (turned(*s), lag)).collect();
+        let mut at: Vec<_> = smooth.map(|s| (rotated(*s), lag)).collect();
         if law.domain() == Domain::Everywhere {
-            at.extend(INVERTED.iter().map(|s| (turned(*s), lag)));
+            at.extend(INVERTED.iter().map(|s| (rotated(*s), lag)));
         }
         check_material(&*law, &at).unwrap_or_else(|e| panic!("{law:?}: {e}"));
     }
@@ -211,20 +211,20 @@ fn every_law_passes_the_conformance_checks() {
 
 #[test]
 fn rotation_stores_no_energy_and_rotates_the_stress() {
-    let turn = *Rotation3::new(Vector3::new(2.0, -1.0, 0.5)).matrix();
-    let F = turned([1.4, 0.9, 0.7]);
+    let rotation = *Rotation3::new(Vector3::new(2.0, -1.0, 0.5)).matrix();
+    let F = rotated([1.4, 0.9, 0.7]);
     for law in laws() {
         if law.linearity() != Linearity::Nonlinear {
             continue;
         }
         let lag = Lag::default();
-        assert!(law.energy_density(&turn, &lag).abs() < 1e-9, "{law:?}");
-        assert!(law.first_piola(&turn, &lag).norm() < 1e-8, "{law:?}");
+        assert!(law.energy_density(&rotation, &lag).abs() < 1e-9, "{law:?}");
+        assert!(law.first_piola(&rotation, &lag).norm() < 1e-8, "{law:?}");
         let (straight, tilted) = (
             law.first_piola(&F, &lag),
-            law.first_piola(&(turn * F), &lag),
+            law.first_piola(&(rotation * F), &lag),
         );
-        assert!((turn * straight - tilted).norm() < 1e-12 * (MU + straight.norm()) * 10.0);
+        assert!((rotation * straight - tilted).norm() < 1e-12 * (MU + straight.norm()) * 10.0);
     }
 }
 
@@ -247,7 +247,7 @@ fn an_inconsistent_law_is_rejected() {
         }
     }
     let law = Inconsistent(StableNeoHookean::new(lame()));
-    let at = [(turned([1.3, 0.9, 0.8]), Lag::default())];
+    let at = [(rotated([1.3, 0.9, 0.8]), Lag::default())];
     let verdict = check_material(&law, &at).unwrap_err().to_string();
     assert!(verdict.contains("not the energy's derivative"), "{verdict}");
 }
@@ -255,7 +255,7 @@ fn an_inconsistent_law_is_rejected() {
 #[test]
 fn a_full_tangent_agrees_with_the_structured_one() {
     let law = StableNeoHookean::new(lame());
-    let F = turned([1.8, 0.6, -0.2]);
+    let F = rotated([1.8, 0.6, -0.2]);
     let principal = law.tangent(&F, &Lag::default());
     let full = Tangent::Full(Box::new(principal.to_matrix()));
     let (a, b) = (Vector3::new(3.0, -1.0, 0.4), Vector3::new(0.2, 5.0, -2.0));

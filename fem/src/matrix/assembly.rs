@@ -1,4 +1,4 @@
-//! The sum over elements, each column of a vertex by one thread.
+//! Assembly of A: each column of a vertex by one thread.
 
 use nalgebra::Matrix3;
 
@@ -6,7 +6,7 @@ use super::{CHUNK, Column, ElementBlocks, MassPart, PARALLEL_MIN};
 use crate::dofs::{DofMap, HELD};
 use crate::mesh_links::MeshLinks;
 
-/// What every thread needs.
+/// The input of every thread.
 pub(super) struct Assembly<'a, S> {
     pub(super) links: &'a MeshLinks,
     pub(super) dofs: &'a DofMap,
@@ -17,7 +17,7 @@ pub(super) struct Assembly<'a, S> {
 }
 
 impl<S: ElementBlocks> Assembly<'_, S> {
-    /// Fills the values of `columns`, which are theirs alone; halves go to other threads while they are large.
+    /// Computes the values of `columns`; large ranges are split in half between threads.
     pub(super) fn columns(&self, columns: &[Column], values: &mut [f64]) {
         if columns.len() >= PARALLEL_MIN.max(2 * CHUNK) {
             let (left, right) = columns.split_at(columns.len() / 2);
@@ -75,7 +75,7 @@ impl<S: ElementBlocks> Assembly<'_, S> {
         }
     }
 
-    /// Adds a block of vertex a of an incidence, as far as its rows and columns are in the solve.
+    /// Adds the free rows and columns of a block of vertex a of an incidence.
     fn add_block(
         &self,
         column: &Column,

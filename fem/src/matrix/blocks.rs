@@ -3,7 +3,7 @@
 use nalgebra::{Matrix3, Vector3};
 use pliant_constitutive::Lame;
 
-use crate::stuff::PerElement;
+use crate::part_material::PerElement;
 
 /// Stiffness blocks of elements.
 pub(crate) trait ElementBlocks: Sync {
@@ -28,11 +28,11 @@ impl ElementBlocks for HookeBlocks<'_> {
     }
 }
 
-/// Any law: K_ab of a ≤ b, ten blocks an element, in the order of [`BlockTable::index`].
+/// K_ab of a ≤ b for any law, ten blocks per element, in the order of [`BlockTable::index`].
 pub(crate) struct BlockTable<'a>(pub(crate) &'a [[Matrix3<f64>; 10]]);
 
 impl BlockTable<'_> {
-    /// Place of (a, b), a ≤ b.
+    /// Index of block (a, b), a ≤ b.
     pub(crate) fn index(a: usize, b: usize) -> usize {
         [0, 4, 7, 9][a] + b - a
     }

@@ -17,7 +17,7 @@ impl FemStep {
         self.time_step.forces_s() * (self.time_step.positions_s() + self.parts.damping.stiffness)
     }
 
-    /// Its parts, of elasticity and of damping.
+    /// Its elastic and viscous parts.
     pub(super) fn stiffness_factors(&self) -> [f64; 2] {
         let parts = [self.time_step.positions_s(), self.parts.damping.stiffness];
         parts.map(|part| self.time_step.forces_s() * part)
@@ -38,28 +38,28 @@ impl FemStep {
         let parts = &*self.parts;
         let dt = self.time_step.length_s;
         let alpha = parts.damping.mass;
-        self.elements.pulls(self, v, elasticity, scratch);
+        self.elements.nodal_forces(self, v, elasticity, scratch);
         let Scratch {
             field,
             residual,
-            pulls,
+            nodal_forces,
             ..
         } = scratch;
         // M(v − v0 + δtα v^θ).
-        let moved = v.iter().enumerate().map(|(vertex, v)| {
+        let change = v.iter().enumerate().map(|(vertex, v)| {
             (v - self.v[vertex]) + self.force_velocity(vertex, v) * (dt * alpha)
         });
         field.clear();
-        field.extend(moved);
+        field.extend(change);
         residual.resize(v.len(), Vector3::zeros());
         parts.mass_product(field, residual);
         let links = &parts.links;
-        let pulls = &*pulls;
+        let nodal_forces = &*nodal_forces;
         parallel::update(residual, |vertex, momentum| {
             let mut internal = Vector3::zeros();
             for incidence in links.incidences(vertex as u32) {
                 let (element, local) = links.element(incidence);
-                let [a, b, c] = &pulls[element];
+                let [a, b, c] = &nodal_forces[element];
                 match local {
                     0 => internal -= a + b + c,
                     1 => internal += a,
@@ -71,9 +71,9 @@ impl FemStep {
         });
     }
 
-    /// b, for the rest strains as they are. Laws that are linear within the step need no product with A: m is affine and
-    /// b = −m at v = 0. Others have b = A v0 − m(v0) with stresses extrapolated from the start, where A's are; what made A
-    /// semidefinite then resists only changes of velocity.
+    /// Computes b with the present rest strains. For laws that are linear within the step, m is affine and b = −m(0). For others
+    /// b = A v0 − m(v0) with stresses extrapolated from the start, where A is evaluated; the projection of tangents then resists only
+    /// changes of velocity.
     pub(super) fn write_right_hand_side(&mut self) {
         let mut scratch = std::mem::take(&mut self.scratch);
         let quadratic = self.parts.linearity != Linearity::Nonlinear;
@@ -97,7 +97,7 @@ impl FemStep {
         self.scratch = scratch;
     }
 
-    /// M's part of A.
+    /// The mass part of A.
     pub(super) fn mass_part(&self) -> MassPart<'_> {
         let factor = self.mass_factor();
         match self.parts.mass_kind {
@@ -106,8 +106,8 @@ impl FemStep {
         }
     }
 
-    /// A and b with stiffness, stress and rotations of the step as it was opened.
-    pub(super) fn linearise_as_opened(&mut self) {
+    /// A and b with stiffness, stress and rotations of `begin`.
+    pub(super) fn linearise_at_start(&mut self) {
         if self.elements.corrected {
             let mut elements = std::mem::take(&mut self.elements);
             elements.predict_targets(self);
@@ -153,7 +153,7 @@ impl Dynamics for FemStep {
     }
 
     fn precondition(&self, x: &mut [f64]) -> bool {
-        // Only where the body asks for it: another factor left by an earlier step must not change this one.
+        // Only if requested: a factor of an earlier step must have no influence on this one.
         match self.parts.preconditioning {
             Preconditioning::None => false,
             Preconditioning::RestShape => self

@@ -9,41 +9,40 @@ use crate::matrix::{BlockTable, HookeBlocks, System};
 use crate::parallel;
 use crate::rest::RestElement;
 
-/// How the stress at the end of a step follows from F there.
+/// Evaluation of the stress at the end of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Elasticity {
     /// By the law.
     Exact,
-    /// By the stress and the tangent at the start: a linear step does not reach the end of a fast motion anyway, and F there may be far
-    /// outside the range of the law.
+    /// By stress and tangent at the start: F at the end of a fast motion may be far outside the range of the law.
     Extrapolated,
 }
 
-/// Everything by element, reused from step to step.
+/// Arrays over elements, reused from step to step.
 #[derive(Debug, Default)]
 pub(super) struct ElementState {
     /// R₀; empty unless the law is corotated.
     pub(super) rotations: Vec<Matrix3<f64>>,
     /// T; empty where no element rotates.
     pub(super) targets: Vec<Matrix3<f64>>,
-    /// T of the velocities of the last `find_targets`.
-    pub(super) targets_found: Vec<Matrix3<f64>>,
+    /// T of the last `find_targets`.
+    pub(super) new_targets: Vec<Matrix3<f64>>,
     /// Largest rotation predicted for the step, rad.
     pub(super) predicted_rotation: f64,
-    /// The targets are no longer those of `begin`.
+    /// Whether the targets differ from those of `begin`.
     pub(super) corrected: bool,
-    /// ∂P/∂F at the start, of nonlinear laws; and the same without negative eigenvalues.
+    /// ∂P/∂F at the start, of nonlinear laws, and its projection without negative eigenvalues.
     tangents: Vec<Tangent>,
     convex: Vec<Tangent>,
-    /// The latter at the velocities of [`ElementState::linearise_at`]; empty: A is that of the start.
-    found: Vec<Tangent>,
+    /// Projected ∂P/∂F at the velocities of [`ElementState::linearise_at`]; empty if A is that of the start.
+    relinearised: Vec<Tangent>,
     /// √(cV) R∇N, for assembly.
     gradients: Vec<[Vector3<f64>; 4]>,
     blocks: Vec<[Matrix3<f64>; 10]>,
 }
 
 impl ElementState {
-    /// R₀ and K's stiffness at the start of a step.
+    /// Computes R₀ and the tangents of K at the start of a step.
     pub(super) fn begin(&mut self, step: &FemStep) {
         let parts = &*step.parts;
         let n = parts.elements.len();
@@ -62,7 +61,7 @@ impl ElementState {
                 self.tangents.resize_with(n, none);
                 self.convex.resize_with(n, none);
                 parallel::fill(&mut self.tangents, |e| {
-                    let material = &parts.stuff.at(e).material;
+                    let material = &parts.materials.at(e).material;
                     material.tangent(&deformation(e), &Lag::default())
                 });
                 let tangents = &self.tangents;
@@ -79,42 +78,42 @@ impl ElementState {
         }
     }
 
-    /// Takes A's stiffness to F^θ of velocities `v` of all vertices; viscosity stays that of the start.
+    /// Evaluates the elastic tangents of A at F^θ of velocities `v` of all vertices; those of viscosity stay at the start.
     pub(super) fn linearise_at(&mut self, step: &FemStep, v: &[Vector3<f64>]) {
         let parts = &*step.parts;
-        let places: Vec<Vector3<f64>> = (0..v.len())
+        let positions: Vec<Vector3<f64>> = (0..v.len())
             .map(|i| step.force_position(i, &v[i]))
             .collect();
-        self.found.clone_from(&self.convex);
-        parallel::fill(&mut self.found, |e| {
-            let F = parts.deformation(&parts.elements[e], &places);
-            let material = &parts.stuff.at(e).material;
+        self.relinearised.clone_from(&self.convex);
+        parallel::fill(&mut self.relinearised, |e| {
+            let F = parts.deformation(&parts.elements[e], &positions);
+            let material = &parts.materials.at(e).material;
             material.tangent(&F, &Lag::default()).semidefinite()
         });
     }
 
-    /// Takes A's stiffness back to the start.
+    /// Evaluates the tangents of A at the start.
     pub(super) fn forget_velocity(&mut self) {
-        self.found.clear();
+        self.relinearised.clear();
     }
 
-    /// How A and b of now have the stress.
+    /// Evaluation of the stress in the present A and b.
     pub(super) fn elasticity(&self) -> Elasticity {
-        match self.found.is_empty() {
+        match self.relinearised.is_empty() {
             true => Elasticity::Extrapolated,
             false => Elasticity::Exact,
         }
     }
 
-    /// Σ V Ψ(F) for positions `q`, J; infinite where an element that must not invert does.
+    /// Σ V Ψ(F) for positions `q`, J; infinite if an element of a barrier law is inverted.
     pub(super) fn elastic_energy(&self, step: &FemStep, q: &[Vector3<f64>]) -> f64 {
         self.sum(step, |e, element| {
             let F = step.parts.deformation(element, q);
-            let stuff = step.parts.stuff.at(e);
-            if stuff.has_barrier() && F.determinant() <= 0.0 {
+            let part = step.parts.materials.at(e);
+            if part.has_barrier() && F.determinant() <= 0.0 {
                 return f64::INFINITY;
             }
-            stuff.material.energy_density(&F, &Lag::default()) * element.volume
+            part.material.energy_density(&F, &Lag::default()) * element.volume
         })
     }
 
@@ -134,7 +133,7 @@ impl ElementState {
         values.iter().sum()
     }
 
-    /// A of the step.
+    /// Assembles A of the step.
     pub(super) fn assemble(&mut self, step: &FemStep, system: &mut System) {
         let (parts, dofs) = (&*step.parts, &step.dofs);
         let factor = step.stiffness_factor();
@@ -142,7 +141,7 @@ impl ElementState {
         let n = parts.elements.len();
         if parts.linearity == Linearity::Nonlinear {
             self.blocks.resize(n, [Matrix3::zeros(); 10]);
-            let (convex, found) = (&self.convex, &self.found);
+            let (convex, relinearised) = (&self.convex, &self.relinearised);
             let [elastic, viscous] = step.stiffness_factors();
             parallel::fill(&mut self.blocks, |e| {
                 let element = &parts.elements[e];
@@ -151,11 +150,11 @@ impl ElementState {
                 for a in 0..4 {
                     for b in a..4 {
                         let start = convex[e].block(&g[a], &g[b]);
-                        let block = match found.get(e) {
+                        let block = match relinearised.get(e) {
                             None => start * (factor * element.volume),
-                            Some(found) => {
+                            Some(tangent) => {
                                 let elastic = elastic * element.volume;
-                                found.block(&g[a], &g[b]) * elastic
+                                tangent.block(&g[a], &g[b]) * elastic
                                     + start * (viscous * element.volume)
                             }
                         };
@@ -171,8 +170,8 @@ impl ElementState {
         let mut gradients = std::mem::take(&mut self.gradients);
         parallel::fill(&mut gradients, |e| {
             let element = &parts.elements[e];
-            let turned = self.rotation(e) * (factor * element.volume).sqrt();
-            element.all_gradients().map(|g| turned * g)
+            let scaled = self.rotation(e) * (factor * element.volume).sqrt();
+            element.all_gradients().map(|g| scaled * g)
         });
         self.gradients = gradients;
         let blocks = HookeBlocks {
@@ -182,29 +181,29 @@ impl ElementState {
         system.assemble(&parts.links, dofs, mass, &blocks);
     }
 
-    /// V(P(F^θ) + βK:Ḟ^θ)∇N of vertices 1 to 3 of every element, for velocities `v` of all vertices.
-    pub(super) fn pulls(
+    /// V(P(F^θ) + βK:Ḟ^θ)∇N of vertices 1 to 3 of every element, for velocities `v` of all vertices, N.
+    pub(super) fn nodal_forces(
         &self,
         step: &FemStep,
         v: &[Vector3<f64>],
         elasticity: Elasticity,
         scratch: &mut Scratch,
     ) {
-        let place = |i: usize| step.force_position(i, &v[i]);
+        let position = |i: usize| step.force_position(i, &v[i]);
         let rate = |i: usize| step.force_velocity(i, &v[i]);
-        self.write_pulls(step, place, rate, elasticity, scratch);
+        self.write_nodal_forces(step, position, rate, elasticity, scratch);
     }
 
     /// The same at the start of the step.
-    pub(super) fn start_pulls(&self, step: &FemStep, scratch: &mut Scratch) {
-        let (place, rate) = (|i: usize| step.q[i], |i: usize| step.v[i]);
-        self.write_pulls(step, place, rate, Elasticity::Exact, scratch);
+    pub(super) fn start_nodal_forces(&self, step: &FemStep, scratch: &mut Scratch) {
+        let (position, rate) = (|i: usize| step.q[i], |i: usize| step.v[i]);
+        self.write_nodal_forces(step, position, rate, Elasticity::Exact, scratch);
     }
 
-    fn write_pulls(
+    fn write_nodal_forces(
         &self,
         step: &FemStep,
-        place: impl Fn(usize) -> Vector3<f64>,
+        position: impl Fn(usize) -> Vector3<f64>,
         rate: impl Fn(usize) -> Vector3<f64>,
         elasticity: Elasticity,
         scratch: &mut Scratch,
@@ -212,17 +211,21 @@ impl ElementState {
         let parts = &*step.parts;
         let n = step.q.len();
         let beta = parts.damping.stiffness;
-        let Scratch { field, pulls, .. } = scratch;
-        pulls.resize(parts.elements.len(), [Vector3::zeros(); 3]);
+        let Scratch {
+            field,
+            nodal_forces,
+            ..
+        } = scratch;
+        nodal_forces.resize(parts.elements.len(), [Vector3::zeros(); 3]);
         field.clear();
         if parts.linearity == Linearity::Nonlinear {
-            field.extend((0..n).map(place));
+            field.extend((0..n).map(position));
             let rates: Vec<Vector3<f64>> = (0..n).map(rate).collect();
             let field = &*field;
-            parallel::fill(pulls, |e| {
+            parallel::fill(nodal_forces, |e| {
                 let element = &parts.elements[e];
                 let end = parts.deformation(element, field);
-                let material = &parts.stuff.at(e).material;
+                let material = &parts.materials.at(e).material;
                 let elastic = |F: &Matrix3<f64>| material.first_piola(F, &Lag::default());
                 let mut stress = match elasticity {
                     Elasticity::Exact => elastic(&end),
@@ -234,15 +237,15 @@ impl ElementState {
                 if beta > 0.0 {
                     stress += self.convex[e].apply(&element.gradient(&rates)) * beta;
                 }
-                element.pull(&stress)
+                element.nodal_forces(&stress)
             });
             return;
         }
         // Elastic and viscous stress are linear in one field: y = x + βẋ.
-        field.extend((0..n).map(|i| place(i) + rate(i) * beta));
+        field.extend((0..n).map(|i| position(i) + rate(i) * beta));
         let field = &*field;
         let viscous_target = self.viscous_target(step);
-        parallel::fill(pulls, |e| {
+        parallel::fill(nodal_forces, |e| {
             let element = &parts.elements[e];
             let rotation = self.rotation(e);
             let mut strain = corotated_stretch(&rotation, &parts.deformation(element, field));
@@ -251,14 +254,14 @@ impl ElementState {
             }
             if let Some(target) = self.targets.get(e) {
                 // T + (β/δt)(T − I) in place of I.
-                let ahead = target - Matrix3::identity();
-                strain -= ahead * (1.0 + viscous_target);
+                let rotation_strain = target - Matrix3::identity();
+                strain -= rotation_strain * (1.0 + viscous_target);
             }
-            element.pull(&(rotation * parts.lames.at(e).hooke().stress(&strain)))
+            element.nodal_forces(&(rotation * parts.lames.at(e).hooke().stress(&strain)))
         });
     }
 
-    /// β/δt: damping must not resist the rotation itself, whose chord shrinks the element at the rate (T − I)/δt.
+    /// β/δt. Damping must not resist rotation, whose chord has the strain rate (T − I)/δt.
     fn viscous_target(&self, step: &FemStep) -> f64 {
         step.parts.damping.stiffness / step.time_step.length_s
     }
@@ -275,12 +278,12 @@ impl ElementState {
         let beta = parts.damping.stiffness;
         let (forces_s, positions_s) = (step.time_step.forces_s(), step.time_step.positions_s());
         let ends = |i: usize| step.force_position(i, &v[i]);
-        let places: Vec<Vector3<f64>> = (0..v.len()).map(ends).collect();
+        let positions: Vec<Vector3<f64>> = (0..v.len()).map(ends).collect();
         for (e, element) in parts.elements.iter().enumerate() {
             let dF = element.gradient(x);
             let stress = if parts.linearity == Linearity::Nonlinear {
-                let F = parts.deformation(element, &places);
-                let material = &parts.stuff.at(e).material;
+                let F = parts.deformation(element, &positions);
+                let material = &parts.materials.at(e).material;
                 let elastic = material.tangent(&F, &Lag::default()).apply(&dF);
                 let viscous = self.convex[e].apply(&dF);
                 (elastic * positions_s + viscous * beta) * forces_s
@@ -289,15 +292,15 @@ impl ElementState {
                 let lame = *parts.lames.at(e);
                 Tangent::Hooke { rotation, lame }.apply(&dF) * step.stiffness_factor()
             };
-            add_pull(element, &stress, y);
+            add_nodal_forces(element, &stress, y);
         }
     }
 }
 
 /// Adds V P ∇N to the four vertices of an element.
-fn add_pull(element: &RestElement, stress: &Matrix3<f64>, y: &mut [Vector3<f64>]) {
-    let [a, b, c] = element.pull(stress);
-    for (vertex, pull) in element.vertices.iter().zip([-(a + b + c), a, b, c]) {
-        y[*vertex as usize] += pull;
+fn add_nodal_forces(element: &RestElement, stress: &Matrix3<f64>, y: &mut [Vector3<f64>]) {
+    let [a, b, c] = element.nodal_forces(stress);
+    for (vertex, force) in element.vertices.iter().zip([-(a + b + c), a, b, c]) {
+        y[*vertex as usize] += force;
     }
 }

@@ -1,10 +1,10 @@
-//! The implicit equations of nonlinear laws in full: A and b about any velocities, and the potential for a line search.
+//! The implicit equations of nonlinear laws: A and b about any velocities, and the potential for a line search.
 //!
 //! ```text
 //! E(v) = ½ ‖v − v0‖²_M + δt (α ‖v^θ‖²_M + β ‖v^θ‖²_K)/2θ + Ψ(q^θ)/(θ θ_vq) − δt vᵀf_ext,     ∇E = m
 //! ```
 //!
-//! K is that of the start of the step, as in m: damping is linear within a step.
+//! K is that at the start of the step, as in m: damping is linear within a step.
 
 use nalgebra::Vector3;
 use pliant_contact_sap::Dynamics;
@@ -38,10 +38,10 @@ impl FemStep {
         let parts = &*self.parts;
         let mut all = Vec::new();
         self.all_velocities(v, &mut all);
-        let places: Vec<Vector3<f64>> = (0..all.len())
+        let positions: Vec<Vector3<f64>> = (0..all.len())
             .map(|i| self.force_position(i, &all[i]))
             .collect();
-        let elastic = self.elements.elastic_energy(self, &places);
+        let elastic = self.elements.elastic_energy(self, &positions);
         if !elastic.is_finite() {
             return f64::INFINITY;
         }

@@ -1,4 +1,4 @@
-//! What a step is given: checked, and turned into what is held and what pulls.
+//! Input of a step: checks, held velocities and external forces.
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{BodyError, BodyState, StepInput};
@@ -53,11 +53,11 @@ impl FemStep {
                 });
             }
         }
-        let turned = control
+        let has_torque = control
             .loads
             .iter()
             .any(|load| load.torque_W != Vector3::zeros());
-        if turned {
+        if has_torque {
             return Err(BodyError::Unsupported {
                 what: "torque on a point; use a pair of forces",
             });
@@ -65,7 +65,7 @@ impl FemStep {
         Ok(())
     }
 
-    /// Which components leave the solve, and the velocities they are held at.
+    /// Sets the held components and their velocities.
     pub(super) fn hold(&mut self, input: &StepInput<'_>) {
         self.held.clone_from(&self.parts.fixed);
         for (held, v) in self.held.iter().zip(&mut self.v) {

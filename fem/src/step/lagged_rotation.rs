@@ -17,24 +17,24 @@ use pliant_contact_sap::{BodyError, Dynamics, Integration};
 use super::FemStep;
 use super::elements::ElementState;
 use crate::body::{Preconditioning, Rotation};
-use crate::free_motion::{Digits, Exactness, RestKey};
+use crate::free_motion::{Accuracy, Precision, RestKey};
 use crate::material::Linearity;
 use crate::matrix::{HookeBlocks, System};
 use crate::parallel;
 
 /// Rotations up to this (rad) in a step change T by less than 1e-4 and need no correction.
 const ROTATION_CORRECTED: f64 = 0.014;
-/// Changes of T up to this need no further solve
+/// Largest change of T without a further solve by free motion.
 const TARGET_CHANGE_MIN: f64 = 1e-4;
-/// or, where the solve includes contact, up to this
+/// Largest change of T without a further solve with contact.
 const TARGET_CHANGE_IN_CONTACT: f64 = 1e-3;
-/// or, of rotations up to [`ROTATION_WARNED`], this part of the largest T − I, which is the part of the chord's error that remains.
-const TARGET_PART_IN_CONTACT: f64 = 0.05;
+/// The same relative to the largest T − I, for rotations up to [`ROTATION_WARNED`]: the fraction of the chord's error that remains.
+const TARGET_RELATIVE_CHANGE_IN_CONTACT: f64 = 0.05;
 /// Rotations up to this (rad) are computed from the rates alone, with an error of θ⁴/24.
 const ROTATION_SMALL: f64 = 1e-3;
 /// Below this T is I to round-off.
 const ROTATION_NONE: f64 = 1e-8;
-/// Rotations beyond this (rad) were not tested.
+/// Rotations beyond this (rad) are untested.
 pub(super) const ROTATION_WARNED: f64 = 0.6;
 
 impl ElementState {
@@ -74,7 +74,7 @@ impl ElementState {
     /// Finds T at the end of a step with velocities `v`, and returns the largest difference from the present T.
     fn find_targets(&mut self, step: &FemStep, v: &[Vector3<f64>]) -> f64 {
         let parts = &*step.parts;
-        let mut targets = std::mem::take(&mut self.targets_found);
+        let mut targets = std::mem::take(&mut self.new_targets);
         targets.resize(parts.elements.len(), Matrix3::identity());
         let moved = v
             .iter()
@@ -84,7 +84,7 @@ impl ElementState {
         parallel::fill(&mut targets, |e| {
             let [before, after] =
                 [&step.q, &ends].map(|q| parts.deformation(&parts.elements[e], q));
-            // The rotation nearest to an inverted F is not one that the element makes.
+            // The polar rotation of an inverted F is not that of the element.
             if before.determinant() <= 0.0 || after.determinant() <= 0.0 {
                 return Matrix3::identity();
             }
@@ -95,19 +95,19 @@ impl ElementState {
             None => Matrix3::identity(),
         };
         let change = parallel::largest(targets.len(), |e| (targets[e] - before(e)).norm());
-        self.targets_found = targets;
+        self.new_targets = targets;
         change
     }
 
-    /// How far T may be from that of velocities found with contact.
+    /// Largest allowed change of T with contact.
     pub(super) fn target_tolerance(&self) -> f64 {
-        let targets = &self.targets_found;
+        let targets = &self.new_targets;
         let identity = Matrix3::identity();
         let rotated = parallel::largest(targets.len(), |e| (targets[e] - identity).norm());
         // ‖sym Q − I‖ = √2 (1 − cos θ).
         match rotated > SQRT_2 * (1.0 - ROTATION_WARNED.cos()) {
             true => TARGET_CHANGE_IN_CONTACT,
-            false => TARGET_CHANGE_IN_CONTACT.max(TARGET_PART_IN_CONTACT * rotated),
+            false => TARGET_CHANGE_IN_CONTACT.max(TARGET_RELATIVE_CHANGE_IN_CONTACT * rotated),
         }
     }
 
@@ -138,7 +138,12 @@ impl FemStep {
 
     /// Corrects T and b by the free motion with the same A, if elements rotate enough; returns the free motion then.
     pub(super) fn update_targets_in_free_motion(&mut self) -> Result<Option<&[f64]>, BodyError> {
-        if self.elements.predicted_rotation.max(self.swing()) < ROTATION_CORRECTED {
+        if self
+            .elements
+            .predicted_rotation
+            .max(self.rotation_by_net_force())
+            < ROTATION_CORRECTED
+        {
             return Ok(None);
         }
         self.provide_rest_factor()?;
@@ -146,14 +151,13 @@ impl FemStep {
         let mut v = std::mem::take(&mut self.free);
         v.clone_from(&self.start);
         let mut free_motion = std::mem::take(&mut self.free_motion);
-        let solved =
-            free_motion.solve(&self.system, rotation.as_ref(), Exactness::Estimate, &mut v);
+        let solved = free_motion.solve(&self.system, rotation.as_ref(), Accuracy::Inexact, &mut v);
         if solved.is_ok() && self.target_error(&v) > TARGET_CHANGE_MIN {
             self.update_targets();
         }
-        let exactness = Exactness::Solution;
+        let accuracy = Accuracy::Full;
         let solved = solved
-            .and_then(|()| free_motion.solve(&self.system, rotation.as_ref(), exactness, &mut v));
+            .and_then(|()| free_motion.solve(&self.system, rotation.as_ref(), accuracy, &mut v));
         self.free_motion = free_motion;
         self.free = v;
         match solved {
@@ -178,23 +182,23 @@ impl FemStep {
     /// Sets T to that of the last [`FemStep::target_error`], and computes b with it.
     pub(super) fn update_targets(&mut self) {
         let elements = &mut self.elements;
-        std::mem::swap(&mut elements.targets, &mut elements.targets_found);
+        std::mem::swap(&mut elements.targets, &mut elements.new_targets);
         elements.corrected = true;
         self.write_right_hand_side();
     }
 
-    /// A factor of A at rest, for steps as long as this one.
+    /// Factors A at rest for steps of the present length.
     pub(super) fn provide_rest_factor(&mut self) -> Result<(), BodyError> {
         let key = RestKey {
             mass: self.mass_factor(),
             stiffness: self.stiffness_factor(),
         };
         let mut free_motion = std::mem::take(&mut self.free_motion);
-        let digits = match self.parts.preconditioning {
-            Preconditioning::None => Digits::Single,
-            Preconditioning::RestShape => Digits::Double,
+        let precision = match self.parts.preconditioning {
+            Preconditioning::None => Precision::Single,
+            Preconditioning::RestShape => Precision::Double,
         };
-        let provided = free_motion.provide_rest(key, digits, || {
+        let provided = free_motion.provide_rest(key, precision, || {
             let parts = &*self.parts;
             let mut system = System::default();
             system.lay_out(&parts.links, &self.dofs);
@@ -233,8 +237,8 @@ impl FemStep {
         Some(polar_rotation(&moment))
     }
 
-    /// By how much the net force rotates a body that is held somewhere within the step, rad: δt² |net force|/(mass · size).
-    fn swing(&self) -> f64 {
+    /// Estimate of the rotation of a partly held body by the net force within the step, rad: δt² |net force|/(mass · size).
+    fn rotation_by_net_force(&self) -> f64 {
         if !self.dofs.holds_any() {
             return 0.0;
         }
@@ -254,7 +258,7 @@ impl FemStep {
 
 fn indefinite() -> BodyError {
     BodyError::Model(
-        "A is not positive definite to round-off: stiffness exceeds mass by more than 1e15; take a smaller time step"
+        "A is not positive definite to round-off: stiffness exceeds mass by more than 1e15; use a smaller time step"
             .into(),
     )
 }
@@ -265,7 +269,7 @@ mod tests {
     use nalgebra::Rotation3;
 
     #[test]
-    fn the_sine_of_a_rotation_is_read_off_its_chord() {
+    fn the_sine_of_a_rotation_follows_from_its_chord() {
         let w: Vector3<f64> = Vector3::new(0.2, -0.1, 0.3);
         let Q = Rotation3::from_scaled_axis(w);
         // R₀ = Q R_prev: δF = R₀ − R_prev, and in the frame of R₀ that is I − Qᵀ.

@@ -9,12 +9,12 @@ use crate::material::Linearity;
 use crate::parallel;
 
 impl FemStep {
-    /// Refuses elements of a barrier law that are inverted.
+    /// Rejects inverted elements of a barrier law.
     pub(super) fn refuse_inverted(&self, q: &[Vector3<f64>], when: &str) -> Result<(), BodyError> {
         let parts = &*self.parts;
         let det = |e: usize| parts.deformation(&parts.elements[e], q).determinant();
-        let lost = |e: usize| parts.stuff.at(e).has_barrier() && det(e) <= 0.0;
-        let Some((first, many)) = parallel::count(parts.elements.len(), lost) else {
+        let inverted = |e: usize| parts.materials.at(e).has_barrier() && det(e) <= 0.0;
+        let Some((first, many)) = parallel::count(parts.elements.len(), inverted) else {
             return Ok(());
         };
         let more = match many {
@@ -22,7 +22,7 @@ impl FemStep {
             n => format!(" and {} more", n - 1),
         };
         Err(BodyError::Model(format!(
-            "tetrahedron {first} (vertices {:?}){more} is inverted {when}, det F = {:.3e}, where this material's energy is infinite; take a smaller time step, or a law that bears inversion such as stable-neo-hookean",
+            "tetrahedron {first} (vertices {:?}){more} is inverted {when}, det F = {:.3e}, where this material's energy is infinite; use a smaller time step, or a law that is defined for inverted elements, such as stable-neo-hookean",
             parts.elements[first].vertices,
             det(first)
         )))
@@ -34,7 +34,7 @@ impl FemStep {
         let det = |e: usize| parts.deformation(&parts.elements[e], q).determinant();
         if let Some((first, many)) = parallel::count(parts.elements.len(), |e| det(e) <= 0.0) {
             warnings.push(format!(
-                "{many} of {} tetrahedra are inverted, the first is {first} (vertices {:?}), det F = {:.3e}; their surface gives no contact",
+                "{many} of {} tetrahedra are inverted, the first is {first} (vertices {:?}), det F = {:.3e}; their surfaces make no contact",
                 parts.elements.len(),
                 parts.elements[first].vertices,
                 det(first)
@@ -44,7 +44,7 @@ impl FemStep {
             let rotation = self.elements.largest_rotation(self, v);
             if rotation > ROTATION_WARNED {
                 warnings.push(format!(
-                    "an element rotated by {rotation:.2} rad in one step; beyond {ROTATION_WARNED} the linear corotated law swells: take a smaller time step"
+                    "an element rotated by {rotation:.2} rad in one step; beyond {ROTATION_WARNED} the linear corotated law overestimates volume: use a smaller time step"
                 ));
             }
         }

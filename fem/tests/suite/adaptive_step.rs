@@ -1,4 +1,4 @@
-//! Steps that follow their error: a soft cube that vibrates, and one that falls on the floor and rebounds.
+//! Adaptive steps: a soft cube that vibrates, and one that falls on the floor and rebounds.
 
 use crate::support::{UNDAMPED, built, corotated};
 use nalgebra::{Isometry3, Vector3};
@@ -13,7 +13,7 @@ use pliant_hydroelastic::{ContactMaterial, Shape};
 
 const SECONDS: f64 = 0.03;
 
-/// A cube of 0.1 m that meets the floor at 0.3 m/s after a tenth of the time.
+/// A cube of 0.1 m that hits the floor at 0.3 m/s after a tenth of the time.
 fn world() -> World {
     let material = ContactMaterial {
         stiffness: 1e4,

@@ -1,4 +1,4 @@
-//! Bodies and laws that cannot be: errors that name what, where and which value; and warnings where it is only suspicious.
+//! Invalid bodies and laws: errors name the parameter, its location and its value. Suspicious ones have warnings.
 
 use crate::support::{Alone, built, corotated};
 use nalgebra::Vector3;
@@ -22,7 +22,7 @@ fn refused(builder: FemBuilder) -> FemError {
 }
 
 #[track_caller]
-fn says(text: &impl ToString, words: &[&str]) {
+fn check_text(text: &impl ToString, words: &[&str]) {
     let text = text.to_string();
     for word in words {
         assert!(text.contains(word), "{word:?} is not in:\n{text}");
@@ -30,11 +30,11 @@ fn says(text: &impl ToString, words: &[&str]) {
 }
 
 #[test]
-fn constants_that_no_solid_has_are_refused_with_their_values() {
+fn invalid_constants_are_rejected_with_their_values() {
     for ratio in [0.5, 0.7, -1.0, f64::NAN] {
         let refused = Lame::from_young_poisson(1e5, ratio).unwrap_err();
         assert!(refused.parameter == "poissons_ratio");
-        says(
+        check_text(
             &refused,
             &["poissons_ratio", &ratio.to_string(), "(-1, 0.5)"],
         );
@@ -42,7 +42,7 @@ fn constants_that_no_solid_has_are_refused_with_their_values() {
     for modulus in [0.0, -1e5, f64::INFINITY] {
         let refused = Lame::from_young_poisson(modulus, 0.3).unwrap_err();
         assert!(refused.parameter == "youngs_modulus");
-        says(
+        check_text(
             &refused,
             &["youngs_modulus", &modulus.to_string(), "positive"],
         );
@@ -50,14 +50,14 @@ fn constants_that_no_solid_has_are_refused_with_their_values() {
     for density in [0.0, -1.0, f64::NAN] {
         let refused = refused(FemBuilder::new(block(), corotated(1e5, 0.4), density));
         assert!(matches!(refused, FemError::Density(_)));
-        says(&refused, &["density", &density.to_string()]);
+        check_text(&refused, &["density", &density.to_string()]);
     }
 }
 
 const ONE: &str = "# vtk DataFile Version 3.0\nbear\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n0 0 0\n1 0 0\n0 1 0\n0 0 1\nCELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10\n";
 
 #[test]
-fn meshes_that_are_none_are_refused_with_their_file_and_element() {
+fn invalid_meshes_are_rejected_with_file_and_element() {
     let read = |from: &str, to: &str| {
         assert!(ONE.contains(from));
         let text = ONE.replace(from, to);
@@ -66,29 +66,29 @@ fn meshes_that_are_none_are_refused_with_their_file_and_element() {
     assert!(read("bear", "bear").is_ok());
     let empty = "CELLS 0 0\nCELL_TYPES 0\n";
     let cells = &ONE[ONE.find("CELLS").unwrap()..];
-    says(
+    check_text(
         &read(cells, empty).unwrap_err(),
         &["bear.vtk", "4 vertices but no cells"],
     );
-    says(
+    check_text(
         &read("0 1 0\n", "0 nan 0\n").unwrap_err(),
         &["bear.vtk:8:", "point 2", "nan"],
     );
     let flat = read("0 0 1\n", "0.3 0.3 0\n").unwrap_err();
-    says(&flat, &["bear.vtk:11:", "cell 0"]);
+    check_text(&flat, &["bear.vtk:11:", "cell 0"]);
     let none = TetMesh::build(Vec::new(), Vec::new(), &TetOptions::default());
-    says(&none.unwrap_err(), &["no "]);
+    check_text(&none.unwrap_err(), &["no "]);
 }
 
 #[test]
-fn impossible_supports_are_refused_by_name() {
+fn invalid_supports_are_rejected_by_name() {
     let all_fixed = builder().fix(Region::All, &Axis::ALL);
     assert!(matches!(refused(all_fixed), FemError::NothingMoves(24)));
     let end = || Region::Vertices(vec![0, 4]);
     let both = builder()
         .fix(end(), &Axis::ALL)
         .anchor(Region::Vertices(vec![4]), AnchorCompliance::NearRigid);
-    says(&refused(both), &["vertex 4", "fixed and anchored"]);
+    check_text(&refused(both), &["vertex 4", "fixed and anchored"]);
     let far = Region::Ball {
         center: Vector3::repeat(9.0),
         radius: 1.0,
@@ -99,40 +99,40 @@ fn impossible_supports_are_refused_by_name() {
         stiffness: 0.0,
         relaxation_time_s: 0.0,
     };
-    says(
+    check_text(
         &refused(builder().anchor(end(), slack)),
         &["anchor stiffness"],
     );
 }
 
 #[test]
-fn impossible_damping_and_balls_are_refused_by_name() {
+fn invalid_damping_and_radii_are_rejected_by_name() {
     let negative = Rayleigh {
         mass: 0.0,
         stiffness: -1e-3,
     };
-    says(&refused(builder().damping(negative)), &["beta", "-0.001"]);
+    check_text(&refused(builder().damping(negative)), &["beta", "-0.001"]);
     let words = ["contact_radius = 0.05", "choose less"];
-    says(&refused(builder().contact_radius(0.05)), &words);
+    check_text(&refused(builder().contact_radius(0.05)), &words);
 }
 
 #[test]
-fn doubtful_bodies_are_built_and_reported() {
+fn suspicious_bodies_are_built_and_reported() {
     let millimetres = tet_cuboid(Vector3::new(60.0, 40.0, 30.0), [3, 2, 1]).unwrap();
     let (_, report) = FemBuilder::new(millimetres, corotated(1e5, 0.4), 1000.0)
         .build()
         .unwrap();
-    says(&report, &["120.000 m large", "1.0e5 Pa", "scale 0.001"]);
+    check_text(&report, &["120.000 m large", "1.0e5 Pa", "scale 0.001"]);
     let (_, report) = FemBuilder::new(block(), corotated(1e5, 0.499), 1000.0)
         .build()
         .unwrap();
-    says(&report, &["lock"]);
+    check_text(&report, &["lock"]);
     let (_, report) = builder().build().unwrap();
     assert!(report.entries.is_empty(), "{report}");
 }
 
 #[test]
-fn bodies_in_pieces_or_on_an_edge_are_reported() {
+fn disconnected_and_non_manifold_bodies_are_reported() {
     let corners = [
         Vector3::zeros(),
         Vector3::x(),
@@ -149,13 +149,13 @@ fn bodies_in_pieces_or_on_an_edge_are_reported() {
             .unwrap();
         report
     };
-    // Two that share an edge and no face.
+    // Two tetrahedra that share an edge and no face.
     let hinged = report(&corners, vec![[0, 1, 2, 3], [0, 1, 4, 5]]);
-    says(&hinged, &["the boundary is no manifold", "edge"]);
+    check_text(&hinged, &["the boundary is no manifold", "edge"]);
     let far = corners[..4].iter().map(|v| v + Vector3::repeat(3.0));
     let two: Vec<_> = corners[..4].iter().copied().chain(far).collect();
     let apart = report(&two, vec![[0, 1, 2, 3], [4, 5, 6, 7]]);
-    says(&apart, &["2 separate pieces, of 1, 1 tetrahedra"]);
+    check_text(&apart, &["2 separate pieces, of 1, 1 tetrahedra"]);
 }
 
 #[test]
@@ -187,9 +187,9 @@ fn an_inverted_element_is_an_error_of_a_barrier_law_and_a_warning_of_the_corotat
         "det F = -",
         "stable-neo-hookean",
     ];
-    says(&refused, &words);
+    check_text(&refused, &words);
     let warned = through_its_base(LawKind::LinearCorotated).unwrap();
-    says(
+    check_text(
         &warned,
         &["1 of 1 tetrahedra", "the first is 0", "det F = -"],
     );

@@ -1,4 +1,4 @@
-//! Vertices of finite-element bodies tied to rigid ones and to the world.
+//! Constraints between vertices of finite-element bodies and rigid bodies or the world.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use pliant_coupling::{
 use pliant_fem::{Axis, FemBuilder, Region};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
 
-/// A soft cube on top of a free rigid one, every vertex of its lower face tied to it.
-fn tied(upper: FemBuilder) -> (WorldBuilder, BodyIdx, BodyIdx) {
+/// A soft cube on top of a free rigid one, every vertex of its lower face constrained to it.
+fn joined(upper: FemBuilder) -> (WorldBuilder, BodyIdx, BodyIdx) {
     let upper = built(upper);
     let mut builder = WorldBuilder::default();
     let mut model = ModelBuilder::new("weight");
@@ -45,7 +45,7 @@ fn tied(upper: FemBuilder) -> (WorldBuilder, BodyIdx, BodyIdx) {
             X_FA: Isometry3::translation(p_F.x, p_F.y, p_F.z),
         };
         let point = Anchor::Point { body: soft, point };
-        // Either way round.
+        // In either order.
         let (a, b) = if k % 2 == 0 {
             (point, frame)
         } else {
@@ -63,12 +63,12 @@ fn tied(upper: FemBuilder) -> (WorldBuilder, BodyIdx, BodyIdx) {
 }
 
 #[test]
-fn a_rigid_body_glued_to_a_soft_one_hangs_by_its_weight() {
+fn constraints_carry_the_weight_of_a_rigid_body_below_a_soft_one() {
     let ceiling = Region::HalfSpace {
         point: Vector3::z() * 0.05,
         normal: -Vector3::z(),
     };
-    let (builder, _, rigid) = tied(soft_cube().fix(ceiling, &Axis::ALL));
+    let (builder, _, rigid) = joined(soft_cube().fix(ceiling, &Axis::ALL));
     let world = builder.build().unwrap();
     let mut state = world.default_state();
     let mut pull = Vector3::zeros();
@@ -93,8 +93,8 @@ fn a_rigid_body_glued_to_a_soft_one_hangs_by_its_weight() {
 }
 
 #[test]
-fn glued_bodies_keep_their_momenta_in_free_flight() {
-    let (mut builder, soft, rigid) = tied(soft_cube());
+fn joined_bodies_conserve_their_momenta_in_free_flight() {
+    let (mut builder, soft, rigid) = joined(soft_cube());
     builder.gravity(Vector3::zeros());
     let world = builder.build().unwrap();
     let mut state = world.default_state();
@@ -125,12 +125,12 @@ fn glued_bodies_keep_their_momenta_in_free_flight() {
         linear < 1e-9 * before.linear_momentum_W.norm(),
         "{linear:e}"
     );
-    // First order in the step, a sixth of a turn.
+    // First order in the step, during a sixth of a rotation.
     assert!(share < 0.01, "{share}");
 }
 
 #[test]
-fn a_weld_of_a_point_is_refused() {
+fn a_weld_of_a_point_is_rejected() {
     let mut builder = WorldBuilder::default();
     let soft = builder.add_body("soft", Box::new(built(soft_cube())));
     builder.add_constraint(Constraint {
@@ -155,7 +155,7 @@ fn a_weld_of_a_point_is_refused() {
 }
 
 #[test]
-fn a_vertex_tied_to_the_world_stays_and_one_that_is_not_there_is_refused() {
+fn a_vertex_constrained_to_the_world_stays_and_an_unknown_one_is_rejected() {
     let constraint = |point: u32| {
         let mut builder = WorldBuilder::default();
         let body = builder.add_body("soft", Box::new(built(soft_cube())));
@@ -187,8 +187,8 @@ fn a_vertex_tied_to_the_world_stays_and_one_that_is_not_there_is_refused() {
 }
 
 #[test]
-fn a_vertex_that_is_fixed_and_tied_at_once_is_refused_by_name() {
-    let tied = |axes: &[Axis]| {
+fn a_vertex_both_fixed_and_constrained_is_rejected_by_name() {
+    let error = |axes: &[Axis]| {
         let mut builder = WorldBuilder::default();
         let fixed = soft_cube().fix(Region::Vertices(vec![3, 4]), axes);
         let body = builder.add_body("cushion", Box::new(built(fixed)));
@@ -204,10 +204,10 @@ fn a_vertex_that_is_fixed_and_tied_at_once_is_refused_by_name() {
         });
         builder.build().err().map(|e| e.to_string())
     };
-    let refused = tied(&Axis::ALL).unwrap_or_default();
+    let refused = error(&Axis::ALL).unwrap_or_default();
     for word in ["\"base\"", "vertex 4", "\"cushion\"", "fixed already"] {
         assert!(refused.contains(word), "{refused}");
     }
-    // In one direction it is fixed, in the others it is tied.
-    assert_eq!(tied(&[Axis::Z]), None);
+    // Fixed along one axis, constrained along the others.
+    assert_eq!(error(&[Axis::Z]), None);
 }

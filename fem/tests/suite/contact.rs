@@ -1,5 +1,5 @@
-//! Finite-element bodies in contact: with fixed shapes, with robots' links and with each other. Surfaces touch by their vertices or by
-//! their triangles and tetrahedra.
+//! Finite-element bodies in contact with fixed shapes, with robots' links and with each other, by the vertices or by the triangles and
+//! tetrahedra of their surfaces.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::support::{UNDAMPED, built, corotated};
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_contact_sap::{FrictionLimit, SolverKind, StopCriteria, SupportReaction};
 use pliant_coupling::{
-    BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, GeometryIdx, Mount, State,
-    StepReport, Stepper, StrongImplicit, WorldBuilder,
+    BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, GeometryIdx, LaggedModel, Mount,
+    SapModel, SimilarModel, State, StepReport, Stepper, StrongImplicit, WorldBuilder,
 };
 use pliant_fem::{Axis, FemBuilder, Region};
 use pliant_hydroelastic::Shape;
@@ -21,22 +21,26 @@ use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,
 };
 
-const MODELS: [ContactModel; 4] = [
-    ContactModel::Lagged(FrictionLimit::LocalImplicit),
-    ContactModel::Lagged(FrictionLimit::Lagged),
-    ContactModel::Similar,
-    ContactModel::Sap,
-];
+fn models() -> [Arc<dyn ContactModel>; 4] {
+    [
+        Arc::new(LaggedModel::default()),
+        Arc::new(LaggedModel {
+            friction_limit: FrictionLimit::Lagged,
+        }),
+        Arc::new(SimilarModel),
+        Arc::new(SapModel),
+    ]
+}
 
-fn every_contact() -> impl Iterator<Item = (ContactModel, Touch)> {
-    MODELS
+fn every_contact() -> impl Iterator<Item = (Arc<dyn ContactModel>, Touch)> {
+    models()
         .into_iter()
-        .flat_map(|model| TOUCHES.map(|touch| (model, touch)))
+        .flat_map(|model| TOUCHES.map(|touch| (model.clone(), touch)))
 }
 
 /// A soft block on a plane tilted by tan θ = 0.364 (that is, under tilted gravity): its acceleration along the plane over
 /// the last of two seconds, m/s², and its speed at the end.
-fn on_incline(model: ContactModel, touch: Touch, friction: f64) -> (f64, f64) {
+fn on_incline(model: Arc<dyn ContactModel>, touch: Touch, friction: f64) -> (f64, f64) {
     let angle = 0.364_f64.atan();
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::new(angle.sin(), 0.0, -angle.cos()) * 9.81);
@@ -46,7 +50,7 @@ fn on_incline(model: ContactModel, touch: Touch, friction: f64) -> (f64, f64) {
         ..ContactSettings::default()
     });
     add_floor(&mut builder, surface(friction));
-    // Stiff rubber: what a contact creeps goes with the inverse of what resists at its vertex.
+    // Stiff rubber: the creep of a contact is proportional to the compliance at its vertex.
     let body = cube(1e7, Isometry3::translation(0.0, 0.0, 0.05));
     let (block, _) = add_soft(&mut builder, "block", body, surface(friction), touch);
     let world = builder.build().unwrap();
@@ -62,15 +66,15 @@ fn on_incline(model: ContactModel, touch: Touch, friction: f64) -> (f64, f64) {
 fn a_block_on_an_incline_sticks_above_its_critical_friction_and_slides_below() {
     let angle = 0.364_f64.atan();
     for (model, touch) in every_contact() {
-        let (_, speed) = on_incline(model, touch, 0.4);
+        let (_, speed) = on_incline(model.clone(), touch, 0.4);
         eprintln!("{model:?}, {touch:?}: creeps at {speed:.2e} m/s");
-        // A surface holds, vertices creep.
+        // Surfaces stick, vertices creep.
         let most = if touch == Touch::Surface { 1e-12 } else { 1e-6 };
         assert!(
             speed.abs() < most,
             "{model:?}, {touch:?}: {speed:e} m/s at μ 0.4"
         );
-        let (acceleration, _) = on_incline(model, touch, 0.3);
+        let (acceleration, _) = on_incline(model.clone(), touch, 0.3);
         let exact = 9.81 * (angle.sin() - 0.3 * angle.cos());
         eprintln!("{model:?}, {touch:?}: slides with {acceleration:.5} of {exact:.5} m/s²");
         assert!(
@@ -107,9 +111,9 @@ fn add_plate(
     (body, geometry)
 }
 
-/// A block of 1 kg between two plates that press with 10 N for two seconds: the force from the left at the end, N, the block's speed
-/// then, and its mean acceleration from 0.15 to 0.3 s, m/s².
-fn between_plates(model: ContactModel, touch: Touch, friction: f64) -> (f64, f64, f64) {
+/// A block of 1 kg clamped between two plates with 10 N for two seconds: the final force of the left plate, N, the final speed of the
+/// block, m/s, and its mean acceleration from 0.15 to 0.3 s, m/s².
+fn between_plates(model: Arc<dyn ContactModel>, touch: Touch, friction: f64) -> (f64, f64, f64) {
     let mut builder = WorldBuilder::default();
     builder.contact(ContactSettings {
         model,
@@ -142,7 +146,7 @@ fn between_plates(model: ContactModel, touch: Touch, friction: f64) -> (f64, f64
 fn a_block_between_plates_is_held_above_its_critical_friction_and_falls_below() {
     // 2 · 10 N · μ = 9.81 N at μ = 0.4905.
     for (model, touch) in every_contact() {
-        let (push, speed, _) = between_plates(model, touch, 0.6);
+        let (push, speed, _) = between_plates(model.clone(), touch, 0.6);
         eprintln!("{model:?}, {touch:?}: pressed by {push:.9} N, creeps at {speed:.2e} m/s");
         assert!(
             (push - 10.0).abs() < 1e-6 * 10.0,
@@ -150,7 +154,7 @@ fn a_block_between_plates_is_held_above_its_critical_friction_and_falls_below() 
         );
         let most = if touch == Touch::Surface { 1e-9 } else { 1e-3 };
         assert!(speed.abs() < most, "{model:?}, {touch:?}: {speed} m/s");
-        let (_, _, acceleration) = between_plates(model, touch, 0.4);
+        let (_, _, acceleration) = between_plates(model.clone(), touch, 0.4);
         let exact = -9.81 * (1.0 - 0.4 / 0.4905);
         eprintln!("{model:?}, {touch:?}: falls with {acceleration:.5} of {exact:.5} m/s²");
         assert!(
@@ -160,18 +164,18 @@ fn a_block_between_plates_is_held_above_its_critical_friction_and_falls_below() 
     }
 }
 
-/// Worst over the steps of a collision of two free cubes, by their own equations.
+/// Largest errors over the steps of a collision of two free cubes, from their balances of momentum.
 #[derive(Debug, Default)]
 struct Collision {
     /// Largest force, N.
     force: f64,
-    /// The forces on both, N, and the torques where nothing was only foreseen, N·m: their sums.
+    /// Norm of the sum of the forces on both, N, and, in steps without loaded speculative contacts, of the torques, N·m.
     forces: f64,
     torques: f64,
-    /// What the reported forces (N) and torques (N·m) on either body lack of those.
-    untold_force: f64,
-    untold_torque: f64,
-    /// Change of the linear momentum, kg m/s, and of the angular one, as a part of what a passed on.
+    /// Difference of the reported forces (N) and torques (N·m) on either body from those.
+    report_force: f64,
+    report_torque: f64,
+    /// Change of the linear momentum, kg m/s, and of the angular momentum relative to its exchange between the bodies.
     linear: f64,
     angular: f64,
 }
@@ -181,7 +185,7 @@ fn collide(touch: Touch, friction: f64, dt: f64) -> Collision {
     builder.gravity(Vector3::zeros());
     let soft = |X_WM: Isometry3<f64>| {
         let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
-        // Damping resists the turning of what is strained, too: a torque that no contact gives.
+        // Damping also resists the rotation of strained elements, a torque that is not from contact.
         let builder = FemBuilder::new(mesh, corotated(1e5, 0.3), 1000.0).damping(UNDAMPED);
         match touch {
             Touch::Vertices => built(builder.pose(X_WM).contact_radius(0.02)),
@@ -206,28 +210,30 @@ fn collide(touch: Touch, friction: f64, dt: f64) -> Collision {
         .for_each(|v| v[0] = 1.0);
     let before = world.energy(&state);
     let mut last = state.clone();
-    let (mut worst, mut passed_on) = (Collision::default(), Vector3::zeros());
+    let (mut worst, mut exchanged) = (Collision::default(), Vector3::zeros());
     let origin = Point3::origin();
     run(&world, &mut state, dt, 0.4, |report, state| {
         let on = [a, b].map(|body| wrench_from_outside(&world, body, (&last, state), dt));
         for (on, surface) in on.iter().zip([surface_a, surface_b]) {
-            let told = report.contact_wrench(&origin, |g| g == surface);
-            worst.untold_force = worst.untold_force.max((told.force - on.force).norm());
-            worst.untold_torque = worst.untold_torque.max((told.torque - on.torque).norm());
+            let reported = report.contact_wrench(&origin, |g| g == surface);
+            worst.report_force = worst.report_force.max((reported.force - on.force).norm());
+            worst.report_torque = worst
+                .report_torque
+                .max((reported.torque - on.torque).norm());
         }
         worst.force = worst.force.max(on[0].force.norm());
         worst.forces = worst.forces.max((on[0].force + on[1].force).norm());
-        let mut pressing = report.contacts.iter().filter(|c| c.force_W.norm() > 0.0);
-        if pressing.all(|c| c.signed_distance <= 0.0) {
+        let mut loaded = report.contacts.iter().filter(|c| c.force_W.norm() > 0.0);
+        if loaded.all(|c| c.signed_distance <= 0.0) {
             worst.torques = worst.torques.max((on[0].torque + on[1].torque).norm());
         }
-        passed_on += on[1].torque * dt;
+        exchanged += on[1].torque * dt;
         last.clone_from(state);
     });
     let after = world.energy(&state);
     worst.linear = (after.linear_momentum_W - before.linear_momentum_W).norm();
-    let turned = (after.angular_momentum_W - before.angular_momentum_W).norm();
-    worst.angular = turned / passed_on.norm();
+    let angular_change = (after.angular_momentum_W - before.angular_momentum_W).norm();
+    worst.angular = angular_change / exchanged.norm();
     assert!(after.kinetic + after.potential < before.kinetic);
     assert!(center_velocity(&state, b).x > 0.1);
     eprintln!("{touch:?}, μ {friction}, Δt {dt}: {worst:?}");
@@ -235,21 +241,21 @@ fn collide(touch: Touch, friction: f64, dt: f64) -> Collision {
 }
 
 #[test]
-fn soft_bodies_that_collide_give_each_other_the_same_and_keep_their_momenta() {
+fn colliding_soft_bodies_exert_opposite_forces_and_conserve_momenta() {
     for touch in TOUCHES {
         for friction in [0.0, 0.5] {
             let worst = collide(touch, friction, 2e-3);
-            assert!(worst.force > 1.0, "they met");
+            assert!(worst.force > 1.0, "they are in contact");
             assert!(worst.forces < 1e-12 * worst.force && worst.linear < 1e-9);
-            assert!(worst.untold_force < 1e-7 * worst.force);
-            // A vertex cannot be turned: friction on the ball about it lacks the moment of its radius.
+            assert!(worst.report_force < 1e-7 * worst.force);
+            // Vertices have no rotational degree of freedom: the moment of friction about them is not applied.
             if touch == Touch::Vertices && friction > 0.0 {
                 continue;
             }
-            assert!(worst.untold_torque < 1e-8 * worst.force);
+            assert!(worst.report_torque < 1e-8 * worst.force);
             assert!(worst.torques < 1e-8 * worst.force);
             assert!(worst.angular < 0.02, "{touch:?}, {friction}");
-            // What is foreseen acts across the gap of a step, and a step turns elements a little.
+            // Speculative contacts act across a gap, and elements rotate within a step: errors of first order in the step.
             let shorter = collide(touch, friction, 5e-4);
             assert!(shorter.angular < 0.01, "{touch:?}, {friction}");
         }
@@ -257,8 +263,8 @@ fn soft_bodies_that_collide_give_each_other_the_same_and_keep_their_momenta() {
 }
 
 #[test]
-fn inverted_bodies_touch_nothing() {
-    // A cube that overlaps a floor, another cube and, as its lower half lies in its upper, itself.
+fn inverted_bodies_make_no_contact() {
+    // A cube that overlaps a floor, another cube, and itself: its lower half lies inside its upper half.
     let mut builder = WorldBuilder::default();
     let floor = add_floor(&mut builder, surface(0.5));
     let at = |z: f64| cube(1e5, Isometry3::translation(0.0, 0.0, z));
@@ -293,7 +299,7 @@ fn inverted_bodies_touch_nothing() {
 
 /// A link of a chain hung over a hook: steps of 20 ms, as the paper's chain.
 #[test]
-fn a_hanging_link_pulls_its_hook_by_its_weight_and_stays_on_it() {
+fn a_hanging_link_loads_its_hook_with_its_weight_and_stays_on_it() {
     // Upright, around y; the hook is a bar along y through its hole.
     let mesh = tet_torus(0.05, 0.014, 24, 4, 1).unwrap();
     let pose = Isometry3::rotation(Vector3::x() * std::f64::consts::FRAC_PI_2);
@@ -303,7 +309,7 @@ fn a_hanging_link_pulls_its_hook_by_its_weight_and_stays_on_it() {
         let weight = 9.81 * link.mass();
         let mut builder = WorldBuilder::default();
         let bar = Shape::capsule(0.012, 0.1).unwrap();
-        // Under the top of the hole, a millimetre of air.
+        // A gap of a millimetre below the top of the hole.
         let lying = Isometry3::from_parts(
             Vector3::new(0.0, 0.0, 0.036 - 0.012 - 0.001).into(),
             UnitQuaternion::from_scaled_axis(Vector3::x() * std::f64::consts::FRAC_PI_2),
@@ -335,7 +341,7 @@ fn a_hanging_link_pulls_its_hook_by_its_weight_and_stays_on_it() {
 }
 
 #[test]
-fn supports_carry_what_contacts_do_not() {
+fn supports_carry_the_load_that_contacts_do_not() {
     // One edge of a standing cube is held; ground carries the rest of it and of the cube on top.
     let foot = Region::Box {
         min: Vector3::repeat(-0.05),

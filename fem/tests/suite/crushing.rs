@@ -1,4 +1,4 @@
-//! Bodies pressed almost flat, and let go.
+//! Recovery of bodies from extreme compression.
 
 use crate::support::{Alone, built, largest_speed, place};
 use nalgebra::Vector3;
@@ -7,7 +7,7 @@ use pliant_contact_sap::{Control, DeformableModel};
 use pliant_fem::{Axis, FemBuilder, LawKind, Region};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 
-/// Presses a cube of 0.1 m to 5 % of its height within half a second, holds it, lets it go; returns whether anything was
+/// Compresses a cube of 0.1 m to 5 % of its height within half a second, holds it and releases it; returns whether any element was
 /// inverted meanwhile.
 #[track_caller]
 fn crush_and_release(law: LawKind) -> bool {
@@ -56,8 +56,8 @@ fn a_cube_crushed_to_a_twentieth_recovers() {
 }
 
 #[test]
-fn an_element_turned_inside_out_comes_back() {
-    // One vertex of a free cube is pulled through the opposite face and let go: the law is finite there, and warns.
+fn an_inverted_element_recovers() {
+    // One vertex of a free cube is pulled through the opposite face and released: the law is finite there, with a warning.
     for law in [LawKind::LinearCorotated, LawKind::StableNeoHookean] {
         let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
         let material = law.of(Lame::from_young_poisson(1e5, 0.4).unwrap()).unwrap();

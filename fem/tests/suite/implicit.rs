@@ -69,8 +69,8 @@ fn thrown(world: &World, v: Vector3<f64>) -> State {
     state
 }
 
-/// The largest force (N) that is missing in the balance of a vertex that touches nothing, over a fall onto the floor; and how
-/// often a step was relinearised at most.
+/// The largest residual force (N) of a vertex without contact, over a fall onto the floor, and the largest number of relinearisations of
+/// a step.
 fn missing_force(law: LawKind, linearisation: Linearisation, dt: f64) -> (f64, usize) {
     let body = cube(law, 3e4);
     let world = on_floor(&body);
@@ -114,7 +114,7 @@ fn missing_force(law: LawKind, linearisation: Linearisation, dt: f64) -> (f64, u
 }
 
 #[test]
-fn a_large_step_in_contact_leaves_nothing_of_the_implicit_equations() {
+fn a_large_step_in_contact_solves_the_implicit_equations() {
     for law in [LawKind::StableNeoHookean, LawKind::Corotational] {
         let (once, none) = missing_force(law, Linearisation::Once, 0.01);
         let (full, most) = missing_force(law, FULL, 0.01);
@@ -126,7 +126,7 @@ fn a_large_step_in_contact_leaves_nothing_of_the_implicit_equations() {
 }
 
 #[test]
-fn a_barrier_law_survives_what_one_linear_step_inverts() {
+fn a_barrier_law_survives_a_step_that_one_linearisation_inverts() {
     let body = cube(LawKind::NeoHookean, 1e4);
     let run = |linearisation: Linearisation| -> Result<(usize, f64, StepReport), StepError> {
         let world = on_floor(&body);
@@ -161,7 +161,7 @@ fn a_barrier_law_survives_what_one_linear_step_inverts() {
 }
 
 #[test]
-fn laws_that_are_linear_in_a_step_take_the_same_bits_either_way() {
+fn laws_that_are_linear_in_a_step_give_the_same_bits_with_and_without_relinearisation() {
     let body = cube(LawKind::LinearCorotated, 3e4);
     let run = |linearisation: Linearisation| {
         let world = on_floor(&body);
@@ -198,7 +198,7 @@ fn cantilever() -> (World, u32) {
 
 #[test]
 fn a_cantilever_of_the_corotational_law_is_at_rest_after_one_step() {
-    // Steps so long that inertia is nothing: each solution of the implicit equations is the beam at rest.
+    // Steps so long that inertia is negligible: each solution of the implicit equations is the static one.
     let dt = 1e4;
     let many = Linearisation::UntilConverged {
         relative_tolerance: 1e-9,
@@ -237,7 +237,7 @@ fn a_cantilever_of_the_corotational_law_is_at_rest_after_one_step() {
     assert!(off[0] > 0.05 && off[59] < 1e-7, "{} {}", off[0], off[59]);
 }
 
-/// Where a corner of a stretched, free cube is after a twentieth of a second in `n` steps.
+/// Position of a corner of a stretched, free cube after a twentieth of a second in `n` steps.
 fn swing(integration: Integration, linearisation: Linearisation, n: usize) -> Vector3<f64> {
     let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
     let law = LawKind::StableNeoHookean.of(Lame::from_young_poisson(3e4, 0.3).unwrap());
@@ -284,7 +284,7 @@ fn solved_in_full_the_midpoint_rule_is_of_second_order_and_backward_euler_of_fir
 }
 
 #[test]
-fn a_tolerance_that_is_none_is_refused_and_too_few_solves_are_not_trusted() {
+fn an_invalid_tolerance_is_rejected_and_too_few_solves_are_untrusted() {
     let settings = StrongImplicitSettings {
         linearisation: Linearisation::UntilConverged {
             relative_tolerance: 0.0,

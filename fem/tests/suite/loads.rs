@@ -1,4 +1,4 @@
-//! Force fields that depend on the place.
+//! Force fields that depend on position.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ fn center_of_mass(body: &FemBody, state: &BodyState) -> Vector3<f64> {
 }
 
 #[test]
-fn a_field_that_is_linear_in_place_gives_the_integral_over_the_body() {
+fn a_field_that_is_linear_in_position_has_the_exact_integral() {
     let slope = Matrix3::new(3.0, 1.0, 0.0, -2.0, 0.5, 4.0, 0.0, 1.5, -2.5) * 1e3;
     let at_origin = Vector3::new(100.0, -50.0, 20.0);
     let body = body(Linear { slope, at_origin });
@@ -89,7 +89,7 @@ fn a_field_that_is_linear_in_place_gives_the_integral_over_the_body() {
 
 #[test]
 fn a_body_tethered_by_a_field_swings_at_its_frequency() {
-    // −kx per m³ on ρ: ω² = k/ρ, wherever the body is and however it is turned.
+    // −kx per m³ on ρ: ω² = k/ρ at any position and orientation.
     let k = 4e4;
     let omega = (k / DENSITY).sqrt();
     let body = body(Linear {

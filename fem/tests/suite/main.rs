@@ -7,6 +7,7 @@
 
 mod adaptive_step;
 mod bad_input;
+mod conformance;
 mod constraints;
 mod contact;
 mod crushing;
@@ -16,7 +17,6 @@ mod linear_algebra;
 mod loads;
 mod parts;
 mod passing_through;
-mod promises;
 mod random_contact;
 mod shared_data;
 mod silicones;

@@ -81,7 +81,7 @@ fn a_bar_of_two_materials_stretches_as_springs_in_series() {
 }
 
 #[test]
-fn a_body_of_several_materials_keeps_its_promises() {
+fn a_body_of_several_materials_passes_the_conformance_checks() {
     for (kind, mass) in [
         (LawKind::LinearCorotated, MassKind::Consistent),
         (LawKind::StableNeoHookean, MassKind::Lumped),
@@ -107,7 +107,7 @@ fn a_body_of_several_materials_keeps_its_promises() {
 }
 
 #[test]
-fn a_force_field_acts_on_volume_whatever_its_density() {
+fn a_force_field_acts_on_volume_independent_of_density() {
     let field = Arc::new(UniformForce(Vector3::z() * 500.0));
     let body = built(bar(LawKind::LinearCorotated).force_field(field));
     let (mut state, dt) = (body.default_state(), 1e-3);
@@ -126,7 +126,7 @@ fn refused(builder: FemBuilder) -> FemError {
 }
 
 #[test]
-fn impossible_parts_are_refused_by_name() {
+fn invalid_parts_are_rejected_by_name() {
     let mixed = bar(LawKind::LinearCorotated).part(
         right_half(),
         law(LawKind::StableNeoHookean, 1e5),

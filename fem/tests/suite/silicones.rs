@@ -1,4 +1,4 @@
-//! A bar of silicone, pulled as real ones were: laws fitted to measured curves and a bar of finite elements that follows them.
+//! A bar of silicone in tension: laws fitted to measured curves, and a bar of finite elements that reproduces them.
 //!
 //! The measurements (Marechal et al. 2020) are not part of this repository; without them the test is skipped.
 
@@ -90,7 +90,7 @@ fn a_bar_of_silicone_follows_the_measured_curve() {
             normal: -Vector3::x(),
         };
         let right = right.vertices(body.mesh(), "the jaw").unwrap();
-        // Pulled to twice its length in fifty stops, at each of which it comes to rest.
+        // Stretched to twice its length in fifty increments, with rest after each.
         let mut alone = Alone::new(&body, 1e3);
         let (mut square, mut scale, mut count) = (0.0, 0.0, 0);
         for _ in 0..50 {

@@ -14,7 +14,7 @@ use pliant_hydroelastic::{Compliance, PatchGeometry, Shape};
 
 const WEIGHT: f64 = 9.81;
 
-/// What the report of the last step says of a pair, beside the polygons at the state it began with.
+/// Compares the report of the last step with the polygons at its initial state.
 #[track_caller]
 fn check_patch(
     world: &World,
@@ -49,11 +49,11 @@ fn check_patch(
         pair.patch_area()
     );
     assert!((sum.area / pair.patch_area() - 1.0).abs() < 1e-9);
-    // Friction is not among what is drawn.
+    // Polygons do not include friction.
     assert!((sum.force_W.norm() / load - 1.0).abs() < 0.02);
     assert!((pair.force_on_a().norm() / load - 1.0).abs() < 0.01);
     assert!(sum.pressure_max >= load / area && pair.pressure_max() >= 0.99 * load / area);
-    // At corners no less than at the points inside.
+    // Corners are at least as deep as interior points.
     assert!(pair.pressure_max() <= sum.pressure_max * (1.0 + 1e-9));
     for polygon in patch.polygons() {
         let corners = patch.vertices_W(polygon);
@@ -67,7 +67,7 @@ fn check_patch(
 }
 
 #[test]
-fn a_cube_on_a_floor_has_its_foot_for_a_patch() {
+fn the_patch_of_a_cube_on_a_floor_is_its_lower_face() {
     let mut builder = WorldBuilder::default();
     // On either side of the pair.
     let body = cube(1e5, Isometry3::translation(0.0, 0.0, 0.05));
@@ -108,7 +108,7 @@ fn a_cube_on_a_compliant_box_and_one_on_another_have_patches() {
 }
 
 #[test]
-fn a_strip_on_itself_has_a_patch_and_one_that_touches_by_vertices_has_none() {
+fn a_strip_in_self_contact_has_a_patch_by_surfaces_and_none_by_vertices() {
     let at = |touch: Touch, exclude: bool| {
         let mesh = tet_cuboid(Vector3::new(0.2, 0.02, 0.005), [40, 4, 1]).unwrap();
         let strip = FemBuilder::new(mesh, corotated(2e4, 0.3), 1000.0);
@@ -162,7 +162,7 @@ fn creep(stiction: Stiction) -> f64 {
 }
 
 #[test]
-fn what_a_soft_patch_holds_stands_still_where_softened_friction_creeps() {
+fn stiction_prevents_the_creep_of_softened_friction() {
     let (held, creeping) = (creep(Stiction::HeldInPatches), creep(Stiction::Creeping));
     eprintln!("in half a second held {held:.2e} m, creeping {creeping:.2e} m");
     assert!(creeping > 5e-5, "{creeping}");

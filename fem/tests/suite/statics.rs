@@ -14,7 +14,7 @@ use pliant_fem::{
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::mesh::{TetMesh, TetOptions};
 
-/// Steps so long that inertia is nothing beside stiffness: each is a Newton iteration for the state at rest.
+/// Steps so long that inertia is negligible: each is a Newton iteration for the static state.
 const STATIC_S: f64 = 1e4;
 
 /// Every law by its name, all of about the same stiffness.
@@ -28,7 +28,7 @@ fn laws() -> Vec<(&'static str, Arc<dyn Material>)> {
     of_hooke.chain([own]).collect()
 }
 
-/// A box whose inner vertices are pushed about by a tenth of a cell.
+/// A box whose inner vertices are perturbed by a tenth of a cell.
 fn crooked_box() -> TetMesh {
     let half = Vector3::new(0.3, 0.2, 0.25);
     let straight = tet_cuboid(half, [4, 3, 3]).unwrap();
@@ -69,7 +69,7 @@ fn an_affine_boundary_gives_an_affine_interior() {
         };
         let body = built(FemBuilder::new(mesh.clone(), material, 1000.0).damping(UNDAMPED));
         let mut state = body.default_state();
-        // The inner vertices start as well turned as the skin, but not stretched.
+        // The inner vertices start with the rotation of the boundary, but not stretched.
         let start = if law == LawKind::Linear.name() {
             Matrix3::identity()
         } else {

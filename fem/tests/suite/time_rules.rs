@@ -1,4 +1,4 @@
-//! The θ-family with soft bodies: the gap that contact predicts, rest that lasts, and orders, of the default law and of contact.
+//! The θ-family with soft bodies: predicted gaps, states of rest, and orders of convergence of the default law and of contact.
 
 use crate::support::touching::{Touch, add_floor, add_soft, run, run_by};
 use crate::support::{Alone, GRAVITY, UNDAMPED, built, corotated, place};
@@ -38,7 +38,7 @@ fn world_with_cube(height: f64) -> World {
 }
 
 #[test]
-fn the_predicted_gap_of_a_soft_body_is_the_gap_that_comes() {
+fn the_predicted_gap_of_a_soft_body_is_the_gap_of_the_next_state() {
     let pair = rubber().combined_with(&rubber());
     for integration in Integration::ALL {
         let world = world_with_cube(1e-3);
@@ -75,7 +75,7 @@ fn the_predicted_gap_of_a_soft_body_is_the_gap_that_comes() {
 }
 
 #[test]
-fn a_soft_body_at_rest_stays_at_rest_by_every_integration() {
+fn a_soft_body_at_rest_stays_at_rest_with_every_integration() {
     // Backward Euler brings it to rest.
     let mut resting = {
         let world = world_with_cube(-1e-3);
@@ -104,7 +104,7 @@ fn a_soft_body_at_rest_stays_at_rest_by_every_integration() {
     }
 }
 
-/// Where a corner of a stretched, turning, falling cube of the default law is after a twentieth of a second in `n` steps.
+/// Position of a corner of a stretched, rotating, falling cube of the default law after a twentieth of a second in `n` steps.
 fn swing(integration: Integration, n: usize) -> Vector3<f64> {
     let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
     let body = built(FemBuilder::new(mesh, corotated(3e4, 0.3), 1000.0).damping(UNDAMPED));
@@ -124,8 +124,8 @@ fn swing(integration: Integration, n: usize) -> Vector3<f64> {
     place(&state, 0)
 }
 
-/// It is linear about the rotation at the start of a step, which is one step late: of first order whatever the rule. Laws that follow
-/// F are of second order by the midpoint rule (`implicit`).
+/// It is linear about the rotation at the start of a step, which makes every rule one of first order. Nonlinear laws are of second order by
+/// the midpoint rule (`implicit`).
 #[test]
 fn the_default_law_converges_at_first_order_by_every_integration() {
     for integration in Integration::ALL {
@@ -136,8 +136,8 @@ fn the_default_law_converges_at_first_order_by_every_integration() {
     }
 }
 
-/// Where the corner of a block of Hooke's law is 50 ms after a plate, 6 mm in it, is let go on it, in `n` steps: the two never part. Contact has this
-/// relaxation time.
+/// Position of a corner of a block of Hooke's law 50 ms after the release of a plate that penetrates it by 6 mm, in `n` steps. They stay in
+/// contact, with the given relaxation time.
 fn pressed(integration: Integration, n: usize, relaxation_time_s: f64) -> Vector3<f64> {
     let lame = Lame::from_young_poisson(3e4, 0.3).unwrap();
     let law = LawKind::Linear.of(lame).unwrap();
@@ -175,7 +175,7 @@ fn pressed(integration: Integration, n: usize, relaxation_time_s: f64) -> Vector
     place(&state.bodies[0], 26)
 }
 
-/// Contact acts by the gap at the end of a step, whatever the rule: of first order, with elastic forces of any order beside it.
+/// Contact forces depend on the gap at the end of a step: of first order by every rule.
 #[test]
 fn with_contact_every_integration_converges_at_first_order() {
     for integration in Integration::ALL {
@@ -186,12 +186,10 @@ fn with_contact_every_integration_converges_at_first_order() {
     }
 }
 
-/// By the midpoint rule the end's gap is that of the middle and δt v/2 more: all that is of first order is a relaxation time of δt/2,
-/// k(−φ − τ v_n) with τ = δt/2. Held against contact that has it, in steps so short that they add little of their own, the rule is of
-/// second order.
+/// By the midpoint rule the gap at the end is that at the midpoint plus δt v/2: the error of first order is that of a relaxation time of
+/// δt/2, k(−φ − τ v_n) with τ = δt/2. Compared with contact of this relaxation time in very short steps, the rule is of second order.
 #[test]
-fn the_midpoint_rule_makes_of_contact_one_with_half_a_step_of_relaxation_and_an_error_of_second_order()
- {
+fn the_midpoint_rule_adds_half_a_step_of_relaxation_to_contact_up_to_second_order() {
     let exact = pressed(Integration::Midpoint, 12_800, 0.0);
     let [(first, left), (halved, left_halved)] = [400, 800].map(|n| {
         let (dt, shorter) = (0.05 / n as f64, 0.05 / (8 * n) as f64);

@@ -27,7 +27,7 @@ fn cube(youngs_modulus: f64, beta: f64, rotation: Rotation) -> FemBody {
     )
 }
 
-/// Volume's largest change (%) and angular momentum's change a turn (%) over `turns`.
+/// Largest change of volume (%) and change of angular momentum per revolution (%) over `turns` revolutions.
 fn spin(body: &FemBody, turns: f64) -> (f64, f64) {
     let mut state = body.rigid_state(
         &Isometry3::identity(),
@@ -66,28 +66,28 @@ fn check(youngs_modulus: f64, beta: f64) {
 }
 
 #[test]
-fn a_soft_cube_keeps_volume_and_angular_momentum_over_a_hundred_turns() {
+fn a_soft_cube_conserves_volume_and_angular_momentum_over_a_hundred_revolutions() {
     check(1e5, 0.0);
 }
 
 #[test]
-fn a_soft_damped_cube_keeps_volume_and_angular_momentum_over_a_hundred_turns() {
+fn a_soft_damped_cube_conserves_volume_and_angular_momentum_over_a_hundred_revolutions() {
     check(1e5, 0.01);
 }
 
 #[test]
-fn a_stiff_cube_keeps_volume_and_angular_momentum_over_a_hundred_turns() {
+fn a_stiff_cube_conserves_volume_and_angular_momentum_over_a_hundred_revolutions() {
     check(1e7, 0.0);
 }
 
 #[test]
-fn a_stiff_damped_cube_keeps_volume_and_angular_momentum_over_a_hundred_turns() {
+fn a_stiff_damped_cube_conserves_volume_and_angular_momentum_over_a_hundred_revolutions() {
     check(1e7, 0.01);
 }
 
 #[test]
-fn the_paper_s_model_grows_by_the_square_of_the_turn() {
-    // θ = 0.2 a step: 4 %, and about twice that with damping, which resists the chord, too.
+fn the_volume_of_the_paper_s_model_grows_by_the_square_of_the_rotation() {
+    // θ = 0.2 per step: 4 %, and about twice that with damping, which also resists the chord.
     let (volume, momentum) = spin(&cube(1e7, 0.0, Rotation::Lagged), 3.0);
     eprintln!("lagged: volume {volume:.2} %, angular momentum {momentum:.4} % a turn");
     assert!((3.5..4.5).contains(&volume), "{volume}");
@@ -98,7 +98,7 @@ fn the_paper_s_model_grows_by_the_square_of_the_turn() {
 }
 
 #[test]
-fn fast_turns_are_warned_of() {
+fn fast_rotation_has_a_warning() {
     let body = cube(1e5, 0.0, Rotation::Followed);
     let mut state = body.rigid_state(
         &Isometry3::identity(),
@@ -118,7 +118,7 @@ fn fast_turns_are_warned_of() {
 }
 
 #[test]
-fn a_body_clamped_while_it_spins_stops_without_a_pulse() {
+fn a_spinning_body_that_is_clamped_does_not_gain_energy() {
     let body = cube(1e7, 0.0, Rotation::Followed);
     let mut state = body.rigid_state(
         &Isometry3::identity(),
@@ -141,7 +141,7 @@ fn a_body_clamped_while_it_spins_stops_without_a_pulse() {
     assert!(share < 0.05, "{share}");
 }
 
-/// Largest change of volume (%) of a beam of 1 × 0.1 × 0.1 m, clamped at one end, on its way down within 2 s.
+/// Largest change of volume (%) of a beam of 1 × 0.1 × 0.1 m, clamped at one end, while it falls for 2 s.
 fn drooping(rotation: Rotation, dt: f64) -> f64 {
     let mesh = tet_cuboid(Vector3::new(0.5, 0.05, 0.05), [12, 2, 2]).unwrap();
     let wall = pliant_fem::Region::HalfSpace {
@@ -162,7 +162,7 @@ fn drooping(rotation: Rotation, dt: f64) -> f64 {
 }
 
 #[test]
-fn a_drooping_beam_keeps_its_volume_better_than_by_the_paper_s_model() {
+fn a_drooping_beam_conserves_volume_better_than_with_the_paper_s_model() {
     for (dt, most) in [(0.1, 1.0), (0.01, 0.3)] {
         let (lagged, followed) = (
             drooping(Rotation::Lagged, dt),

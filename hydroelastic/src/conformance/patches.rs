@@ -10,8 +10,8 @@ use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use super::{SplitMix, Trial, Violation};
 use crate::{
-    ContactChoice, ContactGeometry, ContactPoint, PatchGeometry, Posed, Primitive, Query,
-    RigidShape, Shape,
+    ContactChoice, ContactGeometry, ContactPoint, ContactWorkspace, PatchGeometry, Posed,
+    Primitive, Query, RigidShape, Shape,
 };
 
 /// A shape and its patch geometry.
@@ -125,10 +125,13 @@ impl Checker<'_> {
             })
         }
         let mut out = Vec::new();
-        match self
-            .geometry
-            .collide(still(a, X_WA), still(b, X_WB), &self.query, &mut out)
-        {
+        match self.geometry.collide(
+            still(a, X_WA),
+            still(b, X_WB),
+            &self.query,
+            &mut ContactWorkspace::default(),
+            &mut out,
+        ) {
             Some(Ok(())) => Ok(out),
             Some(Err(e)) => self.violated("finite poses must be accepted", e),
             None => self.violated("the pair must be supported", "None"),

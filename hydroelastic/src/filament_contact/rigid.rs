@@ -12,6 +12,13 @@ use crate::posed::RigidShape;
 use crate::twist::Twist;
 use crate::{GeometryError, Shape, point_contact};
 
+/// Buffers for one pair.
+#[derive(Default)]
+pub(super) struct Workspace {
+    pair: point_contact::Workspace,
+    points: Vec<ContactPoint>,
+}
+
 /// The partner of a segment.
 pub(super) struct Partner<'a, 'b> {
     pub(super) shape: &'a RigidShape<'b>,
@@ -22,13 +29,13 @@ pub(super) fn on_shape(
     (f, i): (&Filament, usize),
     partner: &Partner<'_, '_>,
     q: &Query,
-    points: &mut Vec<ContactPoint>,
+    Workspace { pair, points }: &mut Workspace,
     found: &mut Vec<SegmentContact>,
 ) -> Result<(), GeometryError> {
     let segment = f.rigid_segment(i);
     let shape = segment.shape.clone()?;
     points.clear();
-    point_contact::touch(segment.posed(&shape), *partner.shape, q, points);
+    point_contact::touch(segment.posed(&shape), *partner.shape, q, pair, points);
     // On a half space, each vertex has its own contact.
     let is_lone = points.len() == 1
         && segment.solid != Solid::Box
@@ -51,13 +58,13 @@ pub(super) fn on_segment(
     (f, i): (&Filament, usize),
     (g, j): (&Filament, usize),
     q: &Query,
-    points: &mut Vec<ContactPoint>,
+    Workspace { pair, points }: &mut Workspace,
     found: &mut Vec<SegmentContact>,
 ) -> Result<(), GeometryError> {
     let (a, b) = (f.rigid_segment(i), g.rigid_segment(j));
     let (shape_A, shape_B) = (a.shape.clone()?, b.shape.clone()?);
     points.clear();
-    point_contact::touch(a.posed(&shape_A), b.posed(&shape_B), q, points);
+    point_contact::touch(a.posed(&shape_A), b.posed(&shape_B), q, pair, points);
     let is_lone = points.len() == 1 && a.solid != Solid::Box && b.solid != Solid::Box;
     for c in points.iter() {
         let (feature_A, feature_B) = c.key.features();
@@ -84,7 +91,7 @@ pub(super) fn on_ball(
     (f, i): (&Filament, usize),
     ball: &Ball,
     q: &Query,
-    points: &mut Vec<ContactPoint>,
+    Workspace { pair, points }: &mut Workspace,
     found: &mut Vec<SegmentContact>,
 ) -> Result<(), GeometryError> {
     if ball.radius <= 0.0 {
@@ -101,7 +108,7 @@ pub(super) fn on_ball(
         ..RigidShape::at_rest(&sphere, X_WB)
     };
     points.clear();
-    point_contact::touch(segment.posed(&shape), posed, q, points);
+    point_contact::touch(segment.posed(&shape), posed, q, pair, points);
     for c in points.iter() {
         let mut one = segment.found((f, i), c, Position::Ball(ball.vertex));
         one.contact.b = MaterialPoint::on_vertex(ball.vertex as u32, c.b.offset);

@@ -5,8 +5,8 @@ mod sections;
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use crate::{
-    ContactGeometry, ContactPoint, DeformingSurface, Filament, FilamentContact, FlatSection,
-    GeometryDispatcher, Outline, PointStiffness, Posed, Primitive, Query, RigidShape,
+    ContactGeometry, ContactPoint, ContactWorkspace, DeformingSurface, Filament, FilamentContact,
+    FlatSection, GeometryDispatcher, Outline, PointStiffness, Posed, Primitive, Query, RigidShape,
     SelfExclusion, Shape, Twist,
 };
 
@@ -38,12 +38,15 @@ fn contacts(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {
     let q = Query::new(DT, 9.81).unwrap();
     let mut out = Vec::new();
     FilamentContact
-        .collide(a, b, &q, &mut out)
+        .collide(a, b, &q, &mut ContactWorkspace::default(), &mut out)
         .unwrap()
         .unwrap();
     let mut swapped = Vec::new();
     let dispatcher = GeometryDispatcher::default();
-    dispatcher.collide(b, a, &q, &mut swapped).unwrap().unwrap();
+    dispatcher
+        .collide(b, a, &q, &mut ContactWorkspace::default(), &mut swapped)
+        .unwrap()
+        .unwrap();
     assert_eq!(out.len(), swapped.len(), "with A and B exchanged");
     for (i, c) in out.iter().enumerate() {
         assert!((c.normal_W.norm() - 1.0).abs() < 1e-12);
@@ -177,7 +180,7 @@ fn a_loop_touches_itself_where_it_crosses_and_nowhere_else() {
     let mut found = Vec::new();
     let one = Posed::Filament(&f);
     FilamentContact
-        .collide(one, one, &q, &mut found)
+        .collide(one, one, &q, &mut ContactWorkspace::default(), &mut found)
         .unwrap()
         .unwrap();
     // Brute force over pairs that may touch.

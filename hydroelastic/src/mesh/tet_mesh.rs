@@ -3,7 +3,7 @@
 use super::components::components_by_vertex;
 use super::error::MeshError;
 use super::faces::{FACES, sorted_faces};
-use super::index::{TetIdx, TriangleIdx, VertexIdx};
+use super::index::{TetIdx, VertexIdx};
 use super::moments::{Bounds, SolidMoments, six_volumes, solid_moments};
 use super::options::{
     Degenerate, Orientation, SelfIntersections, SurfaceOptions, SurfaceUse, Weld,
@@ -209,13 +209,6 @@ impl TetMesh {
         qualities
             .min_by(|a, b| a.1.total_cmp(&b.1))
             .expect("a checked mesh has tetrahedra")
-    }
-
-    /// The boundary triangles of one tetrahedron.
-    pub fn boundary_of(&self, tet: TetIdx) -> impl Iterator<Item = TriangleIdx> {
-        let start = self.boundary.tets.partition_point(|t| *t < tet) as u32;
-        let end = self.boundary.tets.partition_point(|t| *t <= tet) as u32;
-        (start..end).map(TriangleIdx)
     }
 
     fn tet_indices(&self) -> impl Iterator<Item = TetIdx> + use<> {

@@ -95,12 +95,6 @@ impl TriMesh {
             .map(|edge| self.topology.edges[edge.index()].across(triangle))
     }
 
-    /// The triangles around a vertex, ascending.
-    #[must_use]
-    pub fn triangles_around(&self, vertex: VertexIdx) -> &[TriangleIdx] {
-        self.topology.around(vertex.0)
-    }
-
     /// The purpose that the surface was built for.
     #[must_use]
     pub fn surface_use(&self) -> SurfaceUse {
@@ -140,28 +134,6 @@ impl TriMesh {
     #[must_use]
     pub fn component_of(&self, triangle: TriangleIdx) -> usize {
         self.component_of[triangle.index()] as usize
-    }
-
-    /// The components as separate meshes, in the order of [`TriMesh::component_of`].
-    #[must_use]
-    pub fn split_components(&self) -> Vec<Self> {
-        let mut pieces = vec![(Vec::new(), Vec::new()); self.component_count()];
-        let mut new_index = vec![u32::MAX; self.vertices.len()];
-        for (corners, component) in self.raw_triangles().zip(&self.component_of) {
-            let (vertices, triangles) = &mut pieces[*component as usize];
-            triangles.push(corners.map(|corner| {
-                let new = &mut new_index[corner as usize];
-                if *new == u32::MAX {
-                    *new = vertices.len() as u32;
-                    vertices.push(self.vertices[corner as usize]);
-                }
-                *new
-            }));
-        }
-        pieces
-            .into_iter()
-            .map(|(v, t): (Vec<_>, Vec<_>)| Self::assemble(v, &t, self.surface_use))
-            .collect()
     }
 
     /// The smallest axis-aligned box around the vertices.

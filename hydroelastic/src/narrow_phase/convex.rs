@@ -6,7 +6,7 @@
 use nalgebra::{Isometry3, Matrix3, Point3, Vector2, Vector3};
 
 use crate::Shape;
-use crate::shape::{ConvexHull, TriangleFeature, closest_on_triangle};
+use crate::shape::{ConvexHull, TriangleFeature, closest_on_triangle, hull_nearest};
 use crate::signed_distance::{self, SignedDistance};
 
 /// A convex set given by its support map, in its own frame.
@@ -141,7 +141,7 @@ impl Core<'_> {
             }
             Self::Cone { radius, half } => signed_distance::cone(&at, *radius, *half),
             Self::Ellipsoid(axes) => signed_distance::ellipsoid(&at, axes),
-            Self::Hull(h) => signed_distance::hull_nearest(h, &at).0,
+            Self::Hull(h) => hull_nearest(h, &at).0,
             Self::Edge([q, r]) => {
                 let along = r - q;
                 let square = along.norm_squared();

@@ -48,7 +48,7 @@ fn fixed(shape: &Shape) -> Posed<'_> {
 fn collide(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {
     let mut out = Vec::new();
     ParticleContact
-        .collide(a, b, &query(), &mut out)
+        .collide(a, b, &query(), &mut ContactWorkspace::default(), &mut out)
         .expect("a supported pair")
         .expect("finite");
     out
@@ -206,7 +206,13 @@ fn arrays_of_different_lengths_are_refused() {
     cloud.radii.pop();
     let floor = Shape::half_space();
     let mut out = Vec::new();
-    let found = ParticleContact.collide(fixed(&floor), cloud.posed(), &query(), &mut out);
+    let found = ParticleContact.collide(
+        fixed(&floor),
+        cloud.posed(),
+        &query(),
+        &mut ContactWorkspace::default(),
+        &mut out,
+    );
     assert_eq!(
         found,
         Some(Err(GeometryError::ArrayLength {

@@ -3,7 +3,7 @@
 //! A filament on a shape is a field like any other. For two filaments, or self-contact of one, pairs of nearby segments
 //! are tested directly: no rim is needed to find a patch, and neighbours along a chain are excluded.
 //!
-//! [`FilamentContact`] provides points where no patch can: for segments that travel further in a step than their field
+//! [`FilamentContact`](crate::FilamentContact) provides points where no patch can: for segments that travel further in a step than their field
 //! is deep, and for segments so deep inside that the pressures are nowhere equal.
 
 use nalgebra::Isometry3;
@@ -14,11 +14,11 @@ use super::points::StiffnessSource;
 use super::search::find;
 use super::workspace::{FilamentBuffers, Workspace};
 use crate::GeometryError;
-use crate::contact_geometry::{ContactGeometry, Query};
+use crate::contact_geometry::Query;
 use crate::contact_point::{ContactKey, ContactPoint, Primitive};
 use crate::filament::Filament;
 use crate::filament::segments::{Segment, nearest};
-use crate::filament_contact::FilamentContact;
+use crate::filament_contact;
 use crate::patch_geometry::Side;
 use crate::posed::Posed;
 use crate::pressure_bvh::Relative;
@@ -109,7 +109,7 @@ fn field_segment(f: &Filament, i: usize) -> Segment {
     }
 }
 
-/// Adds the points of [`FilamentContact`] on segments without a patch: those that would pass through within the step,
+/// Adds the points of [`FilamentContact`](crate::FilamentContact) on segments without a patch: those that would pass through within the step,
 /// and those whose centreline is inside the partner.
 fn replacements(
     posed: (&Posed<'_>, &Posed<'_>),
@@ -119,12 +119,13 @@ fn replacements(
     out: &mut Vec<ContactPoint>,
 ) -> Result<(), GeometryError> {
     let FilamentBuffers {
-        points, with_patch, ..
+        by_points,
+        points,
+        with_patch,
+        ..
     } = memory;
     points.clear();
-    FilamentContact
-        .collide(*posed.0, *posed.1, q, points)
-        .unwrap_or(Ok(()))?;
+    filament_contact::collide(*posed.0, *posed.1, q, by_points, points)?;
     let radius = [posed.0, posed.1]
         .into_iter()
         .filter_map(|side| match side {

@@ -62,7 +62,7 @@ impl SoftOverlap {
         (a, mesh_A): (&Posed<'_>, &'a SoftMesh),
         (b, mesh_B): (&Posed<'_>, &'a SoftMesh),
     ) -> (PairFrame<'a>, f64) {
-        let is_self = super::is_self(a, b);
+        let is_self = a.is_same_as(b);
         let (first, second) = (mesh_A.depth(), mesh_B.depth());
         let area = 0.5 * (mesh_A.vertex_area() + mesh_B.vertex_area());
         self.find(first, second, is_self.then_some(mesh_A), SLIVER * area);

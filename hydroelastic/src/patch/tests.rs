@@ -109,7 +109,13 @@ fn is_hollow(body: &Body) -> bool {
 fn points(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {
     let mut out = Vec::new();
     PatchContact
-        .collide(a, b, &Query::new(1e-3, 9.81).unwrap(), &mut out)
+        .collide(
+            a,
+            b,
+            &Query::new(1e-3, 9.81).unwrap(),
+            &mut ContactWorkspace::default(),
+            &mut out,
+        )
         .expect("a supported pair")
         .expect("finite");
     out
@@ -118,7 +124,7 @@ fn points(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {
 fn patch(a: Posed<'_>, b: Posed<'_>) -> ContactPatch {
     let mut out = ContactPatch::default();
     PatchContact
-        .patch(a, b, &mut out)
+        .patch(a, b, &mut ContactWorkspace::default(), &mut out)
         .expect("a supported pair")
         .expect("finite");
     out

@@ -26,7 +26,13 @@ fn rigid(
 fn collide(a: RigidShape<'_>, b: RigidShape<'_>, q: &Query) -> Vec<ContactPoint> {
     let mut out = Vec::new();
     PointContact
-        .collide(Posed::Rigid(a), Posed::Rigid(b), q, &mut out)
+        .collide(
+            Posed::Rigid(a),
+            Posed::Rigid(b),
+            q,
+            &mut ContactWorkspace::default(),
+            &mut out,
+        )
         .expect("a rigid pair")
         .expect("finite poses");
     out
@@ -209,7 +215,13 @@ fn poses_that_are_not_finite_are_refused() {
         Vector3::zeros(),
     );
     let mut out = Vec::new();
-    let found = PointContact.collide(Posed::Rigid(good), Posed::Rigid(bad), &query(), &mut out);
+    let found = PointContact.collide(
+        Posed::Rigid(good),
+        Posed::Rigid(bad),
+        &query(),
+        &mut ContactWorkspace::default(),
+        &mut out,
+    );
     assert!(matches!(
         found,
         Some(Err(GeometryError::NotFinite {
@@ -240,6 +252,7 @@ fn a_deforming_surface_is_not_handled() {
                 Posed::Deforming(surface),
                 Posed::Deforming(surface),
                 &query(),
+                &mut ContactWorkspace::default(),
                 &mut out
             )
             .is_none()

@@ -9,8 +9,8 @@ use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use super::*;
 use crate::mesh::generate::tet_cuboid;
 use crate::{
-    Compliance, CustomShape, PatchGeometry, PointStiffness, Primitive, SelfExclusion, Shape,
-    SignedDistance, Twist,
+    Compliance, ContactWorkspace, CustomShape, PatchGeometry, PointStiffness, Primitive,
+    SelfExclusion, Shape, SignedDistance, Twist,
 };
 
 /// A tetrahedral body with a pose and a velocity.
@@ -113,7 +113,7 @@ fn query() -> Query {
 fn collide(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {
     let mut out = Vec::new();
     SoftContact
-        .collide(a, b, &query(), &mut out)
+        .collide(a, b, &query(), &mut ContactWorkspace::default(), &mut out)
         .unwrap()
         .unwrap();
     out

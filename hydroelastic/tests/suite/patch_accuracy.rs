@@ -11,8 +11,8 @@ use std::f64::consts::PI;
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use pliant_hydroelastic::{
-    Compliance, ContactGeometry, ContactPatch, ContactPoint, PatchContact, PatchGeometry,
-    PatchSummary, Posed, Query, RigidShape, Shape, Twist,
+    Compliance, ContactGeometry, ContactPatch, ContactPoint, ContactWorkspace, PatchContact,
+    PatchGeometry, PatchSummary, Posed, Query, RigidShape, Shape, Twist,
 };
 
 const E: f64 = 1.0e6;
@@ -54,14 +54,20 @@ impl Body {
 
 fn summary(a: Posed<'_>, b: Posed<'_>) -> PatchSummary {
     let mut patch = ContactPatch::default();
-    PatchContact.patch(a, b, &mut patch).unwrap().unwrap();
+    PatchContact
+        .patch(a, b, &mut ContactWorkspace::default(), &mut patch)
+        .unwrap()
+        .unwrap();
     *patch.summary()
 }
 
 fn points(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {
     let mut out = Vec::new();
     let q = Query::new(1e-3, 9.81).unwrap();
-    PatchContact.collide(a, b, &q, &mut out).unwrap().unwrap();
+    PatchContact
+        .collide(a, b, &q, &mut ContactWorkspace::default(), &mut out)
+        .unwrap()
+        .unwrap();
     out
 }
 

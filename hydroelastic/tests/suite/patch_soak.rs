@@ -9,8 +9,8 @@
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use pliant_hydroelastic::mesh::generate;
 use pliant_hydroelastic::{
-    Compliance, ContactGeometry, ContactPatch, ContactPoint, PatchContact, PatchGeometry, Posed,
-    PressureField, Query, RigidShape, Shape,
+    Compliance, ContactGeometry, ContactPatch, ContactPoint, ContactWorkspace, PatchContact,
+    PatchGeometry, Posed, PressureField, Query, RigidShape, Shape,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestCaseError, TestRng, TestRunner};
@@ -222,7 +222,10 @@ impl Pair {
     fn patch(&self, X_WA: &Isometry3<f64>, X_WB: &Isometry3<f64>) -> ContactPatch {
         let mut out = ContactPatch::default();
         let (a, b) = (self.posed(0, X_WA), self.posed(1, X_WB));
-        PatchContact.patch(a, b, &mut out).unwrap().unwrap();
+        PatchContact
+            .patch(a, b, &mut ContactWorkspace::default(), &mut out)
+            .unwrap()
+            .unwrap();
         out
     }
 
@@ -308,7 +311,10 @@ fn check_one(
     let q = Query::new(1e-3, 9.81).unwrap();
     let ask = |a, b| {
         let mut out = Vec::new();
-        PatchContact.collide(a, b, &q, &mut out).unwrap().unwrap();
+        PatchContact
+            .collide(a, b, &q, &mut ContactWorkspace::default(), &mut out)
+            .unwrap()
+            .unwrap();
         out
     };
     let there = ask(pair.posed(0, X_WA), pair.posed(1, X_WB));

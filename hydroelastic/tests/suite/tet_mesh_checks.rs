@@ -20,11 +20,10 @@ fn tetrahedra_are_neighbours_across_the_face_opposite_to_a_corner() {
                 );
                 inner += 1;
             } else {
-                let skin = mesh
-                    .boundary_of(t)
-                    .find(|b| mesh.boundary().opposite_corners[b.index()] as usize == k);
-                let triangle =
-                    mesh.boundary().triangles[skin.expect("the face is on the skin").index()];
+                let boundary = mesh.boundary();
+                let mut owners = boundary.tets.iter().zip(&boundary.opposite_corners);
+                let index = owners.position(|(tet, corner)| *tet == t && *corner as usize == k);
+                let triangle = boundary.triangles[index.expect("a face of the boundary")];
                 assert!(triangle.iter().all(|v| face.contains(v)));
             }
         }

@@ -1,18 +1,18 @@
-//! Random points, no two closer than a radius (Bridson 2007, "Fast Poisson disk sampling in arbitrary dimensions").
+//! Poisson-disk sampling: random points at least a radius apart (Bridson 2007, "Fast Poisson disk sampling in arbitrary dimensions").
 
 use nalgebra::{Point3, Vector3};
 use pliant_hydroelastic::SignedDistance;
 
 use crate::random::Random;
 
-/// n r³ of a full sampling: points for each cube of the radius, measured.
+/// n r³ of a maximal sampling (n points per volume), measured.
 const FULLNESS: f64 = 0.71;
-/// n r² of a full sampling of a surface, measured; 0.547 · 4/π of discs laid down at random, one after the other.
+/// n r² of a maximal sampling of a surface, measured; 0.547 · 4/π for random sequential adsorption of discs.
 const LAYER_FULLNESS: f64 = 0.70;
-/// Tries around a point before it is given up.
+/// Candidates around a point before it becomes inactive.
 const TRIES: usize = 30;
 
-/// Points inside, as many as there would be cubes of edge `distance`.
+/// Points inside, as many as cubes of edge `distance` fill the volume.
 pub(super) fn disk(
     min: &Point3<f64>,
     max: &Point3<f64>,
@@ -26,8 +26,7 @@ pub(super) fn disk(
     scatter.field.points
 }
 
-/// As [`disk`], with one layer of points, as many as there would be squares of edge `distance`, half a distance under the
-/// surface: the cubes about them end where the shape does.
+/// As [`disk`], with a layer of points half of `distance` below the surface, as many as squares of edge `distance` cover it.
 pub(super) fn conforming(
     min: &Point3<f64>,
     max: &Point3<f64>,
@@ -41,7 +40,7 @@ pub(super) fn conforming(
     let depth = 0.5 * distance;
     scatter.fill(layer, |p| {
         let mut p = *p;
-        // Exact at once where the nearest place of the surface stays the same; beyond an edge or a ridge of it, another step.
+        // One step is exact while the nearest feature of the surface stays the same; beyond an edge or a ridge, another step is needed.
         for _ in 0..4 {
             let there = surface(&p);
             let off = there.value + depth;
@@ -59,7 +58,7 @@ pub(super) fn conforming(
     scatter.field.points
 }
 
-/// Points as they are laid down.
+/// A sampling in progress.
 struct Scatter {
     field: Field,
     random: Random,
@@ -69,7 +68,7 @@ struct Scatter {
 }
 
 impl Scatter {
-    /// `closest` is the least distance that points will ever have.
+    /// `closest` is the smallest distance of two points in all calls of `fill`.
     fn new(min: &Point3<f64>, max: &Point3<f64>, distance: f64, closest: f64, seed: u64) -> Self {
         let size = max - min;
         let boxed = (size.x * size.y * size.z / distance.powi(3)).ceil();
@@ -78,14 +77,13 @@ impl Scatter {
             random: Random::new(seed),
             min: *min,
             size,
-            // Darts find every piece of a shape in several pieces.
+            // Random darts reach every component of a shape.
             darts: (20.0 * boxed) as usize + 1000,
         }
     }
 
-    /// Lays down points no closer than `radius` to any other, until there is no room for more. `place` makes a candidate a point
-    /// that is allowed, or says that there is none near.
-    fn fill(&mut self, radius: f64, place: impl Fn(&Point3<f64>) -> Option<Point3<f64>>) {
+    /// Adds points at least `radius` from all others until no more fit. `admit` maps a candidate to an allowed point near it, if any.
+    fn fill(&mut self, radius: f64, admit: impl Fn(&Point3<f64>) -> Option<Point3<f64>>) {
         let Self { field, random, .. } = self;
         let mut active: Vec<u32> = Vec::new();
         let mut darts = self.darts;
@@ -96,7 +94,7 @@ impl Scatter {
                 let near = (0..TRIES).find_map(|_| {
                     let away = direction(random) * (radius * (1.0 + random.unit()));
                     let candidate = centre + away;
-                    place(&candidate).filter(|p| field.is_free(p, radius))
+                    admit(&candidate).filter(|p| field.is_free(p, radius))
                 });
                 match near {
                     Some(point) => active.push(field.add(point)),
@@ -110,7 +108,7 @@ impl Scatter {
             }
             darts -= 1;
             let dart = self.min + Vector3::from_fn(|k, _| self.size[k] * random.unit());
-            let point = place(&dart).filter(|p| field.is_free(p, radius));
+            let point = admit(&dart).filter(|p| field.is_free(p, radius));
             active.extend(point.map(|p| field.add(p)));
         }
     }
@@ -123,7 +121,7 @@ fn direction(random: &mut Random) -> Vector3<f64> {
     Vector3::new(r * angle.cos(), r * angle.sin(), z)
 }
 
-/// Points in cells so small that each holds at most one.
+/// Points in cells that are small enough to contain at most one.
 struct Field {
     points: Vec<Point3<f64>>,
     min: Point3<f64>,
@@ -134,7 +132,7 @@ struct Field {
 }
 
 impl Field {
-    /// For points no closer to each other than `closest`.
+    /// A grid for points at least `closest` apart.
     fn new(min: &Point3<f64>, max: &Point3<f64>, closest: f64) -> Self {
         let cell = closest / 3.0_f64.sqrt();
         let counts = [0, 1, 2].map(|k| ((max[k] - min[k]) / cell) as usize + 1);
@@ -152,7 +150,7 @@ impl Field {
         [0, 1, 2].map(|k| (((p[k] - self.min[k]) / self.cell) as usize).min(self.counts[k] - 1))
     }
 
-    /// Whether `p` is within bounds and no point is nearer than `radius`, which is at most two cells.
+    /// Whether `p` is within bounds and no point is closer than `radius`, which is at most two cells.
     fn is_free(&self, p: &Point3<f64>, radius: f64) -> bool {
         if (0..3).any(|k| p[k] < self.min[k] || p[k] > self.max[k]) {
             return false;

@@ -117,13 +117,13 @@ fn a_mesh_is_filled_inside_only() {
 
 #[test]
 fn what_cannot_be_filled_is_refused_with_its_name() {
-    let said = |result: Result<ParticleSet, MpmError>, word: &str| {
+    let check_message = |result: Result<ParticleSet, MpmError>, word: &str| {
         let text = result.unwrap_err().to_string();
         assert!(text.contains(word) && text.contains("thing"), "{text}");
     };
     let sheet = Shape::cuboid([0.1, 0.1, 0.001].into()).unwrap();
-    said(filled(&sheet, 0.02, Sampling::default()), "refine");
-    said(
+    check_message(filled(&sheet, 0.02, Sampling::default()), "refine");
+    check_message(
         filled(
             &sheet,
             0.02,
@@ -134,16 +134,16 @@ fn what_cannot_be_filled_is_refused_with_its_name() {
         ),
         "refine",
     );
-    said(
+    check_message(
         filled(&Shape::sphere(0.004).unwrap(), 0.02, Sampling::default()),
         "refine",
     );
-    said(
+    check_message(
         filled(&Shape::half_space(), 0.02, Sampling::default()),
         "half space",
     );
-    said(filled(&sheet, -1.0, Sampling::default()), "grid spacing");
-    said(
+    check_message(filled(&sheet, -1.0, Sampling::default()), "grid spacing");
+    check_message(
         filled(&sheet, 0.02, Sampling::Regular { per_cell: 0.0 }),
         "per_cell",
     );

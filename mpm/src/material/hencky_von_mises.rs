@@ -1,4 +1,4 @@
-//! Metal-like and dough-like solids that flow at a yield stress, in logarithmic strain.
+//! Elastoplastic solids with a yield stress, such as metal or dough, in logarithmic strain.
 
 use nalgebra::Matrix3;
 use pliant_constitutive::{Hencky, Hooke, Lame, Real, SignedSvd};
@@ -7,7 +7,7 @@ use super::hyperelastic::{self, STRETCH_MIN, clamped_log};
 use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
 use crate::error::{MpmError, positive};
 
-/// Hencky elasticity with the von Mises yield surface |dev τ| ≤ √(2/3) σ_y; flow keeps the volume exactly.
+/// Hencky elasticity with the von Mises yield surface |dev τ| ≤ √(2/3) σ_y; plastic flow preserves the volume exactly.
 ///
 /// ```text
 /// ε = ln σ,   if |2μ dev ε| > √(2/3) σ_y:   dev ε ← dev ε · √(2/3) σ_y / |2μ dev ε|

@@ -1,4 +1,4 @@
-//! Every isotropic law of `pliant-constitutive` as a law of particles.
+//! Implements [`Law`] for the isotropic laws of `pliant-constitutive`.
 //!
 //! With F = (I + G)F₀ the stress is ∂ψ/∂G = P F₀ᵀ, and the tangent has the eigenmatrices of ∂P/∂F ([`Spectrum`](pliant_constitutive::Spectrum)), multiplied by F₀ᵀ.
 
@@ -10,8 +10,7 @@ use pliant_constitutive::{
 
 use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
 
-/// Stretches below this are outside of the range of laws that are infinite at J = 0: what contact compresses further within a
-/// step is left at it.
+/// Smallest principal stretch after a step of laws that are infinite at J = 0; contact may compress a particle further within the step.
 pub(super) const STRETCH_MIN: f64 = 0.05;
 
 /// (I + G)F₀.
@@ -89,13 +88,13 @@ pub(super) fn with_least_stretch<T: Real>(f: &Matrix3<T>) -> Matrix3<T> {
     svd.rebuild(&svd.stretches.map(|s| s.max(least)))
 }
 
-/// ln σ, cut off at the logarithm of [`STRETCH_MIN`], so that return mappings are defined for every F.
+/// ln σ, bounded below by the logarithm of [`STRETCH_MIN`], so that return mappings are defined for every F.
 pub(super) fn clamped_log<T: Real>(s: &Vector3<T>) -> Vector3<T> {
     s.map(|s| s.max(T::of(STRETCH_MIN)).ln())
 }
 
-/// Implements [`Law`] for every principal law of one scalar. A generic implementation would overlap with those of the other materials:
-/// that they are no principal laws, the compiler can tell for `f32` and `f64`, not for every `T`.
+/// Implements [`Law`] for every principal law of one scalar. A generic implementation over `T` would overlap with those of the other
+/// materials by the rules of coherence.
 macro_rules! principal_laws_are_laws {
     ($T:ty) => {
         impl<L: PrincipalLaw<$T>> Law<$T> for L {
@@ -114,7 +113,7 @@ macro_rules! principal_laws_are_laws {
             ) -> Tangent<$T> {
                 tangent(self, strain, g, definiteness)
             }
-            /// F keeps the least stretch where the law is infinite at J = 0.
+            /// Stretches are bounded below by [`STRETCH_MIN`] where the law is infinite at J = 0.
             fn advance(&self, strain: &Strain<$T>, _: &Lagged<$T>, g: &Matrix3<$T>) -> Strain<$T> {
                 let f = deformed(strain, g);
                 let f = match self.domain() {

@@ -1,5 +1,5 @@
-//! Corotated elasticity, linear about the rotation at the start of the step, with von Mises flow: the material that makes a
-//! step quadratic (Zong, Jiang, Han 2024, section VI).
+//! Corotated elasticity, linear about the rotation at the start of the step, with von Mises plasticity. Its energy is quadratic within a
+//! step (Zong, Jiang, Han 2024, section VI).
 
 use nalgebra::Matrix3;
 use pliant_constitutive::{
@@ -10,27 +10,26 @@ use pliant_constitutive::{
 use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
 use crate::error::{MpmError, positive};
 
-/// How the returned strain S̃ becomes a deformation gradient with sym(R₀ᵀF̃) = S̃.
+/// The deformation gradient F̃ after the return mapping, with sym(R₀ᵀF̃) = S̃.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReturnForm {
-    /// F̃ = R Ṽ with R the rotation of the trial F and Ṽ symmetric: eq. 26 of the paper, as a 3×3 solve. Rotations of more
-    /// than 60° within a step, where that system becomes singular, fall back to `Additive`.
+    /// F̃ = R Ṽ with R the rotation of the trial F and Ṽ symmetric: eq. 26 of the paper, a 3×3 system. Rotations of more than 60°
+    /// within a step, for which it becomes singular, use `Additive`.
     #[default]
     KeepRotation,
-    /// F̃ = F + R₀ (S̃ − S): no polar decomposition, no solve, never singular; attributes the rotation differently, by an
-    /// amount of second order in the step.
+    /// F̃ = F + R₀ (S̃ − S): without polar decomposition, never singular; its rotation differs by an amount of second order in the step.
     Additive,
 }
 
 /// ψ = μ|ε|² + (λ/2) tr(ε)² with ε = sym(R₀ᵀ(I + G)F) − T, R₀ the rotation of F.
 ///
-/// T = I is the paper's model. It is not invariant under rotations within a step: a body that turns by θ must grow by θ² to be
-/// without stress. T = sym(R₀ᵀR₁), R₁ an estimate of the rotation at the end, removes that and leaves the second
-/// derivative as it is; see [`RotationTarget`](crate::RotationTarget).
+/// T = I is the paper's model. It is not invariant under rotations within a step: a body that rotates by θ is free of stress if it
+/// expands by θ². T = sym(R₀ᵀR₁), R₁ a prediction of the rotation at the end, removes this error without a change of the second
+/// derivative; see [`RotationTarget`](crate::RotationTarget).
 ///
-/// With a yield stress η, flow begins at |dev(P R₀ᵀ)| = η, that is |dev ε| = η/(2μ); what is beyond is scaled back at the
-/// end of the step (eqs. 22-26). η bounds the Frobenius norm: in uniaxial tension it flows at √(3/2) η. `internal[0]` is the
-/// accumulated plastic strain √(2/3) Σ|Δε|. Flow keeps tr ε, which is the volume to first order; `internal[1]` is the rest,
+/// With a yield stress η, flow begins at |dev(P R₀ᵀ)| = η, that is |dev ε| = η/(2μ); larger deviators are scaled back at the end of the
+/// step (eqs. 22-26). η bounds the Frobenius norm: the yield stress in uniaxial tension is √(3/2) η. `internal[0]` is the accumulated
+/// plastic strain √(2/3) Σ|Δε|. Flow preserves tr ε, which is the volume to first order; `internal[1]` is the remaining change
 /// Σ ln(det F_before/det F_after).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearCorotated {
@@ -50,7 +49,7 @@ impl LinearCorotated {
         }
     }
 
-    /// The same solid flowing at |dev(P R₀ᵀ)| = η, Pa.
+    /// The same solid with plastic flow at |dev(P R₀ᵀ)| = η, Pa.
     ///
     /// # Errors
     /// [`MpmError::Parameter`] unless η is positive and finite.
@@ -90,9 +89,9 @@ pub(crate) fn rotated_stretch<T: Real>(q: &Matrix3<T>, s: &Matrix3<T>) -> Option
 }
 
 impl<T: Real> Law<T> for LinearCorotated {
-    fn lag(&self, strain: &Strain<T>, coming: Option<&Matrix3<T>>, lagged: &mut Lagged<T>) {
+    fn lag(&self, strain: &Strain<T>, predicted: Option<&Matrix3<T>>, lagged: &mut Lagged<T>) {
         lagged.rotation = polar_rotation(&strain.f);
-        lagged.target = match coming {
+        lagged.target = match predicted {
             None => Matrix3::identity(),
             Some(g) => {
                 let r1 = polar_rotation(&(strain.f + g * strain.f));
@@ -138,7 +137,7 @@ impl<T: Real> Law<T> for LinearCorotated {
         }
         let excess = T::one() - bound / norm;
         let mut returned = s - beyond * excess;
-        // The model does not resist inversion: the mean stretch of a particle that flows is at least a tenth.
+        // The model does not resist inversion: the mean stretch after plastic flow is at least a tenth.
         let mean = returned.trace() / T::of(3.0);
         returned += Matrix3::from_diagonal_element((T::of(0.1) - mean).max(T::zero()));
         let additive = f + lagged.rotation * (returned - s);
@@ -155,7 +154,7 @@ impl<T: Real> Law<T> for LinearCorotated {
         let left = sound_one.unwrap_or_else(upright);
         let flowed = norm * excess * T::of((2.0_f64 / 3.0).sqrt());
         let lost = f.determinant() / left.determinant();
-        // An inverted trial has no volume to account for.
+        // The volume change of an inverted trial state is undefined.
         let lost = if lost > T::zero() {
             lost.ln()
         } else {
@@ -167,7 +166,7 @@ impl<T: Real> Law<T> for LinearCorotated {
         }
     }
 
-    // A material that flows keeps its mean stretch positive.
+    // Plastic flow requires a positive mean stretch.
     fn is_crushed(&self, strain: &Strain<T>, g: &Matrix3<T>) -> bool {
         self.yield_norm == f64::INFINITY && (strain.f + g * strain.f).determinant() <= T::zero()
     }

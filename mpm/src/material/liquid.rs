@@ -1,4 +1,4 @@
-//! A weakly compressible liquid: pressure by an equation of state, and viscosity.
+//! A weakly compressible liquid with an equation of state and viscosity.
 
 use nalgebra::Matrix3;
 use pliant_constitutive::{Hooke, Real};
@@ -6,34 +6,35 @@ use pliant_constitutive::{Hooke, Real};
 use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
 use crate::error::{MpmError, not_negative, positive, within};
 
-/// Below this volume ratio the equation of state, at 127 κ, is continued by its tangent. Flows in the range of the law stay above;
-/// iterates of a line search do not, and Newton's method on the power of J would return by an eighth of J per iteration.
+/// Below this volume ratio, where the pressure is 127 κ, the equation of state is continued by its tangent. Flows in the range of the law
+/// stay above it; iterates of a line search do not, and Newton's method on the power law would increase J by only an eighth per
+/// iteration.
 const STRAIGHT_BELOW: f64 = 0.5;
 
-/// The least volume that a step leaves, as a part of that at rest.
+/// Smallest volume after a step, relative to that at rest.
 const RATIO_MIN: f64 = 0.1;
 
 /// The behaviour of a liquid under tension.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tension {
-    /// No negative pressure: it separates, and its particles do not remember by how much. A free surface has no clumps.
+    /// No negative pressure: the liquid separates, and J stays 1. A free surface does not form clumps.
     #[default]
     None,
-    /// The equation of state holds for negative pressures, too: a convex energy without a kink, for closed vessels.
+    /// The equation of state holds for negative pressures, too: a smooth convex energy, for closed vessels.
     Full,
 }
 
-/// p = κ(J⁻ᵞ − 1), J the volume ratio, which moves to J(1 + tr G): linear in the velocities, so that the energy
+/// p = κ(J⁻ᵞ − 1) with the volume ratio J, which becomes J(1 + tr G) within a step: linear in the velocities, so that the energy
 ///
 /// ```text
 /// Ψ(J) = κ (J^(1−γ)/(γ−1) + J − γ/(γ−1)),   Ψ' = −p,   Ψ'' = κγ J^(−γ−1) > 0
 /// ```
 ///
 /// is convex in them. Viscosity adds τ = 2 μ_v J sym ∇v. `internal[0]` is J, `internal[1]` the logarithm of the volume ratio of
-/// separation, which does not enter the law; F stays I.
+/// separation, which has no influence on the stress; F stays I.
 ///
-/// κ = ρc²/γ. A liquid need not be as stiff as water: c ten times the fastest flow keeps density within 1%, which for a column
-/// of height H is κ = 200 ρ g H/γ ([`Liquid::for_depth`]). Sources: Monaghan (1994), "Simulating free surface flows with
+/// κ = ρc²/γ. The true stiffness of water is not needed: with c ten times the largest flow speed, density changes are below 1%; for a
+/// column of height H this is κ = 200 ρ g H/γ ([`Liquid::for_depth`]). Sources: Monaghan (1994), "Simulating free surface flows with
 /// SPH"; Tampubolon et al. (2017).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Liquid {
@@ -101,20 +102,20 @@ impl Liquid {
         if self.parts(ratio) {
             return T::zero();
         }
-        let (held, beyond) = beyond_the_law(ratio);
+        let (held, beyond) = split_at_range(ratio);
         let pressure = T::of(self.bulk_modulus) * (held.powf(T::of(-self.exponent)) - T::one());
         pressure - self.stiffness_at(ratio) * beyond
     }
 
     /// −p'(J), Pa.
     fn stiffness_at<T: Real>(&self, ratio: T) -> T {
-        let (held, _) = beyond_the_law(ratio);
+        let (held, _) = split_at_range(ratio);
         T::of(self.bulk_modulus * self.exponent) * held.powf(T::of(-self.exponent - 1.0))
     }
 }
 
-/// J limited to the range of the equation of state, and the rest of J, not positive.
-fn beyond_the_law<T: Real>(ratio: T) -> (T, T) {
+/// J bounded to the range of the equation of state, and the remainder of J, not positive.
+fn split_at_range<T: Real>(ratio: T) -> (T, T) {
     let held = ratio.max(T::of(STRAIGHT_BELOW));
     (held, ratio - held)
 }
@@ -134,7 +135,7 @@ impl<T: Real> Law<T> for Liquid {
         }
         let gamma = T::of(self.exponent);
         let less = gamma - T::one();
-        let (held, beyond) = beyond_the_law(j);
+        let (held, beyond) = split_at_range(j);
         let compressed = held.powf(-less) / less + held - gamma / less;
         let straight =
             (self.stiffness_at(j) * T::of(0.5) * beyond - self.pressure_at(held)) * beyond;

@@ -7,7 +7,7 @@ use pliant_constitutive::Lame;
 use super::{FrictionAngle, LinearCorotated, Liquid, Material, Sand};
 use crate::error::MpmError;
 
-/// A material with its density, as published.
+/// A published material with its density.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Preset {
     /// Hard cookie dough: E 10⁵ Pa, ν 0.4, η 6·10³ Pa, 1000 kg/m³. Zong, Jiang, Han (2024), VII-B.

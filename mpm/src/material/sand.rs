@@ -17,7 +17,7 @@ pub enum FrictionAngle {
     PlaneStrain,
 }
 
-/// Drucker-Prager sand in Hencky strain, without cohesion, with the volume correction that keeps it from swelling.
+/// Drucker-Prager sand in Hencky strain, without cohesion, with a volume correction against spurious expansion.
 ///
 /// ```text
 /// ε = ln σ + v_c/3,  ε̂ = dev ε
@@ -39,7 +39,7 @@ pub struct Sand {
 }
 
 impl Sand {
-    /// Sand of one angle of friction φ, degrees.
+    /// Sand with a constant angle of friction φ, degrees.
     ///
     /// # Errors
     /// [`MpmError::Parameter`] unless 0 < φ < 90.

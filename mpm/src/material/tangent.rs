@@ -1,17 +1,17 @@
-//! ∂²ψ/∂G² of one particle: how stress changes with G.
+//! The tangent ∂²ψ/∂G² of one particle.
 
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 use pliant_constitutive::{Hooke, Real, symmetric_part};
 
-/// Whether directions in which the energy bends down are kept.
+/// Treatment of negative eigenvalues of a tangent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Definiteness {
-    /// The derivative as it is.
+    /// The exact derivative.
     Exact,
-    /// Negative eigenvalues set to zero, so that every minimisation step goes down.
+    /// Negative eigenvalues are set to zero: every Newton direction is one of descent.
     Projected,
-    /// As [`Self::Projected`], and material that has just separated is as stiff as if it still touched: contact, which is not
-    /// in the free motion, may close it again within the step.
+    /// As [`Self::Projected`], and separated liquid has its stiffness at J = 1: contact, which the free motion does not include, may
+    /// close it within the step.
     Touching,
 }
 
@@ -29,7 +29,7 @@ pub enum Tangent<T: Real> {
         /// μ and λ.
         hooke: Hooke<T>,
     },
-    /// 9×9 on columns of G one below the other.
+    /// A 9×9 matrix that acts on vec G, column-major.
     General(Box<SMatrix<T, 9, 9>>),
 }
 

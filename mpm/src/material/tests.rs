@@ -1,4 +1,4 @@
-//! Every material against differences, symmetries and limits.
+//! Finite differences, symmetries and limits of every material.
 
 mod flow;
 mod limits;
@@ -47,7 +47,7 @@ impl Draw {
     fn matrix(&mut self, size: f64) -> Matrix3<f64> {
         Matrix3::from_fn(|_, _| size * self.number())
     }
-    fn turn(&mut self) -> Matrix3<f64> {
+    fn rotation(&mut self) -> Matrix3<f64> {
         Rotation3::from_euler_angles(
             3.0 * self.number(),
             3.0 * self.number(),
@@ -57,7 +57,7 @@ impl Draw {
     }
     fn strain(&mut self, material: &dyn Material, size: f64) -> Strain<f64> {
         let mut strain = Strain {
-            f: self.turn() * (Matrix3::identity() + self.matrix(size)),
+            f: self.rotation() * (Matrix3::identity() + self.matrix(size)),
             internal: material.fresh(),
         };
         strain.internal[0] *= 1.0 - size * self.0.unit();
@@ -65,12 +65,12 @@ impl Draw {
     }
 }
 
-fn lagged(material: &dyn Material, strain: &Strain<f64>, coming: &Matrix3<f64>) -> Lagged<f64> {
+fn lagged(material: &dyn Material, strain: &Strain<f64>, predicted: &Matrix3<f64>) -> Lagged<f64> {
     let mut lagged = Lagged {
         time_s: 0.01,
         ..Lagged::default()
     };
-    Law::<f64>::lag(material, strain, Some(coming), &mut lagged);
+    Law::<f64>::lag(material, strain, Some(predicted), &mut lagged);
     lagged
 }
 
@@ -161,14 +161,14 @@ fn stresses_rotate_with_the_material() {
     for material in all() {
         let material = material.as_ref();
         let strain = draw.strain(material, 0.1);
-        let turn = draw.turn();
-        let turned = Strain {
-            f: turn * strain.f,
+        let rotation = draw.rotation();
+        let rotated = Strain {
+            f: rotation * strain.f,
             ..strain
         };
         let tau = material.kirchhoff(&strain, &Lagged::default());
-        let tau_turned = material.kirchhoff(&turned, &Lagged::default());
-        let error = (turn * tau * turn.transpose() - tau_turned).norm();
+        let tau_rotated = material.kirchhoff(&rotated, &Lagged::default());
+        let error = (rotation * tau * rotation.transpose() - tau_rotated).norm();
         assert!(
             error < 1e-9 * material.wave_modulus(),
             "{}",
@@ -177,7 +177,7 @@ fn stresses_rotate_with_the_material() {
         assert!((tau - tau.transpose()).norm() < 0.2 * tau.norm());
         // Undeformed material is free of stress in every orientation.
         let fresh = Strain {
-            f: turn,
+            f: rotation,
             internal: material.fresh(),
         };
         let left = material.kirchhoff(&fresh, &Lagged::default()).norm();
@@ -237,7 +237,7 @@ fn small_strains_give_hookes_law() {
 }
 
 #[test]
-fn a_liquid_without_tension_separates_and_does_not_remember_it() {
+fn a_liquid_without_tension_separates_without_memory() {
     let water = Liquid::new(1e5, 7.0).unwrap();
     let fresh = Strain {
         f: Matrix3::<f64>::identity(),
@@ -260,9 +260,9 @@ fn a_liquid_without_tension_separates_and_does_not_remember_it() {
     assert_eq!(water.wave_modulus(), 7e5);
 }
 
-/// J(1 + tr G) from −0.2 to 0.76, across a half, where pressure begins to go on straight.
+/// J(1 + tr G) from −0.2 to 0.76, across a half, below which the pressure is linear.
 #[test]
-fn a_liquid_compressed_beyond_its_law_has_the_derivatives_of_its_energy() {
+fn a_liquid_compressed_beyond_its_range_has_the_derivatives_of_its_energy() {
     let water = Liquid::new(1e5, 7.0).unwrap();
     let fresh = Strain {
         f: Matrix3::<f64>::identity(),
@@ -295,21 +295,21 @@ fn a_liquid_compressed_beyond_its_law_has_the_derivatives_of_its_energy() {
 
 #[test]
 fn parameters_out_of_range_are_rejected_by_name() {
-    let said = |error: MpmError, words: [&str; 2]| {
+    let check_message = |error: MpmError, words: [&str; 2]| {
         let text = error.to_string();
         assert!(words.iter().all(|w| text.contains(w)), "{text}");
     };
     let solid = LinearCorotated::new(Lame::from_young_poisson(1e5, 0.3).unwrap());
-    said(
+    check_message(
         solid.with_yield_stress(-1.0).unwrap_err(),
         ["linear corotated", "yield_stress = -1"],
     );
-    said(
+    check_message(
         Liquid::new(0.0, 7.0).unwrap_err(),
         ["liquid", "bulk_modulus"],
     );
-    said(Liquid::new(1.0, 1.0).unwrap_err(), ["liquid", "exponent"]);
-    said(
+    check_message(Liquid::new(1.0, 1.0).unwrap_err(), ["liquid", "exponent"]);
+    check_message(
         Sand::new(
             Lame::from_young_poisson(1e5, 0.3).unwrap(),
             90.0,
@@ -318,7 +318,7 @@ fn parameters_out_of_range_are_rejected_by_name() {
         .unwrap_err(),
         ["sand", "angle"],
     );
-    said(
+    check_message(
         HenckyVonMises::new(Lame::from_young_poisson(1e5, 0.3).unwrap(), f64::NAN).unwrap_err(),
         ["Hencky", "yield"],
     );

@@ -1,29 +1,29 @@
-//! Walls that the grid itself knows: nodes behind them do not move.
+//! Walls as boundary conditions of the grid: nodes behind them are held.
 
 use nalgebra::{Point3, Vector3};
 
 use crate::error::{MpmError, within};
 use crate::system::GridSystem;
 
-/// What a wall does to the nodes behind it.
+/// Boundary condition of the nodes behind a wall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WallKind {
-    /// They do not move at all.
+    /// Velocity zero.
     Sticks,
-    /// They move along it. Only for walls across an axis.
+    /// Normal velocity zero. Only for walls normal to an axis.
     Slides,
 }
 
-/// A half space whose grid nodes are held: cheaper than contact, without friction's finer points, and without force to
-/// read. Choose planes through grid nodes: a wall acts at the nodes on and behind it. It gives way a little, as if it stood a
-/// third of a cell further back: an error of first order in the spacing.
+/// A half space whose grid nodes are held. It is cheaper than contact, but has neither a friction coefficient nor a reported force. It acts
+/// at the nodes on and behind it: choose planes through grid nodes. Its effective position is about a third of a cell behind the plane,
+/// an error of first order in the spacing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wall {
     /// A point on the wall.
     pub p_WQ: Point3<f64>,
-    /// Outward normal: into the free side.
+    /// Unit normal, pointing away from the wall.
     pub normal_W: Vector3<f64>,
-    /// What it does.
+    /// Boundary condition.
     pub kind: WallKind,
 }
 
@@ -48,7 +48,7 @@ impl Wall {
         // Nodes on the wall to round-off count as behind it.
         let slack = 1e-9 * system.spacing;
         for node in 0..system.mass.len() {
-            let height = (system.node_place(node) - self.p_WQ.coords).dot(&self.normal_W);
+            let height = (system.node_position(node) - self.p_WQ.coords).dot(&self.normal_W);
             if height > slack {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Builds a model, and checks everything once.
+//! The builder of a model, and its checks.
 
 use std::sync::Arc;
 
@@ -13,23 +13,23 @@ use crate::fill::ParticleSet;
 use crate::material::{Material, Strain};
 use crate::particle::Particle;
 
-/// One object: a material, and where it starts.
+/// One object: a material and its initial state.
 #[derive(Clone, Debug)]
 pub struct ObjectSpec {
-    /// For messages, scenes and pictures.
+    /// Name in messages, scenes and output.
     pub name: String,
-    /// What it is made of.
+    /// Constitutive material.
     pub material: Arc<dyn Material>,
     /// kg/m³ at rest.
     pub density: f64,
-    /// Its particles, from [`fill`](crate::fill) or made by hand; none for an object that an source will bring.
+    /// Its particles, from [`fill`](crate::fill) or user-defined; empty for an object that a source adds later.
     pub particles: ParticleSet,
     /// Start velocity, m/s.
     pub velocity_W: Vector3<f64>,
     /// Start rotation about the centre of mass, rad/s.
     pub angular_velocity_W: Vector3<f64>,
-    /// Radius about each particle that contact sees, m; `None`: half the particle spacing, so that a lattice that fills a shape
-    /// touches where the shape ends. Zero is the choice of Zong, Jiang, Han (2024).
+    /// Radius of particles in contact, m. `None`: half the particle spacing, so that a lattice makes contact at the surface of the shape
+    /// that it fills. Zong, Jiang, Han (2024) use zero.
     pub contact_radius: Option<f64>,
 }
 
@@ -60,17 +60,17 @@ impl ObjectSpec {
             not_negative(name, "contact_radius", radius)?;
         }
         let velocities = self.velocity_W.iter().chain(self.angular_velocity_W.iter());
-        let places = self
+        let positions = self
             .particles
             .points
             .iter()
             .flat_map(|p| p.coords.as_slice());
-        let odd = velocities.chain(places).find(|x| !x.is_finite());
+        let invalid = velocities.chain(positions).find(|x| !x.is_finite());
         within(
             name,
             "coordinate",
-            odd.copied().unwrap_or(0.0),
-            odd.is_none(),
+            invalid.copied().unwrap_or(0.0),
+            invalid.is_none(),
             "must be finite",
         )?;
         Ok(())
@@ -109,7 +109,7 @@ impl MpmBuilder {
         }
     }
 
-    /// Adds an object. Its particles are numbered after those that are there.
+    /// Adds an object; its particles follow those of earlier objects.
     pub fn object(&mut self, object: ObjectSpec) -> ObjectIdx {
         self.objects.push(Spec::Solid(object));
         ObjectIdx(self.objects.len() - 1)
@@ -140,16 +140,16 @@ impl MpmBuilder {
         self
     }
 
-    /// Names a set of particles, by identity (in the order of objects and their points, from 0), that can be held and moved:
-    /// while [`Control::held`](pliant_contact_sap::Control::held) gives the set a velocity, grid nodes that get more than
-    /// half of their mass from it have that velocity.
+    /// Adds a named set of particles that can be held and moved. Particle ids count from 0 in the order of objects and their points. While
+    /// [`Control::held`](pliant_contact_sap::Control::held) prescribes a velocity of the set (three entries per set, in the order of the
+    /// sets), grid nodes with more than half of their mass from the set have this velocity.
     pub fn grip(&mut self, name: impl Into<String>, particles: Vec<u32>) -> &mut Self {
         self.grips.push((name.into(), particles));
         self
     }
 
     /// # Errors
-    /// The first thing that cannot be, by name.
+    /// The first invalid parameter, by name.
     pub fn build(self) -> Result<MaterialPoints, MpmError> {
         self.check()?;
         let mut records = Records::default();
@@ -193,13 +193,13 @@ impl MpmBuilder {
         records.header[1] = records.particles.len() as f64;
         let n = records.particles.len() as u32;
         for (name, members) in &self.grips {
-            let odd = members.iter().find(|p| **p >= n).copied();
-            let value = f64::from(odd.unwrap_or(0));
+            let invalid = members.iter().find(|p| **p >= n).copied();
+            let value = f64::from(invalid.unwrap_or(0));
             within(
                 name,
                 "particle",
                 value,
-                odd.is_none(),
+                invalid.is_none(),
                 "is not a particle of the model at its start",
             )?;
         }
@@ -212,7 +212,7 @@ impl MpmBuilder {
             grips: self.grips,
             start: BodyState::default(),
         };
-        // What is due at once is there at the start.
+        // Batches that are due at time 0 are part of the initial state.
         crate::step::emit(&parts, &mut records);
         records.write(&mut parts.start);
         Ok(MaterialPoints {
@@ -241,9 +241,18 @@ impl MpmBuilder {
         });
         if nothing && self.sources.is_empty() {
             return Err(MpmError::Empty(
-                "a model of material points needs particles or an source".into(),
+                "a model of material points needs particles or a source".into(),
             ));
         }
+        let solid = |o: &Spec| matches!(o, Spec::Solid(_));
+        let cloths_first = self.objects.is_sorted_by_key(solid);
+        within(
+            "sinks",
+            "number",
+            self.sinks.len() as f64,
+            self.sinks.is_empty() || cloths_first,
+            "must be zero where a cloth is added after other objects, whose particles may be taken out",
+        )?;
         for (name, members) in &self.grips {
             let sorted = members.is_sorted_by(|a, b| a < b);
             within(

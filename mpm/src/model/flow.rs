@@ -1,4 +1,4 @@
-//! Particles that come and go while a simulation runs: a tap, a conveyor, a sink.
+//! Sources and sinks of particles.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_hydroelastic::Shape;
@@ -6,14 +6,14 @@ use pliant_hydroelastic::Shape;
 use super::ObjectIdx;
 use crate::error::{MpmError, positive, within};
 
-/// A source: lays down the same batch of particles again and again.
+/// A source adds the same batch of particles at regular intervals.
 ///
-/// For a jet of speed v let the batch be one layer and the interval its thickness over v.
+/// For a jet of speed v, use one layer as a batch and its thickness divided by v as the interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// The object that new particles belong to; its particle volume is theirs.
+    /// The object of new particles, which have its particle volume.
     pub object: ObjectIdx,
-    /// Places of one batch, world frame, m.
+    /// Positions of one batch, world frame, m.
     pub points: Vec<Point3<f64>>,
     /// Velocity of new particles, m/s.
     pub velocity_W: Vector3<f64>,
@@ -43,18 +43,18 @@ impl Source {
             object < objects,
             "is not an object of the model",
         )?;
-        let places = self
+        let positions = self
             .points
             .iter()
             .flat_map(|p| p.coords.iter().copied().collect::<Vec<_>>());
-        let odd = places
+        let invalid = positions
             .chain(self.velocity_W.iter().copied())
             .find(|x| !x.is_finite());
         within(
             "source",
             "coordinate",
-            odd.unwrap_or(0.0),
-            odd.is_none(),
+            invalid.unwrap_or(0.0),
+            invalid.is_none(),
             "must be finite",
         )?;
         Ok(())
@@ -65,16 +65,16 @@ impl Source {
         if time < self.start_s {
             return 0;
         }
-        // A batch that falls on a step's end belongs to it, whatever round-off says.
+        // A batch due at the end of a step belongs to it in spite of round-off.
         let passed = ((time - self.start_s) / self.interval_s + 1e-9).floor();
         (passed.min(f64::from(u32::MAX - 1)) as u32 + 1).min(self.batches)
     }
 }
 
-/// A sink: particles inside the shape at the end of a step are taken out.
+/// A sink removes particles that are inside a shape at the end of a step.
 #[derive(Clone, Debug)]
 pub struct Sink {
-    /// Where.
+    /// The shape.
     pub shape: Shape,
     /// Its pose.
     pub X_WS: Isometry3<f64>,

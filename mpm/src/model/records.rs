@@ -1,7 +1,7 @@
-//! How particles lie in a body's state.
+//! Layout of particles in a body's state.
 //!
-//! q and v: three numbers a particle. History: elapsed time (s), next identity, batches laid down by each source; then for
-//! each particle C and F column by column, two internal numbers, object, identity.
+//! q and v have three numbers per particle. The history has the elapsed time (s), the next particle id and the number of batches of each
+//! source; then for each particle C and F, column-major, two internal variables, object and id.
 
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{BodyError, BodyState, Surface};
@@ -18,7 +18,7 @@ fn header_length(parts: &Parts) -> usize {
     2 + parts.sources.len()
 }
 
-/// A state, taken apart.
+/// The particles and counters of a state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Records {
     pub(crate) particles: Vec<Particle<f64>>,
@@ -33,7 +33,7 @@ impl Records {
         Ok(records)
     }
 
-    /// Takes `state` apart, reusing memory.
+    /// Reads `state`, reusing memory.
     pub(crate) fn read_again(&mut self, parts: &Parts, state: &BodyState) -> Result<(), BodyError> {
         let header = header_length(parts);
         let BodyState { q, v, history } = state;
@@ -99,7 +99,7 @@ impl Records {
         Ok(())
     }
 
-    /// Puts a state together; `next` is overwritten and its memory reused.
+    /// Writes a state; `next` is overwritten and its memory reused.
     pub(crate) fn write(&self, next: &mut BodyState) {
         next.q.clear();
         next.v.clear();
@@ -116,14 +116,14 @@ impl Records {
     }
 }
 
-/// The first quantity of a particle that is not a number, named.
+/// Rejects particles with a quantity that is not finite.
 pub(crate) fn check_finite(
     parts: &Parts,
-    place: usize,
+    particle: usize,
     p: &Particle<f64>,
 ) -> Result<(), BodyError> {
     let quantities: [(&str, &[f64]); 5] = [
-        ("place", p.x.as_slice()),
+        ("position", p.x.as_slice()),
         ("velocity", p.v.as_slice()),
         ("affine velocity", p.c.as_slice()),
         ("deformation gradient", p.strain.f.as_slice()),
@@ -132,7 +132,7 @@ pub(crate) fn check_finite(
     for (what, values) in quantities {
         if let Some(value) = values.iter().find(|x| !x.is_finite()) {
             return Err(BodyError::NotFinite {
-                place: format!("{what} of {}", parts.name_of(place, p.object)),
+                place: format!("{what} of {}", parts.name_of(particle, p.object)),
                 value: *value,
             });
         }
@@ -140,7 +140,7 @@ pub(crate) fn check_finite(
     Ok(())
 }
 
-/// The object of a particle, as the state says.
+/// The object of a particle of a state.
 pub(crate) fn object_of(parts: &Parts, state: &BodyState, particle: usize) -> Option<usize> {
     let record = header_length(parts) + RECORD * particle;
     state
@@ -149,7 +149,7 @@ pub(crate) fn object_of(parts: &Parts, state: &BodyState, particle: usize) -> Op
         .map(|object| *object as usize)
 }
 
-/// Particles as vertices.
+/// Writes particles as vertices.
 pub(crate) fn write_surface(parts: &Parts, state: &BodyState, out: &mut Surface) {
     out.clear();
     out.vertices

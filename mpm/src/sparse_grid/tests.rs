@@ -3,13 +3,13 @@ use crate::random::Random;
 
 fn scattered(n: usize, extent: f64) -> Vec<Vector3<f64>> {
     let mut random = Random::new(5);
-    let mut place = || Vector3::from_fn(|_, _| extent * (random.unit() - 0.5));
-    (0..n).map(|_| place()).collect()
+    let mut position = || Vector3::from_fn(|_, _| extent * (random.unit() - 0.5));
+    (0..n).map(|_| position()).collect()
 }
 
-fn grid_of(places: &[Vector3<f64>], spacing: f64) -> SparseGrid {
+fn grid_of(positions: &[Vector3<f64>], spacing: f64) -> SparseGrid {
     let mut grid = SparseGrid::default();
-    grid.build(spacing, places.iter().copied()).unwrap();
+    grid.build(spacing, positions.iter().copied()).unwrap();
     grid
 }
 
@@ -22,24 +22,24 @@ fn keys_keep_coordinates() {
 
 #[test]
 fn every_particle_is_in_its_cell_once_and_in_order() {
-    let places = scattered(3000, 1.0);
-    let grid = grid_of(&places, 0.05);
-    let mut seen = vec![0; places.len()];
+    let positions = scattered(3000, 1.0);
+    let grid = grid_of(&positions, 0.05);
+    let mut seen = vec![0; positions.len()];
     for cell in &grid.cells {
         let members = &grid.order[cell.particles.start as usize..cell.particles.end as usize];
         assert!(members.is_sorted());
         for &p in members {
             seen[p as usize] += 1;
-            assert_eq!(base_node(&places[p as usize], 20.0), cell.base);
+            assert_eq!(base_node(&positions[p as usize], 20.0), cell.base);
         }
     }
     assert!(seen.iter().all(|&n| n == 1));
 }
 
 #[test]
-fn every_node_that_a_particle_reaches_has_a_block_and_colours_do_not_share_nodes() {
-    let places = scattered(500, 2.0);
-    let grid = grid_of(&places, 0.1);
+fn every_node_of_a_particle_has_a_block_and_colours_do_not_share_nodes() {
+    let positions = scattered(500, 2.0);
+    let grid = grid_of(&positions, 0.1);
     for cell in &grid.cells {
         for n in 0..27 {
             let node = [
@@ -47,8 +47,8 @@ fn every_node_that_a_particle_reaches_has_a_block_and_colours_do_not_share_nodes
                 cell.base[1] + n / 3 % 3,
                 cell.base[2] + n % 3,
             ];
-            let (block, place) = grid.find_node(node).unwrap();
-            assert_eq!(grid.node_coordinates(block, place), node);
+            let (block, slot) = grid.find_node(node).unwrap();
+            assert_eq!(grid.node_coordinates(block, slot), node);
         }
     }
     for colour in &grid.colours {
@@ -63,15 +63,18 @@ fn every_node_that_a_particle_reaches_has_a_block_and_colours_do_not_share_nodes
         assert_eq!(
             reached.len(),
             all,
-            "two blocks of a colour reach the same block"
+            "two blocks of a colour write to the same block"
         );
     }
 }
 
 #[test]
-fn a_grid_is_the_same_wherever_it_is_and_however_it_was_used_before() {
-    let places = scattered(400, 0.5);
-    let moved: Vec<_> = places.iter().map(|x| x + Vector3::repeat(-0.4)).collect();
+fn a_grid_depends_neither_on_its_position_nor_on_earlier_use() {
+    let positions = scattered(400, 0.5);
+    let moved: Vec<_> = positions
+        .iter()
+        .map(|x| x + Vector3::repeat(-0.4))
+        .collect();
     let mut grid = grid_of(&scattered(50, 9.0), 0.02);
     grid.build(0.05, moved.iter().copied()).unwrap();
     // Shifted by a whole number of blocks: the same cells in the same order.
@@ -81,11 +84,11 @@ fn a_grid_is_the_same_wherever_it_is_and_however_it_was_used_before() {
 }
 
 #[test]
-fn a_particle_beyond_all_integers_is_named() {
+fn a_particle_beyond_the_range_of_integers_is_named() {
     for bad in [f64::NAN, f64::INFINITY, -1e9] {
-        let places = [Vector3::zeros(), Vector3::new(0.0, bad, 0.0)];
+        let positions = [Vector3::zeros(), Vector3::new(0.0, bad, 0.0)];
         let error = SparseGrid::default()
-            .build(0.01, places.into_iter())
+            .build(0.01, positions.into_iter())
             .unwrap_err();
         assert!(error.to_string().contains("particle 1"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! The end of a step: particles move with the velocities found, and strain.
+//! The end of a step: new positions, velocities and strains of particles.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,7 +9,7 @@ use crate::material::Law;
 use crate::model::{Parts, Records};
 use crate::nodes::{affine, gradient, interpolate};
 
-/// Particles of the state that a step crushes: how many, and the first; the same whatever the order in which they are noted.
+/// Count and first index of the particles that a step crushes, independent of the order of evaluation.
 #[derive(Debug)]
 pub(crate) struct Crushed {
     count: AtomicU32,
@@ -41,7 +41,7 @@ impl Crushed {
         let (place, others) = self.first_and_others()?;
         let object = records.particles[place].object;
         Some(format!(
-            "{} is crushed or turned inside out, and {others} more; take a shorter step, or a material that resists it",
+            "{} is compressed to zero volume or inverted, and {others} more; use a smaller time step, or a material that resists compression",
             parts.name_of(place, object),
         ))
     }

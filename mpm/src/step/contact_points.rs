@@ -1,4 +1,4 @@
-//! Contact points of particles: their positions, and their velocities by the nodes of their cells.
+//! Contact points of particles and their velocities as functions of the nodes of their cells.
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{
@@ -15,7 +15,7 @@ use crate::spline::{Stencil, corner};
 /// v + C o = Σ w_i (1 + (4/h²) (x_i − x)·o) v_i
 /// ```
 ///
-/// Contact acts on the surface of the ball about a particle: a body rolls on its surface, not on its outermost particles.
+/// Contact acts on the surface of the ball around a particle, so that a body rolls on its surface and not on its outermost particles.
 fn weight_beside(
     stencil: &Stencil<f64>,
     corner: [usize; 3],
@@ -27,7 +27,7 @@ fn weight_beside(
 }
 
 impl MpmStep {
-    /// Index among the sorted particles of the particle at `p`.
+    /// Index in sorted order of the particle at `p`.
     pub(super) fn particle(&self, p: &MaterialPoint) -> Result<usize, BodyError> {
         let index = match p.primitive {
             Primitive::Vertex(vertex) => self.sorted_index.get(vertex as usize),
@@ -42,8 +42,8 @@ impl MpmStep {
         }
     }
 
-    /// Offset of the contact point from the particle's centre. None in a liquid: nothing resists its affine velocity, and rows that
-    /// extrapolate it would let particles through walls while their surface stands still.
+    /// Offset of the contact point from the particle's centre; zero in a liquid. A liquid does not resist its affine velocity, and with
+    /// extrapolated rows particles would pass through walls while their surface points are at rest.
     fn contact_offset(&self, sorted: usize, offset: Vector3<f64>) -> Vector3<f64> {
         match self.system.material(sorted).bears_shear() {
             true => offset,
@@ -91,7 +91,7 @@ impl MpmStep {
         }
     }
 
-    /// Masses of all nodes, each with the object that contributes most of it.
+    /// Masses of all nodes, each with the object that contributes most of its mass.
     pub(super) fn masses_of_nodes(&self, out: &mut Vec<PointMass>) {
         let system = &self.system;
         out.clear();
@@ -101,7 +101,7 @@ impl MpmStep {
                 .iter()
                 .enumerate()
                 .map(|(node, &mass)| PointMass {
-                    p_WQ: system.node_place(node).into(),
+                    p_WQ: system.node_position(node).into(),
                     mass,
                     part: 0,
                 }),

@@ -1,4 +1,4 @@
-//! A and b of a step, as solvers see them.
+//! A and b of a step.
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{Assembled, BlockDiagonal, Dynamics};
@@ -23,7 +23,7 @@ impl Dynamics for MpmStep {
     }
 
     fn grid_nodes(&self) -> Option<&[Vector3<f64>]> {
-        self.assembled.then_some(&self.node_places[..])
+        self.assembled.then_some(&self.node_positions[..])
     }
 
     fn assembled(&self) -> Option<Assembled<'_>> {

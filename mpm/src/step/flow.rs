@@ -6,7 +6,7 @@ use crate::material::Strain;
 use crate::model::{Parts, Records};
 use crate::particle::Particle;
 
-/// Lays down the batches that are due.
+/// Adds the batches that are due.
 pub(crate) fn emit(parts: &Parts, records: &mut Records) {
     let time = records.header[0];
     for (k, source) in parts.sources.iter().enumerate() {
@@ -15,7 +15,7 @@ pub(crate) fn emit(parts: &Parts, records: &mut Records) {
         records.header[2 + k] = f64::from(due.max(done));
         let object = &parts.objects[source.object.0];
         for batch in done..due {
-            // A batch that was due within the step has been on its way since.
+            // A batch that was due within the step has moved since.
             let since = (time - source.start_s - f64::from(batch) * source.interval_s).max(0.0);
             let gone = source.velocity_W * since;
             for point in &source.points {
@@ -38,7 +38,7 @@ pub(crate) fn emit(parts: &Parts, records: &mut Records) {
     }
 }
 
-/// Takes out what is in a sink, keeping the order of the others.
+/// Removes the particles inside sinks; the others keep their order.
 pub(super) fn sink(parts: &Parts, records: &mut Records) {
     if parts.sinks.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Bounds, and sets of particles that are held.
+//! Bounds, and held sets of particles.
 
 use pliant_contact_sap::BodyError;
 
@@ -9,7 +9,7 @@ use crate::sparse_grid::NONE;
 use crate::spline::corner;
 
 impl Parts {
-    /// The first particle beyond the bounds is an error.
+    /// Rejects particles outside the bounds.
     pub(crate) fn check_bounds(&self, particles: &[Particle<f64>]) -> Result<(), BodyError> {
         let Some([low, high]) = self.settings.bounds else {
             return Ok(());
@@ -17,11 +17,11 @@ impl Parts {
         let outside = |p: &Particle<f64>| (0..3).any(|k| p.x[k] < low[k] || p.x[k] > high[k]);
         match particles.iter().position(outside) {
             None => Ok(()),
-            Some(place) => {
-                let p = &particles[place];
+            Some(index) => {
+                let p = &particles[index];
                 Err(BodyError::Model(format!(
                     "{} left the bounds: it is at ({}, {}, {}) m, they reach from ({}, {}, {}) to ({}, {}, {})",
-                    self.name_of(place, p.object),
+                    self.name_of(index, p.object),
                     p.x.x,
                     p.x.y,
                     p.x.z,
@@ -54,11 +54,11 @@ impl MpmStep {
                 continue;
             }
             let mut share = vec![0.0; system.mass.len()];
-            for (place, id) in self.records.ids.iter().enumerate() {
+            for (index, id) in self.records.ids.iter().enumerate() {
                 if members.binary_search(id).is_err() {
                     continue;
                 }
-                let p = self.sorted_index[place] as usize;
+                let p = self.sorted_index[index] as usize;
                 let nodes = &system.nodes.of_cell[system.cell_of[p] as usize];
                 for (n, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
                     let weight = system.stencils[p].weight(corner(n));

@@ -5,28 +5,28 @@
 //! body that is held does not rotate as it would in free motion. The directions of forces, R₀, do not change, and A does not either.
 
 use nalgebra::Matrix3;
-use pliant_contact_sap::Dynamics;
+use pliant_contact_sap::{CgLimits, Dynamics, ResidualNorm};
 
 use super::MpmStep;
 use crate::material::Lagged;
 use crate::model::RotationTarget;
 
-/// Targets that differ from the identity by less need no free motion: a rotation of about 0.014 rad.
-const TARGET_NOTICED: f64 = 1e-4;
+/// Targets that differ from the identity by less need no free motion; this is a rotation of about 0.014 rad.
+const TARGET_DIFFERENCE_MIN: f64 = 1e-4;
 
-/// Relative tolerance of the free motion. A target is of second order in the rotation of a step: its error is below a millionth.
+/// Relative tolerance of the free motion. A target is of second order in the rotation of a step, so that its error is below 1e-6.
 const FREE_MOTION_TOLERANCE: f64 = 1e-3;
 
-/// Changes of targets up to this need no correction by the free motion,
+/// Largest change of targets without a correction by the free motion.
 const CHANGE_MIN: f64 = 1e-4;
 
-/// nor up to this one with contact, in the mean over the particles of an object,
+/// Largest change of targets without a correction with contact, root mean square over the particles of an object.
 const CHANGE_IN_CONTACT: f64 = 1e-3;
 
-/// or up to this part of their difference from the identity, which is the part of the chord's error that remains.
-const PART_IN_CONTACT: f64 = 0.05;
+/// The same relative to their difference from the identity: the fraction of the chord's error that remains.
+const RELATIVE_CHANGE_IN_CONTACT: f64 = 0.05;
 
-/// How far targets are from those of given velocities: root mean squares over the particles of the object with the largest change.
+/// Change of targets to those of given velocities: root mean squares over the particles of the object with the largest change.
 #[derive(Clone, Copy, Debug, Default)]
 struct TargetChange {
     change: f64,
@@ -34,7 +34,7 @@ struct TargetChange {
 }
 
 impl MpmStep {
-    /// Whether rest strains have the rotation of the end of the step.
+    /// Whether rest strains include the rotation at the end of the step.
     pub(super) fn has_lagged_rotations(&self) -> bool {
         self.parts.settings.rotation_target == RotationTarget::End && self.system.alpha() != 0.0
     }
@@ -54,9 +54,13 @@ impl MpmStep {
 
     /// Corrects T and b by the free motion with the same A, if any particle rotates enough.
     pub(super) fn update_targets_in_free_motion(&mut self) {
-        let off = |l: &Lagged<f64>| (l.target - Matrix3::identity()).amax();
-        let noticed = self.system.lagged.iter().any(|l| off(l) > TARGET_NOTICED);
-        if !noticed {
+        let difference = |l: &Lagged<f64>| (l.target - Matrix3::identity()).amax();
+        let rotates = self
+            .system
+            .lagged
+            .iter()
+            .any(|l| difference(l) > TARGET_DIFFERENCE_MIN);
+        if !rotates {
             return;
         }
         let v = self.free_velocity();
@@ -66,26 +70,32 @@ impl MpmStep {
         }
     }
 
-    /// A⁻¹b, roughly.
+    /// A⁻¹b to [`FREE_MOTION_TOLERANCE`].
     pub(super) fn free_velocity(&mut self) -> Vec<f64> {
         if !self.is_linear() {
             return self.velocity.clone();
         }
         let mut v = self.system.start.clone();
-        let mut pcg = std::mem::take(&mut self.free.pcg);
-        pcg.factor(&self.diagonal);
-        let apply = |x: &[f64], y: &mut [f64]| self.apply(x, y);
-        let iterations_max = self.parts.settings.free_motion.linear_iterations_max as usize;
-        let b = &self.right_hand_side;
-        let _ = pcg.solve(apply, b, &mut v, FREE_MOTION_TOLERANCE, iterations_max);
-        self.free.pcg = pcg;
+        let mut cg = std::mem::take(&mut self.free.cg);
+        self.free.preconditioner.factor(&self.diagonal);
+        let mut system = (
+            |x: &[f64], y: &mut [f64]| self.apply(x, y),
+            |r: &[f64], z: &mut [f64]| self.free.preconditioner.apply(r, z),
+        );
+        let limits = CgLimits {
+            norm: ResidualNorm::Preconditioned,
+            relative_residual: FREE_MOTION_TOLERANCE,
+            iterations_max: self.parts.settings.free_motion.linear_iterations_max as usize,
+        };
+        let _ = cg.improve(&mut system, limits, &self.right_hand_side, &mut v);
+        self.free.cg = cg;
         v
     }
 
-    /// How far targets are from those of velocities `v` of the solve, as a multiple of the tolerance.
+    /// Change of targets to those of velocities `v`, relative to the tolerance.
     pub(super) fn target_error(&mut self, v: &[f64]) -> f64 {
         let TargetChange { change, rotated } = self.find_targets(v);
-        change / f64::max(CHANGE_IN_CONTACT, PART_IN_CONTACT * rotated)
+        change / f64::max(CHANGE_IN_CONTACT, RELATIVE_CHANGE_IN_CONTACT * rotated)
     }
 
     /// Sets targets to those of the last `find_targets`, and computes b with them.
@@ -94,7 +104,7 @@ impl MpmStep {
         self.write_right_hand_side();
     }
 
-    /// Finds T of velocities `v`, kept for [`MpmStep::update_targets`].
+    /// Computes T of velocities `v` for [`MpmStep::update_targets`].
     fn find_targets(&mut self, v: &[f64]) -> TargetChange {
         let system = &self.system;
         let (mut admissible, mut gradients) = (Vec::new(), Vec::new());

@@ -4,11 +4,13 @@ use nalgebra::{DMatrix, DVector, Isometry3, Point3, Vector3};
 use pliant_constitutive::{Lame, NeoHookean};
 use pliant_contact_sap::conformance::check_body;
 use pliant_contact_sap::{
-    BodyState, BodyStep, Control, DeformableModel, Load, MaterialPoint, StepInput,
+    BodyState, BodyStep, CgLimits, CgStop, ConjugateGradients, Control, DeformableModel, Load,
+    MaterialPoint, ResidualNorm, StepInput,
 };
 use pliant_hydroelastic::Shape;
 
 use super::*;
+use crate::block_jacobi::BlockJacobi;
 use crate::free_motion::FreeMotionSettings;
 use crate::material::{LinearCorotated, Liquid, Material};
 use crate::model::{
@@ -31,7 +33,7 @@ fn solid(e: f64) -> Arc<dyn Material> {
     ))
 }
 
-fn shaken(model: &MaterialPoints, size: f64) -> BodyState {
+fn perturbed(model: &MaterialPoints, size: f64) -> BodyState {
     let mut random = Random::new(23);
     let mut state = model.default_state();
     let header = state.history.len() % 22;
@@ -62,7 +64,7 @@ fn input(control: &Control, dt: f64) -> StepInput<'_> {
     }
 }
 
-/// Takes a step that nothing touches.
+/// Takes a step without constraints.
 fn step_freely(step: &mut dyn BodyStep, state: &mut BodyState, input: &StepInput<'_>) {
     step.begin(state, input).unwrap();
     linearise(step);
@@ -72,17 +74,21 @@ fn step_freely(step: &mut dyn BodyStep, state: &mut BodyState, input: &StepInput
     dynamics
         .diagonal_blocks()
         .for_each(n, |b| diagonal.extend_from_slice(b.values));
-    let mut pcg = crate::pcg::Pcg::default();
-    pcg.factor(&diagonal);
+    let mut preconditioner = BlockJacobi::default();
+    preconditioner.factor(&diagonal);
     let mut v = step.start_velocity().to_vec();
-    let report = pcg.solve(
-        |x, y| dynamics.apply(x, y),
-        dynamics.right_hand_side(),
-        &mut v,
-        1e-13,
-        5000,
+    let mut system = (
+        |x: &[f64], y: &mut [f64]| dynamics.apply(x, y),
+        |r: &[f64], z: &mut [f64]| preconditioner.apply(r, z),
     );
-    assert!(report.residual < 1e-11, "{report:?}");
+    let limits = CgLimits {
+        norm: ResidualNorm::Preconditioned,
+        relative_residual: 1e-11,
+        iterations_max: 5000,
+    };
+    let b = dynamics.right_hand_side();
+    let report = ConjugateGradients::default().improve(&mut system, limits, b, &mut v);
+    assert_eq!(report.stop, CgStop::Converged);
     let mut next = BodyState::default();
     let _ = step.advance(&v, &mut next).unwrap();
     *state = next;
@@ -126,13 +132,13 @@ fn material_points_are_a_body() {
                     torque_W: Vector3::zeros(),
                 });
             }
-            check_body(&model, &shaken(&model, 0.5), &input(&control, 0.005)).unwrap();
+            check_body(&model, &perturbed(&model, 0.5), &input(&control, 0.005)).unwrap();
         }
     }
 }
 
 #[test]
-fn momenta_are_kept_in_free_flight_and_free_fall_is_exact() {
+fn momenta_are_conserved_in_free_flight_and_free_fall_is_exact() {
     let mut builder = MpmBuilder::new(MpmSettings::new(H));
     builder.object(ObjectSpec::new(
         "cube",
@@ -141,14 +147,14 @@ fn momenta_are_kept_in_free_flight_and_free_fall_is_exact() {
         cube(0.1, Vector3::new(0.01, 0.02, 0.0)),
     ));
     let model = builder.build().unwrap();
-    // Undeformed material only falls.
+    // Undeformed material falls without deformation.
     let control = Control::default();
     let mut state = model.default_state();
     let start = model.energy(&state, &Vector3::zeros());
     let mass = 800.0 * 1e-3;
     let mut step = model.new_step();
     let (dt, steps) = (0.01, 20);
-    let places = state.q.clone();
+    let positions = state.q.clone();
     for _ in 0..steps {
         step_freely(step.as_mut(), &mut state, &input(&control, dt));
     }
@@ -160,7 +166,7 @@ fn momenta_are_kept_in_free_flight_and_free_fall_is_exact() {
         "{gained}"
     );
     let way = -9.81 * dt * dt * f64::from(steps * (steps + 1)) / 2.0;
-    for (now, then) in state.q.chunks_exact(3).zip(places.chunks_exact(3)) {
+    for (now, then) in state.q.chunks_exact(3).zip(positions.chunks_exact(3)) {
         assert!((now[2] - then[2] - way).abs() < 1e-9 && (now[0] - then[0]).abs() < 1e-9);
     }
     let stretched = state.history[2..].chunks_exact(22).map(|r| {
@@ -169,8 +175,8 @@ fn momenta_are_kept_in_free_flight_and_free_fall_is_exact() {
             .fold(0.0, f64::max)
     });
     assert!(stretched.fold(0.0, f64::max) < 1e-9);
-    // Shaken material keeps its momenta: here without gravity, and R₀ V of start commutes with stress to second order.
-    let mut state = shaken(&model, 0.2);
+    // Deformed material conserves its momenta without gravity; R₀ V at the start commutes with stress to second order.
+    let mut state = perturbed(&model, 0.2);
     let before = model.energy(&state, &Vector3::zeros());
     let still = StepInput {
         gravity: Vector3::zeros(),
@@ -188,7 +194,7 @@ fn momenta_are_kept_in_free_flight_and_free_fall_is_exact() {
 }
 
 #[test]
-fn a_held_set_moves_as_it_is_told_and_pulls_the_rest_along() {
+fn a_held_set_moves_as_prescribed_and_moves_the_rest() {
     let mut builder = MpmBuilder::new(MpmSettings::new(H));
     let set = cube(0.2, Vector3::zeros());
     let top: Vec<u32> = (0..set.points.len() as u32)
@@ -217,7 +223,7 @@ fn a_held_set_moves_as_it_is_told_and_pulls_the_rest_along() {
 }
 
 #[test]
-fn particles_come_from_emitters_and_go_into_sinks() {
+fn sources_add_particles_and_sinks_remove_them() {
     let water: Arc<dyn Material> = Arc::new(Liquid::new(1e4, 7.0).unwrap());
     let mut builder = MpmBuilder::new(MpmSettings::new(H));
     let tap = ParticleSet {
@@ -258,12 +264,12 @@ fn particles_come_from_emitters_and_go_into_sinks() {
     }
     assert!(most > 10 && most < 40, "{most}");
     assert_eq!(model.particles(&state).count(), 0);
-    // Nothing left: still a step.
+    // A step without particles.
     step_freely(step.as_mut(), &mut state, &input(&control, 0.005));
 }
 
 #[test]
-fn what_goes_wrong_names_the_particle() {
+fn errors_name_the_particle() {
     let mut settings = MpmSettings::new(H);
     settings.bounds = Some([Point3::new(-1.0, -1.0, -1.0), Point3::new(1.0, 1.0, 1.0)]);
     let mut builder = MpmBuilder::new(settings);
@@ -276,7 +282,7 @@ fn what_goes_wrong_names_the_particle() {
     let model = builder.build().unwrap();
     let control = Control::default();
     let mut step = model.new_step();
-    let mut said = |state: &BodyState, words: [&str; 2]| {
+    let mut check_message = |state: &BodyState, words: [&str; 2]| {
         let text = step
             .begin(state, &input(&control, 0.01))
             .unwrap_err()
@@ -285,17 +291,17 @@ fn what_goes_wrong_names_the_particle() {
     };
     let mut state = model.default_state();
     state.q[3 * 7] = 1.5;
-    said(&state, ["particle 7 of \"dough\"", "left the bounds"]);
+    check_message(&state, ["particle 7 of \"dough\"", "left the bounds"]);
     let mut state = model.default_state();
     state.v[3 * 5] = f64::NAN;
-    said(&state, ["velocity of particle 5 of \"dough\"", "NaN"]);
+    check_message(&state, ["velocity of particle 5 of \"dough\"", "NaN"]);
     let mut state = model.default_state();
     state.history.pop();
-    said(&state, ["history", "entries"]);
+    check_message(&state, ["history", "entries"]);
     let mut state = model.default_state();
     state.history[2 + 20] = 3.0;
-    said(&state, ["particle 0", "object 3"]);
-    // A burst that carries it out of its bounds within a step.
+    check_message(&state, ["particle 0", "object 3"]);
+    // A velocity that carries it out of its bounds within a step.
     let state = model.default_state();
     step.begin(&state, &input(&control, 0.01)).unwrap();
     let away = vec![1e3; step.start_velocity().len()];
@@ -304,7 +310,7 @@ fn what_goes_wrong_names_the_particle() {
         .unwrap_err()
         .to_string();
     assert!(text.contains("of \"dough\" left the bounds"), "{text}");
-    // Loads that no particle can take.
+    // Loads that particles do not support.
     let mut control = Control::default();
     control.loads.push(Load {
         point: MaterialPoint::on_vertex(100_000),
@@ -315,7 +321,7 @@ fn what_goes_wrong_names_the_particle() {
 }
 
 #[test]
-fn impossible_models_are_refused_by_name() {
+fn invalid_models_are_rejected_by_name() {
     let build = |change: &dyn Fn(&mut MpmBuilder, ObjectSpec)| {
         let mut builder = MpmBuilder::new(MpmSettings::new(H));
         change(
@@ -325,17 +331,17 @@ fn impossible_models_are_refused_by_name() {
         builder.build().map(|_| ()).unwrap_err().to_string()
     };
     assert!(build(&|_, _| ()).contains("needs particles"));
-    let said = build(&|b, mut o| {
+    let message = build(&|b, mut o| {
         o.density = -1.0;
         b.object(o);
     });
-    assert!(said.contains("dough: density = -1"), "{said}");
-    let said = build(&|b, o| {
+    assert!(message.contains("dough: density = -1"), "{message}");
+    let message = build(&|b, o| {
         b.object(o);
         b.grip("hand", vec![1_000_000]);
     });
-    assert!(said.contains("hand: particle"), "{said}");
-    let said = build(&|b, o| {
+    assert!(message.contains("hand: particle"), "{message}");
+    let message = build(&|b, o| {
         b.object(o);
         b.wall(Wall {
             p_WQ: Point3::origin(),
@@ -343,7 +349,7 @@ fn impossible_models_are_refused_by_name() {
             kind: WallKind::Slides,
         });
     });
-    assert!(said.contains("wall"), "{said}");
+    assert!(message.contains("wall"), "{message}");
     assert!(
         MpmBuilder::new(MpmSettings::new(-1.0))
             .build()
@@ -354,7 +360,7 @@ fn impossible_models_are_refused_by_name() {
 }
 
 #[test]
-fn any_number_of_threads_takes_the_same_step() {
+fn a_step_does_not_depend_on_the_number_of_threads() {
     let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
     let shape = Shape::cuboid(Vector3::new(0.2, 0.2, 0.1)).unwrap();
     let set = fill(
@@ -368,7 +374,7 @@ fn any_number_of_threads_takes_the_same_step() {
     assert!(set.points.len() > 3000);
     builder.object(ObjectSpec::new("cube", solid(1e5), 800.0, set));
     let model = builder.build().unwrap();
-    let start = shaken(&model, 0.3);
+    let start = perturbed(&model, 0.3);
     let control = Control::default();
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new()
@@ -389,7 +395,7 @@ fn any_number_of_threads_takes_the_same_step() {
 }
 
 #[test]
-fn a_quadratic_step_never_needs_the_free_motion_and_lands_on_it() {
+fn the_free_motion_of_a_quadratic_step_solves_its_linear_system() {
     let mut builder = MpmBuilder::new(MpmSettings::new(H));
     builder.object(ObjectSpec::new(
         "cube",
@@ -400,7 +406,7 @@ fn a_quadratic_step_never_needs_the_free_motion_and_lands_on_it() {
     let model = builder.build().unwrap();
     let mut step = MpmStep::new(Arc::clone(&model.parts));
     let control = Control::default();
-    let state = shaken(&model, 0.1);
+    let state = perturbed(&model, 0.1);
     step.begin(&state, &input(&control, 0.005)).unwrap();
     linearise(&mut step);
     assert_eq!(step.report.newton_iterations, 0);
@@ -418,7 +424,7 @@ fn a_quadratic_step_never_needs_the_free_motion_and_lands_on_it() {
 }
 
 /// A cube that rotated by `angle` about z in its last step.
-fn turning(target: RotationTarget, angle: f64) -> (MpmStep, BodyState) {
+fn rotating(target: RotationTarget, angle: f64) -> (MpmStep, BodyState) {
     let mut settings = MpmSettings::new(H);
     settings.rotation_target = target;
     let mut builder = MpmBuilder::new(settings);
@@ -437,21 +443,21 @@ fn linearise(step: &mut dyn BodyStep) {
 }
 
 #[test]
-fn a_rotation_that_contact_stops_is_not_followed() {
+fn the_target_does_not_follow_a_rotation_that_contact_stops() {
     let control = Control::default();
-    let (mut step, state) = turning(RotationTarget::End, 0.2);
+    let (mut step, state) = rotating(RotationTarget::End, 0.2);
     step.begin(&state, &input(&control, 0.005)).unwrap();
     linearise(&mut step);
     let started = step.start_velocity().to_vec();
     assert!(LaggedTerms::residual(&mut step, &started) < 0.2);
-    // Held where it is.
+    // Held in place.
     let held = vec![0.0; started.len()];
     assert!(LaggedTerms::residual(&mut step, &held) > 1.0);
     let predicted = step.right_hand_side().to_vec();
     step.update();
     assert!(LaggedTerms::residual(&mut step, &held) == 0.0);
-    // Rest strains are those of a cube that does not turn, and A is what it was.
-    let (mut still, _) = turning(RotationTarget::Start, 0.2);
+    // Rest strains are those of a cube that does not rotate, and A is unchanged.
+    let (mut still, _) = rotating(RotationTarget::Start, 0.2);
     still.begin(&state, &input(&control, 0.005)).unwrap();
     linearise(&mut still);
     assert!(step.right_hand_side() == still.right_hand_side());
@@ -461,9 +467,9 @@ fn a_rotation_that_contact_stops_is_not_followed() {
 
 #[test]
 fn a_rotation_that_starts_in_the_step_is_taken_from_the_free_motion() {
-    // Material at rest that its surroundings set in rotation: C is less than a third of what the velocities give.
+    // Material at rest that its surroundings set in rotation: C is less than a third of the gradient of the velocities.
     let control = Control::default();
-    let (mut step, mut state) = turning(RotationTarget::End, 0.3);
+    let (mut step, mut state) = rotating(RotationTarget::End, 0.3);
     let header = state.history.len() % 22;
     for record in state.history[header..].chunks_exact_mut(22) {
         record[..9].iter_mut().for_each(|c| *c *= 0.3);
@@ -477,6 +483,6 @@ fn a_rotation_that_starts_in_the_step_is_taken_from_the_free_motion() {
     let before = off(&mut step);
     assert!(step.update_in_free_motion().unwrap().is_none());
     let after = off(&mut step);
-    eprintln!("{before} of what is tolerated before, {after} after");
+    eprintln!("{before} times the tolerance before, {after} after");
     assert!(before > 1.0 && after < 0.3 * before);
 }

@@ -1,8 +1,8 @@
-//! A in full: compressed columns of 3×3 blocks, summed cell by cell.
+//! Assembly of A: compressed columns of 3×3 blocks, summed cell by cell.
 //!
-//! An assembled product costs about the same for every node whatever the particles, a matrix-free one the same for every
-//! particle; from some two particles a node on, the assembled one is cheaper, and a direct solver needs it anyway. What a
-//! cell adds is [`cell_stiffness`](super::cell_stiffness)'s; only one triangle of blocks is added up, the other copied from it.
+//! The cost of a product with an assembled matrix is proportional to the number of nodes, of a matrix-free one to that of particles; from
+//! about two particles per node on, the assembled one is cheaper. Direct solvers need it. [`cell_stiffness`](super::cell_stiffness)
+//! computes the contribution of a cell. One triangle of blocks is summed, the other copied from it.
 
 use rayon::prelude::*;
 use sprs::CsMatI;
@@ -16,9 +16,9 @@ use crate::sparse_grid::NONE;
 use super::GridSystem;
 use super::cell_stiffness::{CellStiffness, Column};
 
-/// Nodes that a node can share a cell with.
+/// Number of nodes that can share a cell with a node.
 const NEIGHBOURS: usize = 125;
-/// Nodes whose rows of a product one thread takes at a time: some 50 µs.
+/// Nodes per task of a parallel product: about 50 µs.
 const PRODUCT_NODES: usize = 128;
 /// The offset of a node from itself.
 const OWN: usize = NEIGHBOURS / 2;
@@ -42,17 +42,17 @@ const fn offsets() -> [[u8; 27]; 27] {
     table
 }
 
-/// A as a sparse matrix, with what is needed to fill it again.
+/// A as a sparse matrix, and its pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockMatrix {
     pub(crate) matrix: CsMatI<f64, u32>,
-    /// Where the neighbours of each node start, in units of blocks.
+    /// First neighbour of each node, in units of blocks.
     starts: Vec<usize>,
-    /// Place of each neighbour among a node's, by offset.
+    /// Index of each neighbour of a node, by offset.
     slots: Vec<[u8; NEIGHBOURS]>,
     /// Node and offset of each block.
     blocks: Vec<(u32, u8)>,
-    /// The nodes of the cells that the pattern is of.
+    /// The nodes of the cells of the pattern.
     laid_out: Vec<[u32; 27]>,
 }
 
@@ -69,7 +69,7 @@ impl Default for BlockMatrix {
 }
 
 impl BlockMatrix {
-    /// Fills in A of `system`.
+    /// Assembles A of `system`.
     pub(crate) fn assemble(&mut self, system: &GridSystem, tangents: &[Tangent<f64>]) {
         self.lay_out(system);
         let scale = system.tangent_scale();
@@ -192,7 +192,7 @@ impl BlockMatrix {
         }
     }
 
-    /// Prescribed rows and columns, and mass.
+    /// Adds mass and sets prescribed rows and columns.
     fn finish(&mut self, system: &GridSystem) {
         if system.any_prescribed {
             let free: Vec<f64> = system
@@ -216,7 +216,7 @@ impl BlockMatrix {
         }
     }
 
-    /// y = A x, by columns, which are rows: A is symmetric.
+    /// y = A x, with columns as rows: A is symmetric.
     pub(crate) fn apply(&self, x: &[f64], y: &mut [f64]) {
         let set = InstructionSet::widest();
         if self.slots.len() < 2 * PRODUCT_NODES {
@@ -254,7 +254,7 @@ impl LaneWork<f64> for Product<'_> {
     fn run<L: Lanes<f64>>(self, lanes: L) {
         let starts = &self.matrix.starts;
         let (indices, values) = (self.matrix.matrix.indices(), self.matrix.matrix.data());
-        // What a node's neighbours have, side by side, and room for one number more.
+        // The values of a node's neighbours, contiguous and padded by one.
         let mut near = [0.0; 3 * NEIGHBOURS + 1];
         let nodes = self.first_node..;
         for (node, y) in nodes.zip(self.y.chunks_exact_mut(3)) {
@@ -263,7 +263,7 @@ impl LaneWork<f64> for Product<'_> {
             let ids = &indices[9 * first..9 * first + height];
             for (k, id) in ids.chunks_exact(3).enumerate() {
                 let (at, to) = (id[0] as usize, 3 * k);
-                // Four at a time, which is one move; the next three take the place of the fourth.
+                // Copies four values, a single move; the next neighbour overwrites the fourth.
                 match self.x.get(at..at + 4) {
                     Some(four) => near[to..to + 4].copy_from_slice(four),
                     None => near[to..to + 3].copy_from_slice(&self.x[at..at + 3]),
@@ -297,7 +297,7 @@ fn dots<L: Lanes<f64>>(lanes: L, columns: [&[f64]; 3], b: &[f64]) -> [f64; 3] {
     out
 }
 
-/// Adds what a cell has for its node `a`: the blocks of the nodes from `a` on.
+/// Adds the contribution of a cell to the column of its node `a`: the blocks of the nodes from `a` on.
 #[inline(always)]
 fn add_columns(to: &mut [f64], nodes: &[u32; 27], slots: &[u8; NEIGHBOURS], a: usize, k: &Column) {
     let height = to.len() / 3;

@@ -1,4 +1,4 @@
-//! What the particles of one cell add to A: stiffness between the cell's 27 nodes.
+//! Contribution of the particles of one cell to A: stiffness between the cell's 27 nodes.
 //!
 //! With gradients g_b of the 27 nodes, mapped ones q_b = W g_b, and one ratio λ : μ for a group of particles,
 //!
@@ -7,7 +7,7 @@
 //! K_ba[r, c] = Σ_p V_p Σ_kl g_b[k] H[3k + r, 3l + c] g_a[l]           general ones
 //! ```
 //!
-//! Both are sums of numbers that lie side by side in the nodes b, so that registers are filled whatever the particles.
+//! Both are vectorised over the nodes b.
 
 use pliant_constitutive::Hooke;
 
@@ -18,7 +18,7 @@ use crate::spline::corner;
 
 use super::GridSystem;
 
-/// 27 nodes, and one more to fill registers.
+/// 27 nodes, padded to full registers.
 const WIDTH: usize = 28;
 /// Nodes in a register.
 const PART: usize = 4;
@@ -37,14 +37,14 @@ struct Group {
     particles: Vec<Mapped>,
 }
 
-/// A particle's mapped gradients, and what they are weighted with.
+/// A particle's mapped gradients and their weight.
 #[derive(Clone, Debug)]
 struct Mapped {
     vectors: Vectors,
     weight: f64,
 }
 
-/// A particle of a general tangent.
+/// A particle with a general tangent.
 #[derive(Clone, Debug)]
 struct General {
     gradients: Vectors,
@@ -62,7 +62,7 @@ pub(super) struct CellStiffness {
 }
 
 impl CellStiffness {
-    /// Takes in the particles of `cell`.
+    /// Reads the particles of `cell`.
     pub(super) fn open(
         &mut self,
         system: &GridSystem,
@@ -84,7 +84,7 @@ impl CellStiffness {
             match &tangents[p] {
                 Tangent::Isotropic { map, hooke } => {
                     let Hooke { mu, lambda } = *hooke;
-                    // Particles of one ratio are weighted by their size.
+                    // Particles of one ratio are weighted by the magnitude of the moduli.
                     let (size, ratio) = if mu > 0.0 {
                         (mu, (1.0, lambda / mu))
                     } else {
@@ -135,7 +135,7 @@ impl CellStiffness {
         &mut self.groups[number].particles
     }
 
-    /// The columns of node `a`; of the rows only those of nodes from `a` on.
+    /// The columns of node `a`, with the rows of nodes from `a` on.
     pub(super) fn column(&mut self, a: usize) -> &Column {
         let work = SumColumn {
             groups: &self.groups[..self.n_groups],

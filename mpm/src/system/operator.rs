@@ -1,4 +1,4 @@
-//! A times a vector without A, and the 3×3 blocks on its diagonal.
+//! Matrix-free products with A, and the 3×3 blocks on its diagonal.
 
 use crate::material::Tangent;
 use crate::nodes::{add_divergence, gradient};
@@ -9,7 +9,7 @@ use crate::lanes::{InstructionSet, LaneScalar, LaneWork, Lanes};
 use crate::sparse_grid::Cell;
 
 impl GridSystem {
-    /// y = A x: a gather, a contraction at every particle, a scatter.
+    /// y = A x by a gather, a contraction at every particle and a scatter.
     pub(crate) fn apply(&self, tangents: &[Tangent<f64>], x: &[f64], y: &mut [f64]) {
         let masked;
         let inner = if self.any_prescribed {

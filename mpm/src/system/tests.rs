@@ -69,7 +69,7 @@ fn brute_force(system: &GridSystem, v: impl Fn([i32; 3]) -> Vector3<f64>) -> Den
         for n in 0..27 {
             let offset = Vector3::new(n / 9, n / 3 % 3, n % 3).map(f64::from);
             let node = base + offset;
-            // N(u) by cases of distance, as textbooks print it.
+            // N(u) by cases of distance.
             let (mut shape, mut slope) = (Vector3::zeros(), Vector3::zeros());
             for k in 0..3 {
                 let u = p.x[k] / H - node[k];
@@ -139,7 +139,7 @@ fn brute_force(system: &GridSystem, v: impl Fn([i32; 3]) -> Vector3<f64>) -> Den
             let force = stress * g * (DT * particle.volume);
             dense.residual.fixed_rows_mut::<3>(row).add_assign(&force);
         }
-        // Every column by differences of stress would lose digits: unit velocities through the tangent instead.
+        // Finite differences of the stress would lose digits: unit velocities are multiplied by the tangent.
         let tangent = law.tangent(
             &particle.strain,
             &system.lagged[p],
@@ -193,7 +193,7 @@ fn pairs() -> Vec<[Arc<dyn Material>; 2]> {
 }
 
 #[test]
-fn one_step_is_that_of_the_brute_force_reference() {
+fn a_step_agrees_with_a_brute_force_reference() {
     for materials in pairs() {
         for form in [GradientForm::True, GradientForm::Mls] {
             let mut velocities = Vec::new();
@@ -205,7 +205,7 @@ fn one_step_is_that_of_the_brute_force_reference() {
                 settings.free_motion.rel_tolerance = 1e-13;
                 let (model, mut state) = model(settings, materials.clone());
                 for record in state.history[2..].chunks_exact_mut(22) {
-                    // Strains that liquids and sand can be in.
+                    // Admissible strains of liquids and sand.
                     let object = record[20] as usize;
                     record[18] = materials[object].fresh()[0] * 0.98;
                 }
@@ -258,11 +258,11 @@ fn check_step(model: &MaterialPoints, state: &BodyState) -> DVector<f64> {
         Some(i) => v.fixed_rows::<3>(3 * i).into(),
         None => Vector3::zeros(),
     });
-    // The reference's residual vanishes at v, measured by the velocity that it stands for.
+    // The reference's residual vanishes at v, measured as a velocity.
     let size: f64 = v.norm();
     for (i, node) in dense.nodes.iter().enumerate() {
-        let Some(own) = at.get(node) else { continue };
-        let mass = system.mass[*own];
+        let Some(index) = at.get(node) else { continue };
+        let mass = system.mass[*index];
         let off = dense.residual.fixed_rows::<3>(3 * i).norm();
         assert!(
             off < 1e-9 * mass.max(1e-9) * size,

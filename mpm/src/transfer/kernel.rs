@@ -1,6 +1,6 @@
-//! The two inner loops: a cell's particles against its nine rows of three nodes.
+//! The inner loops of scatter and gather: a cell's particles and its nine rows of three nodes.
 //!
-//! A particle's share in node (i, j, k) of its cell is, four values at once,
+//! The contribution of a particle to node (i, j, k) of its cell is, for four values at once,
 //!
 //! ```text
 //! w_i w_j w_k (c0 + i cx + j cy + k cz) + d_i w_j w_k sx + w_i d_j w_k sy + w_i w_j d_k sz
@@ -8,8 +8,8 @@
 //! sx = (S e_x, 0), ...  with true gradients, d their slopes
 //! ```
 //!
-//! so a row of nodes along z costs two multiply-adds of sixteen lanes, four with true-gradient stress. Rows of a cell are
-//! summed over all its particles before they are written.
+//! so a row of nodes along z takes two multiply-adds of sixteen lanes, four with stress by true gradients. Rows of a cell are summed over
+//! its particles before they are written.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -21,9 +21,9 @@ use crate::sparse_grid::{Cell, NONE, SparseGrid};
 use crate::spline::{GradientForm, Stencil};
 use pliant_constitutive::Real;
 
-/// Nodes that the particles of a block reach along x and y.
+/// Nodes of the particles of a block along x and y.
 const ARENA: usize = 6;
-/// The same along z, with room for the padding of the last row.
+/// The same along z, with the padding of the last row.
 const ARENA_Z: usize = 8;
 const ARENA_VALUES: usize = ARENA * ARENA * ARENA_Z * 4;
 
@@ -33,7 +33,7 @@ fn row_start(x: usize, y: usize, z: usize) -> usize {
     ((x * ARENA + y) * ARENA_Z + z) * 4
 }
 
-/// Octant and start of the z row that an arena's column (x, y) has in it: the first four nodes, and the last two.
+/// Octant and start of the z row of an arena's column (x, y): the first four nodes, and the last two.
 #[inline(always)]
 fn pieces(x: usize, y: usize) -> (usize, usize) {
     let octant = x / 4 + (y / 4) * 2;
@@ -99,7 +99,7 @@ impl<T: LaneScalar, I: Fn(&Particle<T>) -> Matrix3<T>> LaneWork<T> for Scatter<'
     }
 }
 
-/// Adds an arena to the blocks it lies in.
+/// Adds an arena to its blocks.
 #[inline(always)]
 fn flush<T: Real>(arena: &[T; ARENA_VALUES], octants: Octants<'_, T>) {
     for x in 0..ARENA {
@@ -107,7 +107,7 @@ fn flush<T: Real>(arena: &[T; ARENA_VALUES], octants: Octants<'_, T>) {
             let (octant, start) = pieces(x, y);
             let from = row_start(x, y, 0);
             for (octant, from, count) in [(octant, from, 16), (octant | 4, from + 16, 8)] {
-                // A block that is not there is one that no particle reaches.
+                // Blocks that are not allocated have no particles nearby.
                 if let Some(to) = octants[octant].get_mut(start..start + count) {
                     for (to, value) in to.iter_mut().zip(&arena[from..from + count]) {
                         *to += *value;

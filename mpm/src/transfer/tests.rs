@@ -96,8 +96,8 @@ fn scattering_is_the_sum_over_particles_and_nodes() {
             }
         }
         for (coordinates, expected) in &plain {
-            let (block, place) = grid.find_node(*coordinates).unwrap();
-            let found = field.node(block, place);
+            let (block, slot) = grid.find_node(*coordinates).unwrap();
+            let found = field.node(block, slot);
             for k in 0..4 {
                 assert!(
                     (found[k] - expected[k]).abs() < 1e-13,
@@ -120,9 +120,9 @@ fn grid_momenta<T: LaneScalar>(
 ) -> (f64, Vector3<f64>, Vector3<f64>) {
     let mut sum = (0.0, Vector3::zeros(), Vector3::zeros());
     for block in 0..grid.n_blocks() {
-        for place in 0..BLOCK_NODES {
-            let [x, y, z, m] = field.node(block, place).map(T::wide);
-            let at = Vector3::from(grid.node_coordinates(block, place)).map(f64::from) * H;
+        for slot in 0..BLOCK_NODES {
+            let [x, y, z, m] = field.node(block, slot).map(T::wide);
+            let at = Vector3::from(grid.node_coordinates(block, slot)).map(f64::from) * H;
             let momentum = Vector3::new(x, y, z);
             sum.0 += m;
             sum.1 += momentum;
@@ -140,7 +140,7 @@ fn check_conservation<T: LaneScalar>(particles: &[Particle<T>], tolerance: f64) 
         let mut field = scattered(&grid, &particles, form);
         let (m1, p1, l1) = grid_momenta(&grid, &field);
         let wide = |v: Vector3<T>| v.map(T::wide);
-        // Symmetric stress adds neither momentum nor angular momentum.
+        // Symmetric stress adds no momentum and no angular momentum.
         assert!((m1 / mass - 1.0).abs() < tolerance);
         assert!(
             (p1 - wide(p0)).norm() < tolerance * mass,
@@ -159,14 +159,14 @@ fn check_conservation<T: LaneScalar>(particles: &[Particle<T>], tolerance: f64) 
 }
 
 #[test]
-fn mass_momentum_and_angular_momentum_are_kept_to_round_off() {
+fn mass_momentum_and_angular_momentum_are_conserved_to_round_off() {
     check_conservation(&cloud(2000), 1e-13);
     let narrowed: Vec<_> = cloud(2000).iter().map(narrow).collect();
     check_conservation(&narrowed, 1e-5);
 }
 
 #[test]
-fn affine_fields_come_back_as_they_went() {
+fn affine_fields_are_reproduced() {
     let mut particles = cloud(3000);
     let a = Vector3::new(0.3, -1.0, 0.2);
     let b = Matrix3::new(0.1, -2.0, 0.5, 1.5, 0.3, -0.7, 0.2, 0.9, -0.4);
@@ -249,7 +249,7 @@ fn a_shift_by_whole_cells_changes_nothing() {
 }
 
 /// Nodes after a scatter, particles after a gather.
-fn there_and_back<T: LaneScalar>(
+fn scatter_and_gather<T: LaneScalar>(
     particles: &[Particle<T>],
     form: GradientForm,
     instructions: InstructionSet,
@@ -269,7 +269,7 @@ fn there_and_back<T: LaneScalar>(
 
 fn check_instructions<T: LaneScalar>(particles: &[Particle<T>]) {
     for form in [GradientForm::True, GradientForm::Mls] {
-        let run = |set| there_and_back(particles, form, set);
+        let run = |set| scatter_and_gather(particles, form, set);
         let (nodes, moved) = run(InstructionSet::Baseline);
         let near = |a: &T, b: &T| {
             let bound = T::of(100.0) * T::default_epsilon() * a.abs().max(T::one());
@@ -287,7 +287,7 @@ fn check_instructions<T: LaneScalar>(particles: &[Particle<T>]) {
 }
 
 #[test]
-fn every_instruction_set_moves_particles_alike() {
+fn instruction_sets_agree_to_round_off() {
     check_instructions(&cloud(2000));
     let narrowed: Vec<_> = cloud(2000).iter().map(narrow).collect();
     check_instructions(&narrowed);

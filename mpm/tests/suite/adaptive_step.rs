@@ -1,4 +1,4 @@
-//! Steps that follow their error: a soft cube of material points that falls on the floor and rebounds, and one that vibrates.
+//! Adaptive steps: a soft cube of material points that falls on the floor and rebounds, and one that vibrates.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn adaptive(accuracy: Accuracy) -> Adaptive<StrongImplicit<Box<dyn ConvexContact
     Adaptive::new(StrongImplicit::new(solver), accuracy).unwrap()
 }
 
-/// A cube that meets the floor at 0.3 m/s after 3 ms.
+/// A cube that hits the floor at 0.3 m/s after 3 ms.
 fn falling() -> (World, State) {
     let contact = ContactMaterial {
         stiffness: 1e4,
@@ -54,7 +54,7 @@ fn falling() -> (World, State) {
     (world, state)
 }
 
-/// A cube afloat, soft and slow, whose sides move apart at 1 cm/s: C and v of all particles are those of v = 0.2x e_x.
+/// A free cube, soft and slow, whose sides move apart at 1 cm/s: C and v of all particles are those of v = 0.2x e_x.
 fn vibrating() -> (World, State) {
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::zeros());
@@ -79,7 +79,7 @@ fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[test]
-fn rejected_steps_of_material_points_leave_no_trace() {
+fn rejected_steps_of_material_points_have_no_influence() {
     let (world, mut state) = falling();
     let accuracy = Accuracy {
         tolerance: 5e-3,
@@ -90,9 +90,9 @@ fn rejected_steps_of_material_points_leave_no_trace() {
     for _ in 0..6 {
         let before = state.clone();
         let report = stepper.step(&world, &state, 0.003, &mut next).unwrap();
-        assert_eq!(state, before, "what is stepped from stays as it is");
+        assert_eq!(state, before, "the initial state is unchanged");
         rejected += report.adaptive.unwrap().rejected;
-        // A stepper that has seen nothing yet, from a state that went through a file: the same bits.
+        // A new stepper from a state read from a file gives the same bits.
         let saved = serde_json::to_string(&state).unwrap();
         let copy: State = serde_json::from_str(&saved).unwrap();
         let mut other = State::default();
@@ -106,7 +106,7 @@ fn rejected_steps_of_material_points_leave_no_trace() {
     assert!(lowest.fold(f64::INFINITY, f64::min) < 0.0125, "it touched");
 }
 
-/// Positions after each stretch.
+/// Positions after each interval.
 fn run(
     (world, start): &(World, State),
     accuracy: Accuracy,
@@ -130,7 +130,7 @@ fn run(
     (places, sum)
 }
 
-/// Positions after each stretch by backward Euler of Δt, Δt/2 and Δt/4, whose errors in Δt and Δt² cancel.
+/// Positions after each interval by backward Euler of Δt, Δt/2 and Δt/4, whose errors in Δt and Δt² cancel.
 fn extrapolated(
     (world, start): &(World, State),
     stretch_s: f64,
@@ -161,7 +161,7 @@ fn extrapolated(
     limit.collect()
 }
 
-/// The largest error after any stretch, m, at each accuracy.
+/// The largest error after any interval, m, at each accuracy.
 fn errors_of(
     start: &(World, State),
     truth: &[Vec<f64>],
@@ -197,7 +197,7 @@ fn the_error_of_vibrating_material_points_follows_the_accuracy_over_three_decade
         let share = error / (tolerance * 2.0 * STRETCH_S);
         assert!((0.5..4.5).contains(&share), "{tolerance}: {share}");
     }
-    // Less than ten by the logarithm that `ErrorMeasure::PerSecond` speaks of, of a single frequency.
+    // Less than ten, by the logarithm in `ErrorMeasure::PerSecond` for a single frequency.
     for pair in errors.windows(2) {
         let ratio = pair[0] / pair[1];
         assert!((5.0..11.0).contains(&ratio), "a decade: {errors:?}");

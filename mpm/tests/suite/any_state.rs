@@ -1,4 +1,4 @@
-//! Whatever a step starts from, its A is positive definite to round-off, and water that stands in a vessel stands.
+//! A is positive definite to round-off in every state, and water at rest in a vessel stays at rest.
 
 use std::sync::Arc;
 
@@ -48,13 +48,13 @@ fn material(number: usize) -> Arc<dyn Material> {
 
 const MATERIALS: usize = 9;
 
-/// C and F of a particle in its record, then two internal numbers, object, identity.
+/// Record of a particle: C and F, two internal variables, object, id.
 const RECORD: usize = 22;
 
-/// Particles of one material at `places` in cells.
-fn model(material: Arc<dyn Material>, places: &[[f64; 3]]) -> MaterialPoints {
+/// Particles of one material at `positions` in units of cells.
+fn model(material: Arc<dyn Material>, positions: &[[f64; 3]]) -> MaterialPoints {
     let set = ParticleSet {
-        points: places.iter().map(|p| Point3::from(*p) * H).collect(),
+        points: positions.iter().map(|p| Point3::from(*p) * H).collect(),
         particle_volume: (0.5 * H).powi(3),
     };
     let mut builder = MpmBuilder::new(MpmSettings::new(H));
@@ -82,7 +82,7 @@ fn is_positive_definite(step: &dyn BodyStep) -> bool {
     blocks && scaled.cholesky().is_some()
 }
 
-/// Whether A is positive definite in a step from `state`, and the state after a step in which something made nodes move at `pushed`.
+/// Whether A is positive definite in a step from `state`, and the state after a step whose nodes have velocities `pushed`.
 fn check(model: &MaterialPoints, state: &BodyState, dt: f64, pushed: &[f64]) -> (bool, BodyState) {
     let control = model.default_control();
     let input = StepInput {
@@ -105,7 +105,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_law_has_a_positive_definite_matrix_in_every_state_that_a_step_can_leave(
+    fn every_law_has_a_positive_definite_matrix_in_every_reachable_state(
         number in 0..MATERIALS,
         places in prop::collection::vec(prop::array::uniform3(0.0..1.5_f64), 1..5),
         turn in prop::array::uniform3(-3.0..3.0_f64),
@@ -139,8 +139,8 @@ proptest! {
     }
 }
 
-/// What is said of free motions that were not found, of one step each of `n` wild states of a law.
-fn lost_free_motions(number: usize, n: usize) -> Vec<String> {
+/// Warnings about free motions that have not converged, in one step from each of `n` random extreme states of a law.
+fn unconverged_free_motions(number: usize, n: usize) -> Vec<String> {
     let mut rng = ChaCha8Rng::seed_from_u64(number as u64);
     let is_liquid = material(number).name() == "liquid";
     let mut lost = Vec::new();
@@ -184,19 +184,20 @@ fn lost_free_motions(number: usize, n: usize) -> Vec<String> {
     lost
 }
 
-/// Projected tangents alone left 389 of 1200 states of the four general solids after 30 iterations, on a straight way down.
+/// With projected tangents alone, 389 of 1200 states of the four general solids had not converged after 30 iterations.
 #[test]
-fn the_free_motion_of_any_state_is_found() {
+fn the_free_motion_of_any_state_converges() {
     for number in 2..MATERIALS {
-        let lost = lost_free_motions(number, 300);
+        let lost = unconverged_free_motions(number, 300);
         let name = material(number).name();
         assert!(lost.is_empty(), "{name}: {} lost, {}", lost.len(), lost[0]);
     }
 }
 
-/// Found by chance by the test above: particles crushed to a tenth that still rush at each other, whose equation of state had a stiffness of 10¹⁹ times that at rest.
+/// A state from the test above: particles compressed to a tenth that approach each other, where the unmodified equation of state has 10¹⁹
+/// times its stiffness at rest.
 #[test]
-fn a_liquid_that_is_crushed_while_it_rushes_together_has_one_too() {
+fn the_free_motion_of_a_liquid_under_extreme_compression_converges() {
     let places = [
         [0.6745, 0.0, 0.0],
         [0.3552, 1.0842, 0.3667],
@@ -253,10 +254,10 @@ fn vessel(h: f64, side: f64, depth: f64) -> (World, MaterialPoints) {
     (builder.build().unwrap(), points)
 }
 
-/// What has no pressure and parts at the free surface had no stiffness either when contact began to press it: walls crushed it to
-/// a part of its volume in one step and the next blew it up, until A was lost in round-off: hundreds of times the pressure of its depth.
+/// Separated liquid needs a stiffness when contact compresses it. Without it, walls compress it to a fraction of its volume in one step, and
+/// the pressure of the next is hundreds of times the hydrostatic one.
 #[test]
-fn water_that_stands_in_a_vessel_stands() {
+fn water_at_rest_in_a_vessel_stays_at_rest() {
     let (depth, h) = (0.05, 0.01);
     let fall = (2.0_f64 * 9.81 * 0.25 * h).sqrt();
     let (world, points) = vessel(h, 0.04, depth);
@@ -271,7 +272,7 @@ fn water_that_stands_in_a_vessel_stands() {
         let pressure = water.iter().map(|p| p.pressure).fold(0.0, f64::max);
         assert!(pressure < 5.0 * 1000.0 * 9.81 * depth, "{pressure} Pa");
         let most = water.iter().map(|p| p.v_WP.norm()).fold(0.0, f64::max);
-        // Particles start a quarter of a cell off the plates at most: no faster than a fall over that.
+        // Particles start at most a quarter of a cell from the plates: no faster than a fall over this distance.
         assert!(most < fall, "{most} m/s");
         let middle = water.iter().map(|p| p.p_WP.z).sum::<f64>() / water.len() as f64;
         assert!((middle - 0.5 * depth).abs() < 0.1 * depth, "{middle}");

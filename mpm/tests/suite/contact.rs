@@ -1,4 +1,4 @@
-//! Material points in a world: what the coupling knows of them is the trait alone.
+//! Material points in contact with a floor.
 
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ fn mean_velocity(points: &MaterialPoints, state: &State) -> Vector3<f64> {
 }
 
 #[test]
-fn the_floor_carries_solids_and_liquids_by_their_weight() {
+fn the_floor_carries_the_weight_of_solids_and_liquids() {
     let materials: [Arc<dyn Material>; 2] = [
         Arc::new(LinearCorotated::new(
             Lame::from_young_poisson(5e4, 0.3).unwrap(),
@@ -96,7 +96,7 @@ fn the_floor_carries_solids_and_liquids_by_their_weight() {
 }
 
 #[test]
-fn a_cube_slides_down_a_slope_as_friction_lets_it() {
+fn the_acceleration_of_a_cube_on_a_slope_is_that_of_coulomb_friction() {
     let slope = 0.4_f64; // tan = 0.42
     let along = Vector3::new(slope.cos(), 0.0, -slope.sin());
     for (friction, expected) in [(0.2, G * (slope.sin() - 0.2 * slope.cos())), (0.6, 0.0)] {

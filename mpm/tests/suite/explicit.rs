@@ -1,4 +1,4 @@
-//! Symplectic steps: what they keep exactly, and how long they may be.
+//! Symplectic steps: conserved quantities, and the limit of stability.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::support::Run;
 
 const H: f64 = 0.025;
 
-/// A cube that turns and swells.
+/// A rotating and expanding cube.
 fn whirl(material: Arc<dyn Material>, gradient: GradientForm) -> Run {
     let mut settings = MpmSettings::new(H);
     settings.gradient = gradient;
@@ -39,7 +39,7 @@ fn energy(run: &Run) -> Energy {
 }
 
 #[test]
-fn symplectic_steps_keep_momentum_and_angular_momentum_to_round_off() {
+fn symplectic_steps_conserve_momentum_and_angular_momentum_to_round_off() {
     let materials: [Arc<dyn Material>; 3] = [
         Arc::new(LinearCorotated::new(
             Lame::from_young_poisson(1e5, 0.3).unwrap(),
@@ -69,8 +69,8 @@ fn symplectic_steps_keep_momentum_and_angular_momentum_to_round_off() {
     }
 }
 
-/// Kinetic and elastic energy after a hundred steps of so many times the limit, as a part of that at the start.
-fn kept(times: f64) -> f64 {
+/// Kinetic and elastic energy after a hundred steps of a multiple of the limit, relative to that at the start.
+fn energy_ratio(times: f64) -> f64 {
     let material = Arc::new(LinearCorotated::new(
         Lame::from_young_poisson(1e5, 0.3).unwrap(),
     ));
@@ -89,9 +89,9 @@ fn kept(times: f64) -> f64 {
 
 #[test]
 fn steps_up_to_the_limit_are_stable_and_a_few_times_longer_ones_are_not() {
-    let within = kept(1.0);
+    let within = energy_ratio(1.0);
     assert!((0.5..1.02).contains(&within), "{within}");
-    let beyond = kept(5.0);
+    let beyond = energy_ratio(5.0);
     assert!(beyond > 10.0, "{beyond}");
     // 0.4 h/c, c² = (λ + 2μ)/ρ.
     let material = LinearCorotated::new(Lame::from_young_poisson(1e5, 0.3).unwrap());

@@ -18,7 +18,7 @@ use pliant_mpm::{
 };
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
 
-/// What is found at a problem: its size and how far each solver is off, in the norm of A, as a part of what is moving.
+/// Results for a problem: its size, and the error of each solver in the norm of A, relative to the motion.
 #[derive(Clone, Debug, Default)]
 struct Found {
     n_contacts: usize,
@@ -26,7 +26,7 @@ struct Found {
     iterations: Vec<(String, usize)>,
 }
 
-/// A solver and what it is called.
+/// A solver and its name.
 pub(crate) type Row = (String, Box<dyn ConvexContactSolver>);
 
 /// Newton's method with every linear algebra, with the plain tangent of friction and Armijo's search, and Newton-CG with both
@@ -84,7 +84,7 @@ fn of_first_order(stop: StopCriteria) -> Vec<Row> {
     rows
 }
 
-/// Solves every problem that a stepper brings by several solvers, and hands the first one's answer back.
+/// Solves every problem of a stepper by several solvers, and returns the solution of the first.
 struct Judge {
     solvers: Vec<Row>,
     found: Arc<Mutex<Vec<Found>>>,
@@ -219,7 +219,7 @@ fn pile(material: Arc<dyn Material>, ratio: f64) -> World {
     builder.build().unwrap()
 }
 
-/// The worst of each solver over some steps, printed row by row.
+/// The largest error of each solver over some steps.
 fn worst(about: &str, found: &[Found]) -> Vec<(String, f64)> {
     let n_contacts = found.iter().map(|f| f.n_contacts).max().unwrap_or(0);
     let mut rows: Vec<(String, f64)> = Vec::new();
@@ -282,7 +282,7 @@ fn every_solver_of_second_order_finds_the_minimiser_of_a_dense_reference() {
 
 #[test]
 fn solvers_of_first_order_find_the_same_minimiser() {
-    // Stiffness within their reach.
+    // Stiffness for which they converge.
     let world = pile(
         Arc::new(LinearCorotated::new(
             Lame::from_young_poisson(5e3, 0.3).unwrap(),

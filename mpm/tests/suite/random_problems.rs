@@ -1,5 +1,5 @@
-//! Thousands of random steps of particles of every law that meet rigid bodies up to ten thousand times as heavy or light, and finite
-//! elements: they are solved, each solution is the minimiser, all solvers find the same one, and momentum is kept.
+//! Thousands of random steps of particles of every law in contact with finite elements and with rigid bodies of mass ratios up to ten
+//! thousand. Every problem is solved, every solution is the minimiser, all solvers agree, and momentum is conserved.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,12 +8,12 @@ use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_constitutive::{FixedCorotated, Lame, NeoHookean};
 use pliant_contact_sap::conformance::{CheckedSolver, minimiser};
 use pliant_contact_sap::{
-    ContactProblem, ConvexContactSolver, FrictionLimit, Solution, SolveError, SolveMode,
-    SolveReport, SolverKind, StopCriteria,
+    ContactProblem, ConvexContactSolver, Solution, SolveError, SolveMode, SolveReport, SolverKind,
+    StopCriteria,
 };
 use pliant_coupling::{
-    ContactModel, ContactSettings, Geometry, Mount, State, StepReport, Stepper, StrongImplicit,
-    World, WorldBuilder,
+    ContactModel, ContactSettings, Geometry, LaggedModel, Mount, SapModel, SimilarModel, State,
+    StepReport, Stepper, StrongImplicit, World, WorldBuilder,
 };
 use pliant_fem::{FemBuilder, LawKind};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
@@ -30,17 +30,17 @@ use rand_chacha::ChaCha8Rng;
 const H: f64 = 0.05;
 const PARTICLE_VOLUME: f64 = H * H * H / 8.0;
 const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
-/// Of the heaviest rigid body and a particle's worth of matter.
+/// Largest mass ratio of a rigid body and a particle.
 const MASS_RATIO: f64 = 1e4;
 
-/// Several solvers, whose answers are held against a dense minimiser; and the farthest that each is off, in the norm of A, as a part of
-/// what moves.
+/// Several solvers, whose solutions are compared with a dense minimiser, and the largest error of each in the norm of A, relative to the
+/// motion.
 struct Compared {
     solvers: Vec<Row>,
     worst: Arc<Mutex<Vec<f64>>>,
 }
 
-/// Tighter than a step needs, so that what is left is round-off.
+/// Tighter than a step needs: errors are round-off.
 fn tight() -> StopCriteria {
     StopCriteria {
         relative_tolerance: 1e-9,
@@ -84,7 +84,7 @@ impl ConvexContactSolver for Compared {
     }
 }
 
-/// How much of everything problems are drawn from.
+/// Ranges of the parameters of random problems.
 #[derive(Clone, Copy)]
 struct Range {
     /// Young's modulus, Pa.
@@ -102,13 +102,13 @@ const WIDE: Range = Range {
     time_step_s: (1e-4, 2e-2),
 };
 
-/// What every variant of Newton's method gets through, plain tangents and Armijo's search among them.
+/// Ranges for every variant of Newton's method, including plain tangents and Armijo's line search.
 const MODERATE: Range = Range {
     stiffness: (1e2, 1e5),
     ..WIDE
 };
 
-/// What solvers of first order reach the end of.
+/// Ranges for solvers of first order.
 const GENTLE: Range = Range {
     modulus: (1e3, 1e4),
     stiffness: (1e2, 1e3),
@@ -143,23 +143,24 @@ fn law(rng: &mut ChaCha8Rng, modulus: f64) -> Arc<dyn Material> {
 
 struct Problem {
     world: World,
-    model: ContactModel,
+    model: Arc<dyn ContactModel>,
     time_step_s: f64,
-    /// Of everything that moves, kg.
+    /// Total moving mass, kg.
     mass: f64,
 }
 
-/// One or two handfuls of particles in a few cells above a floor, with rigid boxes, a block of finite elements, or both about
-/// them; everything moves.
+/// One or two groups of particles in a few cells above a floor, surrounded by rigid boxes, a block of finite elements, or both; all in
+/// motion.
 fn problem(rng: &mut ChaCha8Rng, range: Range) -> Problem {
     let mut builder = WorldBuilder::default();
-    let model = [
-        ContactModel::Lagged(FrictionLimit::LocalImplicit),
-        ContactModel::Similar,
-        ContactModel::Sap,
-    ][rng.random_range(0..3)];
+    let models: [Arc<dyn ContactModel>; 3] = [
+        Arc::new(LaggedModel::default()),
+        Arc::new(SimilarModel),
+        Arc::new(SapModel),
+    ];
+    let model = &models[rng.random_range(0..3)];
     builder.contact(ContactSettings {
-        model,
+        model: model.clone(),
         ..ContactSettings::default()
     });
     let contact = ContactMaterial {
@@ -243,13 +244,13 @@ fn problem(rng: &mut ChaCha8Rng, range: Range) -> Problem {
     }
     Problem {
         world: builder.build().unwrap(),
-        model,
+        model: model.clone(),
         time_step_s: log_uniform(rng, range.time_step_s),
         mass,
     }
 }
 
-/// A step of `problem`, what it changes of momentum accounted for.
+/// A step of `problem`, with its change of momentum.
 #[track_caller]
 fn step(
     stepper: &mut StrongImplicit<impl ConvexContactSolver>,
@@ -305,7 +306,7 @@ fn thousands_of_random_problems_are_solved_and_their_solutions_are_minimisers() 
     assert!(contacts > 3 * PROBLEMS, "{contacts} contacts");
 }
 
-/// How far solvers are off at random problems.
+/// Errors of solvers in random problems.
 fn worst_of(solvers: Vec<Row>, range: Range, problems: usize) -> Vec<(String, f64)> {
     let mut rng = ChaCha8Rng::seed_from_u64(43);
     let names: Vec<String> = solvers.iter().map(|(name, _)| name.clone()).collect();

@@ -1,4 +1,4 @@
-//! Sand on the grid fails where its friction angle says: a block between frictionless plates.
+//! Failure of a block of sand between frictionless plates at its friction angle.
 
 use std::sync::Arc;
 
@@ -18,18 +18,18 @@ const H: f64 = 0.025;
 /// Height and length of the block, m; it is two cells wide.
 const EDGE: f64 = 3.0 * H;
 const WIDTH: f64 = 2.0 * H;
-/// Of the plates against the block, 1/s: slow enough that a step's trial stress, which is elastic, is 0.7% of the stress at failure.
+/// Strain rate, 1/s: so slow that the elastic trial stress of a step is 0.7% of the stress at failure.
 const RATE: f64 = 0.04;
-/// Of compression at the end; sand of 30° fails at 0.6%.
+/// Final strain; sand of 30° fails at 0.6%.
 const STRAIN: f64 = 0.01;
 const DT: f64 = 1e-3;
-/// All stretches at the start: a pressure of 10 kPa.
+/// Initial stretch in all directions: a pressure of 10 kPa.
 const STRETCH: f64 = 0.996;
-/// C of a particle in its record, then F, two internal numbers, object, identity.
+/// Record of a particle: C, F, two internal variables, object, id.
 const RECORD: usize = 22;
 const GRADIENT: std::ops::Range<usize> = 9..18;
 
-/// A plate so heavy that nothing changes its velocity, with a face of `EDGE` and more.
+/// A plate so heavy that its velocity is constant, with a face larger than `EDGE`.
 fn plate(p_WB: Vector3<f64>, v: Vector3<f64>) -> (RigidTree, Shape) {
     let lengths = Vector3::repeat(2.0 * EDGE);
     let mut model = ModelBuilder::new("plate");
@@ -45,8 +45,8 @@ fn plate(p_WB: Vector3<f64>, v: Vector3<f64>) -> (RigidTree, Shape) {
     (tree, Shape::cuboid(lengths).unwrap())
 }
 
-/// σ₁/σ₃ of a block in plane strain: pressed from above and given way to at its side, so that its volume stays, until it has
-/// failed; a mean over the last of four parts of the way.
+/// σ₁/σ₃ of a block in plane strain, compressed from above and released at its side at constant volume until it has failed; the mean over
+/// the last quarter of the path.
 fn stress_ratio(sand: Sand) -> f64 {
     let size = Vector3::new(EDGE, WIDTH, EDGE);
     let shape = Shape::cuboid(size).unwrap();

@@ -1,4 +1,4 @@
-//! Material points on rigid shapes of every kind: each carries the weight on it, by contacts along its own normals.
+//! Material points on rigid shapes of every kind, which carry their weight by contacts along the normals of the shape.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ fn settle(world: &World, steps: usize) -> (StepReport, Vector3<f64>) {
     (last, sum / (steps - steps / 2) as f64)
 }
 
-/// Outward normal of a shape at a place beside it, both in the world.
+/// Outward normal of a shape at a point, world frame.
 type Outward = fn(&Point3<f64>) -> Vector3<f64>;
 
 #[test]
@@ -114,7 +114,7 @@ fn every_shape_carries_a_cube_of_particles_along_its_own_normals() {
         );
         assert!(!last.contacts.is_empty(), "{name}");
         for contact in &last.contacts {
-            // From B into A: out of the stand into the particles, or back.
+            // From B into A: from the shape to the particles, or back.
             let sign = if contact.a == GeometryIdx(1) {
                 1.0
             } else {
@@ -122,7 +122,7 @@ fn every_shape_carries_a_cube_of_particles_along_its_own_normals() {
             };
             let expected = outward(&contact.p_WCa);
             let off = contact.normal_W * sign - expected;
-            // What lies flat on a face may touch beside its edge.
+            // Contacts on a face may lie beyond its edge.
             assert!(
                 off.norm() < 0.02,
                 "{name}: {} for {expected}",

@@ -1,4 +1,4 @@
-//! Material points against rigid things that move: thin, jointed, made of several shapes.
+//! Material points in contact with moving rigid bodies: thin, jointed, of several shapes.
 
 use std::sync::Arc;
 
@@ -98,7 +98,7 @@ fn on_frame(body: BodyIdx, frame: u32) -> Mount {
 }
 
 #[test]
-fn a_thin_blade_does_not_slip_between_particles_of_any_step() {
+fn a_thin_blade_does_not_pass_between_particles() {
     // A blade of 1 mm crosses two layers of particles, 10 mm apart, in every step of free flight.
     for dt in [0.01, 0.004, 0.0007] {
         let mut builder = WorldBuilder::default();
@@ -137,7 +137,7 @@ fn a_thin_blade_does_not_slip_between_particles_of_any_step() {
             );
         }
         let after = world.energy(&state).linear_momentum_W;
-        // Kept as well as steps are solved, to 1e-6 each of what they change.
+        // Conserved up to the solver's tolerance, 1e-6 of the change of each step.
         let lost = (after - before).norm() / before.norm();
         assert!(lost < 1e-8, "{lost}");
         let pushed = cube.particles(&state.bodies[body.0]).map(|p| p.v_WP.x);
@@ -147,7 +147,7 @@ fn a_thin_blade_does_not_slip_between_particles_of_any_step() {
 
 #[test]
 fn a_swinging_paddle_drives_a_cube_and_loses_what_the_cube_gains() {
-    // A door on a hinge along z, without gravity: the momentum about the hinge stays.
+    // A door on a hinge along z, without gravity: angular momentum about the hinge is conserved.
     let lengths = Vector3::new(0.3, 0.01, 0.2);
     let mut model = ModelBuilder::new("door");
     model.link(LinkSpec::new(
@@ -190,7 +190,7 @@ fn a_swinging_paddle_drives_a_cube_and_loses_what_the_cube_gains() {
         .model(body)
         .energy(&state.bodies[body.0], &Vector3::zeros());
     assert!(given.angular_momentum_W.z > 0.1 * before);
-    // First order in the step: places are those of its start.
+    // First order in the step: contact positions are those of its start.
     let lost = turn(&state) / before - 1.0;
     assert!(lost.abs() < 0.01, "{lost}");
     let angle = state.bodies[hinge.0].q[0];
@@ -202,7 +202,7 @@ fn a_swinging_paddle_drives_a_cube_and_loses_what_the_cube_gains() {
     assert_eq!(through, 0);
 }
 
-/// A tilted floor of boxes, and what stands on it.
+/// A tilted floor of boxes with objects on it.
 fn slope(angle: f64, floors: &[Isometry3<f64>], objects: Vec<(ObjectSpec, f64)>) -> World {
     let mut builder = WorldBuilder::default();
     builder.gravity(G * Vector3::new(angle.sin(), 0.0, -angle.cos()));
@@ -238,7 +238,7 @@ fn velocities(world: &World, state: &State) -> [Vector3<f64>; 2] {
 }
 
 #[test]
-fn every_object_of_a_grid_has_a_friction_of_its_own() {
+fn objects_of_one_grid_have_different_friction() {
     // Combined with the floor's 1: 2μ/(1 + μ).
     let still = Vector3::zeros();
     let rough = (rubber("rough", 0.06, [0.0, -0.1, 0.03], still), 1.0);
@@ -259,7 +259,7 @@ fn every_object_of_a_grid_has_a_friction_of_its_own() {
         (slick.x / expected - 1.0).abs() < 0.05,
         "{slick} for {expected}"
     );
-    // The grid keeps them apart: no pair of the two is ever looked at.
+    // Their contact is resolved by the grid, not by the contact search.
     let (first, second) = (GeometryIdx(1), GeometryIdx(2));
     assert!(last.pair(first, second).is_none());
     let weight = 500.0 * 0.06_f64.powi(3) * G * angle.cos();
@@ -292,7 +292,7 @@ fn overlapping_shapes_of_one_body_count_once_and_corners_keep_both_sides() {
     let (twice, m) = moved(&[one, lower]);
     assert_eq!((alone, n), (twice, m));
 
-    // A wall ahead is another matter.
+    // A wall in front adds contacts.
     let upright = UnitQuaternion::from_axis_angle(&Vector3::y_axis(), -std::f64::consts::FRAC_PI_2);
     let wall = Isometry3::from_parts(Vector3::new(0.035, 0.0, 0.0).into(), upright);
     let (stopped, m) = moved(&[one, wall]);

@@ -1,4 +1,4 @@
-//! Material points that nothing touches, against the continuum.
+//! Material points without contact, compared with analytical solutions.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use pliant_mpm::{
     RotationTarget, Sampling, Wall, WallKind, fill,
 };
 
-/// A column on the origin, `cells` high and two wide, between walls that let it slide; its base is held.
+/// A column on the origin, `cells` high and two wide, between sliding walls; its base is held.
 fn column(cells: usize, height: f64, material: Arc<dyn Material>, density: f64) -> Run {
     column_of(
         MpmSettings::new(height / cells as f64),
@@ -81,8 +81,8 @@ fn sag(cells: usize, form: GradientForm) -> f64 {
 }
 
 #[test]
-fn a_column_sags_by_its_weight_and_the_error_falls_with_the_spacing() {
-    // A held node row gives way a little, as if the wall stood a third of a cell further back: an error of first order.
+fn a_column_sags_under_its_weight_and_the_error_decreases_with_the_spacing() {
+    // The effective position of the wall is a third of a cell behind its held nodes: an error of first order.
     for form in [GradientForm::True, GradientForm::Mls] {
         let [coarse, fine] = [10, 20].map(|cells| sag(cells, form) - 1.0);
         assert!(fine.abs() < 0.04, "{form:?}: {coarse} {fine}");
@@ -108,7 +108,7 @@ fn loaded(tau: f64, steps: usize, integration: Integration) -> f64 {
 
 #[test]
 fn a_suddenly_loaded_bar_swings_to_twice_its_static_displacement() {
-    // τ = 2: the peak, g L²/c² at the tip; τ = 4: back where it was. Midpoint: no numerical damping to speak of.
+    // τ = 2: the peak, g L²/c² at the tip; τ = 4: the initial position. The midpoint rule has little numerical damping.
     let peak = loaded(2.0, 100, Integration::Midpoint);
     assert!((peak / 0.02 - 1.0).abs() < 0.03, "{peak}");
     let back = loaded(4.0, 200, Integration::Midpoint);
@@ -124,7 +124,7 @@ fn halving_the_step_halves_the_error_of_backward_euler_and_midpoint_has_a_tenth_
     let (coarse, middle, fine) = (at(20), at(40), at(80));
     let ratio = (coarse - middle) / (middle - fine);
     assert!((ratio / 2.0 - 1.0).abs() < 0.1, "{ratio}");
-    // Forces act along the gradients of the start of a step, which leaves midpoint a small part of first order.
+    // Forces act along the gradients at the start of a step: the midpoint rule has a small error of first order.
     let [rough, sharp] = [20, 80].map(|steps| loaded(0.7, steps, Integration::Midpoint));
     assert!(
         (rough - sharp).abs() < 0.1 * (coarse - fine).abs(),
@@ -133,7 +133,7 @@ fn halving_the_step_halves_the_error_of_backward_euler_and_midpoint_has_a_tenth_
 }
 
 #[test]
-fn water_at_rest_bears_its_weight_and_keeps_its_volume() {
+fn water_at_rest_has_hydrostatic_pressure_and_constant_volume() {
     let (height, density) = (0.2, 1000.0);
     let water = Liquid::for_depth(height, density, G)
         .unwrap()
@@ -151,7 +151,7 @@ fn water_at_rest_bears_its_weight_and_keeps_its_volume() {
     let drift = (run.height(top) - settled) / height;
     assert!(drift.abs() < 0.01, "drift {drift}");
     let h = height / 10.0;
-    // Pressure averaged over layers, two cells away from the floor, whose held nodes carry their share, and from the surface.
+    // Pressure averaged over layers, two cells away from the floor, whose held nodes carry part of the load, and from the surface.
     for layer in 2..9 {
         let (low, high) = (layer as f64 * h, (layer + 1) as f64 * h);
         let inside: Vec<_> = run
@@ -210,25 +210,25 @@ fn spin(target: RotationTarget, e: f64, omega: f64, dt: f64, turns: f64) -> (f64
 }
 
 #[test]
-fn a_spinning_cube_keeps_volume_and_angular_momentum() {
-    // 0.2 a step, bounds as for finite elements.
+fn a_spinning_cube_conserves_volume_and_angular_momentum() {
+    // 0.2 rad per step, bounds as for finite elements.
     for (e, turns) in [(1e5, 10.0), (1e7, 2.0)] {
         let (volume, lost) = spin(RotationTarget::End, e, 20.0, 0.01, turns);
         eprintln!("{e:e} Pa: volume {volume:.5}, angular momentum {lost:.5} a turn");
         assert!(volume < 0.005, "volume {volume}");
         assert!(lost.abs() < 0.001, "angular momentum {lost} a turn");
     }
-    // 0.4 a step, beyond which nothing is promised.
+    // 0.4 rad per step, the documented limit.
     let (volume, lost) = spin(RotationTarget::End, 1e5, 40.0, 0.01, 3.0);
     eprintln!("0.4 a step: volume {volume:.5}, angular momentum {lost:.5} a turn");
     assert!(volume < 0.01 && lost.abs() < 0.01, "{volume}, {lost}");
-    // The paper's model grows by θ².
+    // The volume of the paper's model grows by θ².
     let (volume, _) = spin(RotationTarget::Start, 1e5, 20.0, 0.01, 1.0);
     assert!((0.03..0.06).contains(&volume), "volume {volume}");
 }
 
 #[test]
-fn energy_never_grows_in_an_implicit_step() {
+fn energy_does_not_grow_in_implicit_steps() {
     let shape = Shape::cuboid(Vector3::repeat(0.1)).unwrap();
     let set = fill(
         "cube",
@@ -248,7 +248,7 @@ fn energy_never_grows_in_an_implicit_step() {
         let mut builder = MpmBuilder::new(MpmSettings::new(0.025));
         builder.object(ObjectSpec::new("cube", material, 1000.0, set.clone()));
         let mut run = Run::new(builder.build().unwrap());
-        // Squeezed along z and let go.
+        // Compressed along z and released.
         for (k, v) in run.state.v.iter_mut().enumerate() {
             if k % 3 == 2 {
                 *v = -5.0 * run.state.q[k];

@@ -119,7 +119,7 @@ impl BodyStep for ChainStep {
         self.tree.constraints(out);
     }
 
-    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+    fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         self.tree.advance(v, next)
     }
 

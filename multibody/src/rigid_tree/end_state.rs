@@ -1,7 +1,5 @@
 //! The state at the end of a step with given end velocities.
 
-use std::sync::PoisonError;
-
 use super::step::TreeStep;
 
 impl TreeStep {
@@ -20,17 +18,16 @@ impl TreeStep {
     }
 
     /// The state after a step with end velocities `v`.
-    pub(super) fn state_after(&self, v: &[f64], q_next: &mut Vec<f64>, v_next: &mut Vec<f64>) {
-        let (model, time_step) = (&*self.model, &self.time_step);
+    pub(super) fn state_after(&mut self, v: &[f64], q_next: &mut Vec<f64>, v_next: &mut Vec<f64>) {
         self.mean_velocity(v, v_next);
         q_next.resize(self.q.len(), 0.0);
+        let (model, time_step) = (&*self.model, &self.time_step);
         model.integrate(&self.q, v_next, time_step.length_s, q_next);
         self.full_velocity(v, v_next);
-        if let Some(end_state) = &self.end_state {
-            let mut end_state = end_state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(end_state) = &mut self.end_state {
             end_state.update(model, q_next, v_next);
             for flight in self.flights.iter().filter(|flight| flight.is_free) {
-                flight.finish(time_step, &self.q, &end_state, q_next, v_next);
+                flight.finish(time_step, &self.q, end_state, q_next, v_next);
             }
         }
     }

@@ -6,7 +6,7 @@
 //! velocities do to them is part of b and of the bases' bias.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use nalgebra::{DMatrix, Isometry3, Point3, Vector3};
 use pliant_contact_sap::{
@@ -59,8 +59,8 @@ pub(super) struct TreeStep {
     /// Force of dry friction at the start of the step, N or N·m, zero where there is none.
     pub(super) dry_friction: Vec<f64>,
     pub(super) flights: Vec<FreeFlight>,
-    /// Of models with free flights.
-    pub(super) end_state: Option<Mutex<EndState>>,
+    /// Workspace of [`BodyStep::advance`], of models with free flights.
+    pub(super) end_state: Option<EndState>,
 }
 
 impl TreeStep {
@@ -68,7 +68,7 @@ impl TreeStep {
         let n_v = model.n_v();
         let flights = FreeFlight::all_of(&model);
         let mut step = Self {
-            end_state: (!flights.is_empty()).then(|| Mutex::new(EndState::new(&model))),
+            end_state: (!flights.is_empty()).then(|| EndState::new(&model)),
             flights,
             workspace: Workspace::new(&model),
             midpoint: None,
@@ -223,7 +223,7 @@ impl BodyStep for TreeStep {
         self.add_constraints(out);
     }
 
-    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+    fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         self.state_after(v, &mut next.q, &mut next.v);
         self.write_dry_friction(v, &mut next.history);
         Ok(BodyReport::default())

@@ -1,6 +1,7 @@
 //! `<collision>` and `<visual>`: shapes, meshes, contact properties.
 
 use nalgebra::Vector3;
+use pliant_hydroelastic::AnalyticShape;
 use roxmltree::Node;
 
 use super::document::Reader;
@@ -143,14 +144,15 @@ impl<'d, 't> Reader<'d, 't> {
         if self.tag(shape) == "mesh" {
             return self.mesh(shape, hull, link, purpose);
         }
-        self.primitive(shape, &subject).map(Some)
+        let analytic = self.analytic(shape, &subject)?;
+        Ok(Some(GeometryDescription::Analytic(analytic)))
     }
 
-    fn primitive(
+    fn analytic(
         &mut self,
         node: Node<'d, 't>,
         subject: &str,
-    ) -> Result<GeometryDescription, MultibodyError> {
+    ) -> Result<AnalyticShape, MultibodyError> {
         let radius = |reader: &Self| reader.length(node, subject, "radius");
         let length = |reader: &Self| reader.length(node, subject, "length");
         Ok(match self.tag(node) {
@@ -168,7 +170,7 @@ impl<'d, 't> Reader<'d, 't> {
                     );
                     return Err(self.error(node, subject, text));
                 }
-                GeometryDescription::Box { size }
+                AnalyticShape::Box { size }
             }
             "sphere" => {
                 self.only_attributes(node, &["radius"]);
@@ -184,18 +186,18 @@ impl<'d, 't> Reader<'d, 't> {
                         format!("{subject}: sphere of radius 0; read as a point"),
                     );
                 }
-                GeometryDescription::Sphere { radius }
+                AnalyticShape::Sphere { radius }
             }
             "cylinder" => {
                 self.only_attributes(node, &["radius", "length"]);
-                GeometryDescription::Cylinder {
+                AnalyticShape::Cylinder {
                     radius: radius(self)?,
                     length: length(self)?,
                 }
             }
             "capsule" | "drake:capsule" => {
                 self.only_attributes(node, &["radius", "length"]);
-                GeometryDescription::Capsule {
+                AnalyticShape::Capsule {
                     radius: radius(self)?,
                     length: length(self)?,
                 }
@@ -203,8 +205,8 @@ impl<'d, 't> Reader<'d, 't> {
             _ => {
                 self.only_attributes(node, &["a", "b", "c"]);
                 let axis = |name: &str| self.length(node, subject, name);
-                GeometryDescription::Ellipsoid {
-                    radii: Vector3::new(axis("a")?, axis("b")?, axis("c")?),
+                AnalyticShape::Ellipsoid {
+                    semi_axes: Vector3::new(axis("a")?, axis("b")?, axis("c")?),
                 }
             }
         })

@@ -7,6 +7,7 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use nalgebra::{Matrix3, Point3};
+use pliant_hydroelastic::AnalyticShape;
 use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, read_surface};
 
 use super::*;
@@ -83,52 +84,57 @@ fn every_solid_is_written_closed_and_in_its_place() {
     let (r, h) = (0.1, 0.3);
     check_solid(
         "sphere",
-        VisualShape::Sphere { radius: r },
+        AnalyticShape::Sphere { radius: r }.into(),
         4.0 / 3.0 * PI * r.powi(3),
     );
     check_solid(
         "box",
-        VisualShape::Box {
-            half_extents: Vector3::new(0.1, 0.2, 0.3),
-        },
+        AnalyticShape::Box {
+            size: Vector3::new(0.2, 0.4, 0.6),
+        }
+        .into(),
         0.048,
     );
     check_solid(
         "cylinder",
-        VisualShape::Cylinder {
+        AnalyticShape::Cylinder {
             radius: r,
             length: h,
-        },
+        }
+        .into(),
         PI * r * r * h,
     );
     check_solid(
         "capsule",
-        VisualShape::Capsule {
+        AnalyticShape::Capsule {
             radius: r,
             length: h,
-        },
+        }
+        .into(),
         PI * r * r * h + 4.0 / 3.0 * PI * r.powi(3),
     );
     check_solid(
         "ball-capsule",
-        VisualShape::Capsule {
+        AnalyticShape::Capsule {
             radius: r,
             length: 0.0,
-        },
+        }
+        .into(),
         4.0 / 3.0 * PI * r.powi(3),
     );
     check_solid(
         "cone",
-        VisualShape::Cone {
+        AnalyticShape::Cone {
             radius: r,
             height: h,
-        },
+        }
+        .into(),
         PI * r * r * h / 3.0,
     );
     let semi_axes = Vector3::new(0.1, 0.2, 0.3);
     check_solid(
         "ellipsoid",
-        VisualShape::Ellipsoid { semi_axes },
+        AnalyticShape::Ellipsoid { semi_axes }.into(),
         4.0 / 3.0 * PI * 0.006,
     );
 }

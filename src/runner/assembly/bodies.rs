@@ -68,7 +68,7 @@ impl Draft<'_> {
         self.directory.add_body(name, body, tree);
         let link = self.picture.add_link(name, body, LinkIdx(0));
         for (k, (placed, shape)) in template.shapes.iter().zip(shapes).enumerate() {
-            let own = if template.shapes.len() == 1 {
+            let shape_name = if template.shapes.len() == 1 {
                 name.clone()
             } else {
                 format!("{name}#{k}")
@@ -77,10 +77,10 @@ impl Draft<'_> {
                 .color
                 .map_or(Color::palette(index), super::picture::color);
             self.picture
-                .add_visual(&own, link, placed.pose, solids::look(&shape), color);
+                .add_visual(&shape_name, link, placed.pose, solids::look(&shape), color);
             let geometry = Geometry {
-                patch: self.patch_geometry(&shape, placed.surface, placed.at, &own)?,
-                name: own,
+                patch: self.patch_geometry(&shape, placed.surface, placed.at, &shape_name)?,
+                name: shape_name,
                 mount: Mount::Frame {
                     body,
                     frame: 0,

@@ -39,7 +39,7 @@ impl Draft<'_> {
             let X_WB = X_WE[1] * points[1];
             let apart = (X_WA.translation.vector - X_WB.translation.vector).norm();
             let (kind, X_EB) = match entry.kind {
-                // The anchor of the second end is where the first one is now, so that nothing moves.
+                // The anchor of the second end is at the current position of the first, so that nothing moves.
                 scene::ConstraintKind::Weld => (ConstraintKind::Weld, X_WE[1].inverse() * X_WA),
                 scene::ConstraintKind::Ball => (ConstraintKind::Ball, points[1]),
                 scene::ConstraintKind::Distance(length) => {
@@ -76,7 +76,7 @@ impl Draft<'_> {
         self.check_welded_ends(&tied)
     }
 
-    /// Something holds every end that is to be welded; `tied`: points of soft bodies by their place in the directory.
+    /// Every end that is to be welded must be held; `tied`: points of soft bodies by their index in the directory.
     fn check_welded_ends(&self, tied: &BTreeSet<(usize, u32)>) -> Result<(), SceneError> {
         for entry in &self.scene.soft.entries {
             let name = &entry.name.name;
@@ -99,8 +99,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Holds every point of a soft body's region where it is, in the frame of the other end, and what is welded there as
-    /// it is turned. The body's place in the directory, and the points.
+    /// Constrains every point of a soft body's region to the frame of the other end, and the orientation of welded
+    /// ends, too. Returns the body's index in the directory, and the points.
     fn hold_region(
         &mut self,
         entry: &scene::ConstraintEntry,
@@ -193,7 +193,7 @@ impl Draft<'_> {
         }
         self.directory
             .add_constraints(&entry.name.name, constraints);
-        // What holds the region does not push it away.
+        // The region has no contact with the body that holds it.
         let a = self
             .directory
             .geometries_at(self.scene, &entry.between[other])?;
@@ -211,7 +211,7 @@ impl Draft<'_> {
         Ok((part.soft, points))
     }
 
-    /// Where a frame is at the start.
+    /// Initial pose of a frame.
     fn start_pose(&self, frame: &FrameRef) -> Isometry3<f64> {
         let (body, link, X_LF) = match frame {
             FrameRef::World(X_WF) => return *X_WF,
@@ -224,7 +224,7 @@ impl Draft<'_> {
     }
 }
 
-/// Why a constraint between these two holds nothing.
+/// Why a constraint between these two has no effect.
 fn idle(ends: &[FrameRef; 2]) -> Option<&'static str> {
     match ends {
         [FrameRef::World(_), FrameRef::World(_)] => {

@@ -1,4 +1,4 @@
-//! Which geometries do not touch, and pairs with parameters of their own.
+//! Pairs without contact, and pairs with contact parameters of their own.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use pliant_coupling::{Exclusion, GeometryIdx, PairRule};
 use super::Draft;
 use crate::scene::{FilterEntry, NamedReference, PairEntry, SceneError, SceneFault};
 
-/// Two shapes and how they touch.
+/// Two shapes and their kind of contact.
 type PairOfShapes = ((GeometryIdx, GeometryIdx), PairRule);
 
 impl Draft<'_> {
@@ -34,7 +34,7 @@ impl Draft<'_> {
                 return Err(self.idle(at, "[[filters]]", "filter"));
             }
         }
-        // Of several entries about the same two shapes the last one counts.
+        // If several entries name the same two shapes, the last one holds.
         let mut rules = BTreeMap::new();
         for (k, pair) in self.scene.pairs.iter().enumerate() {
             if let Some(first) = self.scene.pairs[..k].iter().find(|p| same_names(p, pair)) {
@@ -48,11 +48,11 @@ impl Draft<'_> {
                 };
                 return Err(self.scene.text.error(pair.between[0].at, fault));
             }
-            let found = self.pair(pair)?;
-            if found.is_empty() {
+            let pair_rules = self.pair(pair)?;
+            if pair_rules.is_empty() {
                 return Err(self.idle(pair.between[0].at, "[[pairs]]", "pair"));
             }
-            rules.extend(found);
+            rules.extend(pair_rules);
         }
         for ((a, b), rule) in rules {
             self.builder.pair_rule(a, b, rule);
@@ -72,21 +72,21 @@ impl Draft<'_> {
             friction: given.friction,
             choice: pair.kind,
         };
-        let mut found = Vec::new();
+        let mut rules = Vec::new();
         for &a in &a {
             for &b in b.iter().filter(|&&b| self.can_touch(a, b)) {
-                found.push(((a.min(b), a.max(b)), rule));
+                rules.push(((a.min(b), a.max(b)), rule));
             }
         }
-        Ok(found)
+        Ok(rules)
     }
 
-    /// Shapes of one body, and two that both stand in the world, never touch.
+    /// Shapes of one body, and two fixed shapes, have no contact.
     fn can_touch(&self, a: GeometryIdx, b: GeometryIdx) -> bool {
         self.directory.owners[a.0] != self.directory.owners[b.0]
     }
 
-    /// Lets all of `a` pass through all of `b`; how many pairs that are that would have touched.
+    /// Excludes contact between `a` and `b`; returns how many pairs this affects.
     pub(super) fn exclude(&mut self, a: &[GeometryIdx], b: &[GeometryIdx]) -> usize {
         let mut excluded = 0;
         for &a in a {

@@ -1,4 +1,4 @@
-//! Who is what in the world: names of the scene to indices.
+//! Names of the scene and the indices they refer to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use pliant_multibody::{DofIdx, Joint, JointIdx, LinkIdx, Model};
 use super::soft::SoftBody;
 use crate::scene::{NameKind, NamedReference, Scene, SceneError, SceneFault, remedy};
 
-/// What carries a geometry.
+/// The owner of a geometry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     Fixed,
@@ -42,13 +42,13 @@ pub(crate) struct SoftPart {
 /// An end of a rod that a constraint of its node holds with tangent and spin.
 #[derive(Clone, Debug)]
 pub(crate) struct WeldedEnd {
-    /// The key that requested it.
+    /// The key that requires it.
     pub(crate) key: &'static str,
     /// Its node.
     pub(crate) point: u32,
-    /// Of the rod's surface.
+    /// Vertex on the rod's surface.
     pub(crate) frame: u32,
-    /// Where that frame is at the start.
+    /// Initial pose of that frame.
     pub(crate) X_WF: Isometry3<f64>,
 }
 
@@ -63,14 +63,14 @@ pub(crate) struct JointRef {
     pub(crate) dof: DofIdx,
 }
 
-/// Names and what they stand for.
+/// Names and the objects they refer to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Directory {
     /// The kinematic tree of each rigid body and robot: the first bodies of the world.
     pub(crate) trees: Vec<Arc<Model>>,
     /// The soft bodies: those of the world that come after.
     pub(crate) soft: Vec<SoftBody>,
-    /// Whose each geometry is.
+    /// Owner of each geometry.
     pub(super) owners: Vec<Owner>,
     fixed: BTreeMap<String, (GeometryIdx, Isometry3<f64>)>,
     bodies: BTreeMap<String, BodyIdx>,
@@ -82,12 +82,12 @@ pub(crate) struct Directory {
     actuated: BTreeSet<(BodyIdx, JointIdx)>,
 }
 
-/// One of the things that have a mass and an energy.
+/// An object with mass and energy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MassRef {
     /// A rigid body or a tree of them.
     Body(BodyIdx),
-    /// By its place in [`Directory::soft`].
+    /// By its index in [`Directory::soft`].
     Soft(usize),
 }
 
@@ -120,7 +120,7 @@ impl Directory {
         self.repeats.insert(name.into(), range);
     }
 
-    /// The constraints that an entry stands for.
+    /// The constraints of an entry.
     pub(super) fn add_constraints(&mut self, name: &str, constraints: Vec<ConstraintIdx>) {
         self.constraints.insert(name.into(), constraints);
     }
@@ -130,7 +130,7 @@ impl Directory {
         self.soft.push(soft);
     }
 
-    /// The place of a soft body in [`soft`](Self::soft).
+    /// The index of a soft body in [`soft`](Self::soft).
     pub(super) fn soft_by_name(&self, name: &str) -> Option<usize> {
         self.soft_names.get(name).copied()
     }
@@ -149,7 +149,7 @@ impl Directory {
         self.actuated.contains(&(body, joint))
     }
 
-    /// What `reference` weighs: bodies, or soft things, several of which may be one body of the world.
+    /// The objects with mass of `reference`: bodies, or deformable bodies, several of which may be one body of the world.
     pub(crate) fn with_mass(
         &self,
         scene: &Scene,
@@ -162,7 +162,7 @@ impl Directory {
         })
     }
 
-    /// Everything that weighs something.
+    /// All objects with mass.
     pub(crate) fn all_with_mass(&self) -> Vec<MassRef> {
         let bodies = (0..self.trees.len()).map(|b| MassRef::Body(BodyIdx(b)));
         let soft = (0..self.soft.len()).map(MassRef::Soft);
@@ -188,12 +188,12 @@ impl Directory {
         let of = |requested: &dyn Fn(BodyIdx, LinkIdx) -> bool| {
             let touches =
                 |owner: &Owner| matches!(owner, Owner::Link(body, link) if requested(*body, *link));
-            let found = self
+            let owned = self
                 .owners
                 .iter()
                 .enumerate()
                 .filter(|(_, owner)| touches(owner));
-            found.map(|(index, _)| GeometryIdx(index)).collect()
+            owned.map(|(index, _)| GeometryIdx(index)).collect()
         };
         Ok(match (kind, part) {
             (NameKind::Fixed, _) => vec![self.fixed[head].0],
@@ -222,7 +222,7 @@ impl Directory {
         self.soft[range].iter().map(|soft| soft.geometry).collect()
     }
 
-    /// Whether a name stands for a soft body, a region of one, or copies.
+    /// Whether a name refers to a soft body, a region of one, or copies.
     pub(crate) fn is_soft(&self, reference: &NamedReference) -> bool {
         let head = reference.name.split('/').next().unwrap_or_default();
         self.soft_names.contains_key(head) || self.copies.contains_key(head)
@@ -270,9 +270,9 @@ impl Directory {
             FrameRef::World(_) if reference.name == "world" => Ok(Vec::new()),
             FrameRef::World(_) => self.geometries(scene, reference),
             FrameRef::Link { body, link, .. } => {
-                let own = |(_, owner): &(usize, &Owner)| **owner == Owner::Link(body, link);
-                let found = self.owners.iter().enumerate().filter(own);
-                Ok(found.map(|(index, _)| GeometryIdx(index)).collect())
+                let on_link = |(_, owner): &(usize, &Owner)| **owner == Owner::Link(body, link);
+                let geometries = self.owners.iter().enumerate().filter(on_link);
+                Ok(geometries.map(|(index, _)| GeometryIdx(index)).collect())
             }
         }
     }

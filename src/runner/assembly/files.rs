@@ -1,10 +1,10 @@
-//! Where the files a scene names are found.
+//! Location of the files that a scene names.
 
 use std::path::{Path, PathBuf};
 
 use crate::scene::{NamedReference, Scene, SceneError, SceneFault, bundled};
 
-/// A file's content and the path it goes by.
+/// A file's content and path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BundledOrPath {
     /// Part of the program.
@@ -25,7 +25,7 @@ impl BundledOrPath {
         }
     }
 
-    /// What messages call it when the scene calls it `written`.
+    /// Its name in messages if the scene calls it `written`.
     pub fn path<'a>(&'a self, written: &'a str) -> &'a Path {
         match self {
             Self::Bundled(_) => Path::new(written),
@@ -34,7 +34,7 @@ impl BundledOrPath {
     }
 }
 
-/// The file `written` names: beside the scene file, in the working directory, or among the bundled robots and meshes.
+/// The file `written`: relative to the scene file, to the working directory, or a bundled robot or mesh.
 pub fn find_file(folder: Option<&Path>, written: &str) -> Option<BundledOrPath> {
     let beside = folder.map(|folder| folder.join(written));
     let here = PathBuf::from(written);
@@ -44,7 +44,7 @@ pub fn find_file(folder: Option<&Path>, written: &str) -> Option<BundledOrPath> 
     bundled::file(written).map(BundledOrPath::Bundled)
 }
 
-/// As [`find_file`] and read, with errors at the place of the reference.
+/// As [`find_file`], read, with errors at the location of the reference.
 pub(super) fn open(
     scene: &Scene,
     reference: &NamedReference,

@@ -1,4 +1,4 @@
-//! What shapes bring to patch contact, from what scenes and robot files say.
+//! Patch geometry of shapes, from scenes and robot files.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::Draft;
 use crate::scene::{Hydroelastic, SceneError, SceneFault, SoftEntry, Surface};
 
 impl Draft<'_> {
-    /// The patch geometry of `shape`, if its surface is to have one. `at`: where it stands in the scene; `what`: its name.
+    /// The patch geometry of `shape`, if its surface requests one. `at`: its location in the scene; `what`: its name.
     pub(super) fn patch_geometry(
         &self,
         shape: &Shape,
@@ -34,7 +34,7 @@ impl Draft<'_> {
             .map_err(refused)
     }
 
-    /// How the segments of a rod yield, if its surface is to have a field.
+    /// Compliance of the segments of a rod, if its surface requests a pressure field.
     pub(super) fn filament_compliance(
         &self,
         entry: &SoftEntry,
@@ -57,7 +57,7 @@ impl Draft<'_> {
     }
 }
 
-/// Parameters of a pressure field, from the surface or built in.
+/// Parameters of a pressure field, from the surface or the defaults.
 fn compliance(surface: Surface) -> Compliance {
     let built_in = Compliance::default();
     Compliance {
@@ -72,7 +72,7 @@ fn compliance(surface: Surface) -> Compliance {
     }
 }
 
-/// What a robot file gives for one shape without effect, now that its surface is `surface`; whole clauses.
+/// Properties of one shape in a robot file that have no effect with `surface`; whole clauses.
 pub(super) fn idle(given: &ProximityProperties, surface: Surface) -> Vec<String> {
     let mut idle = Vec::new();
     if let (Some(dynamic), Some(fixed)) = (given.mu_dynamic, given.mu_static)

@@ -1,4 +1,4 @@
-//! What the replay shows of a world.
+//! The replay of a world.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::Surface;
@@ -16,7 +16,7 @@ use crate::runner::ParticleDetail;
 use crate::runner::soft::shown_values;
 use crate::scene::Shown;
 
-/// The links that are drawn, and what is drawn of them.
+/// The drawn links and their visuals.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Picture {
     links: Vec<(BodyIdx, LinkIdx)>,
@@ -29,10 +29,10 @@ pub(crate) struct Picture {
 /// How a soft body is drawn.
 #[derive(Clone, Copy, Debug)]
 struct SoftLook {
-    /// Which of the directory's.
+    /// Index of the soft body in the directory.
     soft: usize,
     shown: Shown,
-    /// Points beyond this number are left out, evenly.
+    /// Maximum number of drawn points, evenly selected.
     drawn_max: usize,
 }
 
@@ -121,7 +121,7 @@ impl Picture {
         });
     }
 
-    /// The visuals whose colours are to reach as far as their values do.
+    /// The visuals whose colour scale ends at their largest value.
     pub(crate) fn unscaled(&self) -> &[usize] {
         &self.unscaled
     }
@@ -136,7 +136,7 @@ impl Picture {
         &self.visuals
     }
 
-    /// The picture of `state`, with the contact forces of the step that led to it.
+    /// The frame of `state`, with the contact forces of the step that led to it.
     pub(crate) fn frame(
         &self,
         world: &World,
@@ -204,7 +204,7 @@ impl SoftLook {
 
 fn patches(world: &World, state: &State, finder: &mut PatchFinder) -> PressurePolygons {
     let mut polygons = PressurePolygons::default();
-    // Poses that are not finite have no patches; the frame is refused for them.
+    // Poses that are not finite have no patches; the recording rejects the frame.
     for pair in finder.find(world, state).unwrap_or(&[]) {
         for polygon in pair.patch.polygons() {
             polygons.push(
@@ -224,8 +224,8 @@ fn between(a: GeometryIdx, b: GeometryIdx) -> Between {
     }
 }
 
-/// Forces on what moves: an arrow into a floor would not be seen. A patch has one, at its centre of pressure, and what passes
-/// through it is told as a whole.
+/// Forces on moving bodies, since an arrow into the floor would be hidden. A patch has one arrow: its net force at its centre
+/// of pressure.
 fn arrows(
     world: &World,
     report: &StepReport,

@@ -1,4 +1,4 @@
-//! Material points: all of a scene's on one grid, one body of the world, one geometry for each object.
+//! Material points: one grid and one body of the world for all of a scene, one geometry for each object.
 
 use std::sync::Arc;
 
@@ -25,14 +25,17 @@ use crate::scene::{
 impl Draft<'_> {
     /// Adds every entry of material points, in the order of the scene.
     pub(super) fn add_points(&mut self) -> Result<(), SceneError> {
-        let entries = self.scene.soft.entries.iter();
-        let entries: Vec<_> = entries
-            .filter_map(|entry| match &entry.matter {
-                Matter::Points(points) => Some((entry, points)),
-                Matter::Fem(_) | Matter::Rod(_) | Matter::Own(_) => None,
-            })
-            .collect();
-        let (Some(grid), Some((first, _))) = (&self.scene.soft.grid, entries.first()) else {
+        let (mut entries, mut cloths) = (Vec::new(), Vec::new());
+        for entry in &self.scene.soft.entries {
+            match &entry.matter {
+                Matter::Points(points) => entries.push((entry, points)),
+                Matter::Cloth(cloth) => cloths.push((entry, &**cloth)),
+                Matter::Fem(_) | Matter::Rod(_) | Matter::Own(_) => {}
+            }
+        }
+        let all = cloths.iter().map(|(entry, _)| *entry);
+        let first = all.chain(entries.iter().map(|(entry, _)| *entry)).next();
+        let (Some(grid), Some(first)) = (&self.scene.soft.grid, first) else {
             return Ok(());
         };
         let mut builder = MpmBuilder::new(settings(grid));
@@ -49,6 +52,15 @@ impl Draft<'_> {
         let stay = grid.sinks.is_empty() && entries.iter().all(|(_, p)| p.sources.is_empty());
         let mut objects = Vec::new();
         let mut n_points = 0;
+        // Cloths come first: their particles keep their places whatever sinks take out.
+        let mut added = Vec::new();
+        let first_hold = self.holds.len();
+        for (entry, cloth) in &cloths {
+            let so_far = (n_points, self.holds.len() - first_hold);
+            let cloth = self.add_cloth(&mut builder, (entry, cloth), grid, so_far)?;
+            n_points += cloth.n_particles();
+            added.push(cloth);
+        }
         for (number, (entry, points)) in entries.iter().enumerate() {
             let mut set = ParticleSet::default();
             if let Some(shape) = &points.shape {
@@ -60,7 +72,11 @@ impl Draft<'_> {
                 if set.points.is_empty() {
                     set.particle_volume = batch.particle_volume;
                 }
-                builder.source(particle_source(ObjectIdx(number), source, batch));
+                builder.source(particle_source(
+                    ObjectIdx(cloths.len() + number),
+                    source,
+                    batch,
+                ));
             }
             let range = n_points..n_points + set.points.len();
             n_points = range.end;
@@ -84,8 +100,16 @@ impl Draft<'_> {
         let body = self
             .builder
             .add_body(&first.name.name, Box::new(model.clone()));
+        for hold in &mut self.holds[first_hold..] {
+            hold.body = body;
+        }
+        let n_cloths = added.len();
+        for ((entry, _), cloth) in cloths.iter().zip(added) {
+            self.add_cloth_object(&model, body, entry, cloth);
+        }
         for (part, ((entry, points), object)) in entries.iter().zip(objects).enumerate() {
-            self.add_object(&model, body, part as u32, (entry, points), object)?;
+            let part = (n_cloths + part) as u32;
+            self.add_object(&model, body, part, (entry, points), object)?;
         }
         self.soft_starts.push((body, model.default_state()));
         Ok(())
@@ -229,7 +253,7 @@ fn particle_source(object: ObjectIdx, source: &SourceEntry, batch: ParticleSet) 
     let passing_s = (high - low + batch.spacing()) / speed;
     let interval_s = source.every_s.unwrap_or(passing_s);
     let batches = source.until_s.map_or(u32::MAX, |until| {
-        // One at the very end counts, regardless of round-off.
+        // A fill at the very end counts, regardless of round-off.
         let last = ((until - source.from_s) / interval_s + 1e-9).floor();
         last.min(f64::from(u32::MAX - 1)) as u32 + 1
     });

@@ -53,7 +53,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// The robot with everything that is welded on.
+    /// The robot with everything that is welded to it.
     fn tree(&mut self, entry: &ModelEntry) -> Result<Model, SceneError> {
         let root = match entry.root {
             RootEntry::Fixed => Root::Fixed(entry.pose),
@@ -120,7 +120,7 @@ impl Draft<'_> {
         Ok(loaded.model)
     }
 
-    /// Positions and velocities to start from.
+    /// Initial positions and velocities.
     fn start(
         &mut self,
         entry: &ModelEntry,
@@ -180,7 +180,7 @@ impl Draft<'_> {
             list.iter()
                 .any(|(reference, _)| reference.name == joint.name)
         };
-        // What mimics another joint starts where that one puts it.
+        // Mimic joints start at the positions that their joint gives them.
         for coupler in tree.couplers() {
             let (joint, source) = (tree.joint(coupler.joint), tree.joint(coupler.source));
             let (to, from) = (joint.positions().start, source.positions().start);
@@ -215,7 +215,7 @@ impl Draft<'_> {
         joint: &Joint,
         values: &[f64],
     ) -> Result<(), SceneError> {
-        // The slack is for limits and positions that were rounded to four digits.
+        // The tolerance is for limits and positions that were rounded to four digits.
         const SLACK: f64 = 1e-4;
         let limits = joint.limits;
         let is_within = |x: &f64| (limits.lower - SLACK..=limits.upper + SLACK).contains(x);
@@ -246,7 +246,7 @@ impl Draft<'_> {
         self.scene.text.error(reference.at, fault)
     }
 
-    /// Joints with actuators; `*` is every movable joint that has no entry, is not held and follows no other.
+    /// Joints with actuators; `*` stands for every movable joint without an entry that is not locked and no mimic joint.
     fn actuators(
         &self,
         entry: &ModelEntry,

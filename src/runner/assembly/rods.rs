@@ -93,7 +93,7 @@ impl Draft<'_> {
     }
 }
 
-/// A round thread, or a ribbon that shows how it twists.
+/// A round thread, or a ribbon that shows the twist.
 fn look(rod: &Rod, entry: &SoftEntry, given: &RodEntry) -> VisualShape {
     let scale = scale(entry.shown, entry.shown_max);
     if is_flat(&given.section) {
@@ -122,7 +122,7 @@ fn name_of(end: End) -> &'static str {
     }
 }
 
-/// The ends that constraints hold with tangent and spin.
+/// Ends that constraints hold with tangent and spin.
 fn welds(rod: &Rod, start: &BodyState, ends: &[RodEnd; 2]) -> Result<Vec<WeldedEnd>, RodError> {
     let mut surface = Surface::default();
     rod.surface(start, &mut surface);
@@ -142,7 +142,7 @@ fn welds(rod: &Rod, start: &BodyState, ends: &[RodEnd; 2]) -> Result<Vec<WeldedE
     Ok(welds)
 }
 
-/// Nodes that never move.
+/// Fixed nodes.
 fn held(rod: &Rod) -> Result<Vec<u32>, RodError> {
     let control = rod.default_control();
     let mut nodes = Vec::new();
@@ -159,7 +159,7 @@ fn held(rod: &Rod) -> Result<Vec<u32>, RodError> {
     Ok(nodes)
 }
 
-/// The state at the start: every node that is not held with the velocity of a rigid body.
+/// The initial state: every free node has the velocity of a rigid body.
 fn thrown(rod: &Rod, entry: &SoftEntry) -> Result<BodyState, RodError> {
     let mut state = rod.default_state();
     let held = held(rod)?;

@@ -1,4 +1,4 @@
-//! Soft bodies: their models, their surfaces, their regions.
+//! Deformable bodies: models, surfaces, regions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,23 +19,23 @@ use crate::scene::{
     SoftEntry, TouchesBy,
 };
 
-/// A soft body of the world, as names find it.
+/// A deformable body of the world, by name.
 #[derive(Clone)]
 pub(crate) struct SoftBody {
     pub(crate) body: BodyIdx,
     pub(crate) geometry: GeometryIdx,
-    /// The vertex of the body that its first point is; the others follow.
+    /// Index of its first point among the vertices of the body; the others follow.
     pub(crate) first_vertex: u32,
     pub(crate) model: Arc<dyn SoftModel>,
     /// The points of each region.
     pub(crate) regions: BTreeMap<String, Arc<[u32]>>,
-    /// Where its points are at the start.
+    /// Initial positions of its points.
     pub(crate) start: Arc<[Point3<f64>]>,
-    /// Whether it has the same points at all times.
+    /// Whether the number of points is constant.
     pub(crate) points_stay: bool,
-    /// Points that never move in any direction, ascending.
+    /// Points that are fixed along all axes, ascending.
     pub(crate) held: Arc<[u32]>,
-    /// Of a rod: ends that constraints hold with tangent and spin.
+    /// Ends of a rod that constraints hold with tangent and spin.
     pub(crate) welds: Vec<WeldedEnd>,
 }
 
@@ -48,7 +48,7 @@ impl std::fmt::Debug for SoftBody {
     }
 }
 
-/// What a kind of soft body is made into.
+/// A deformable body of any kind, ready to be added to the world.
 pub(super) struct Made {
     pub(super) model: Box<dyn DeformableModel>,
     pub(super) soft: Arc<dyn SoftModel>,
@@ -61,10 +61,10 @@ pub(super) struct Made {
     pub(super) touches: Touches,
 }
 
-/// Points without a radius are drawn as balls of this one.
+/// Radius of drawn points without a contact radius, m.
 const OWN_POINT_RADIUS_M: f64 = 0.005;
 
-/// What of a body can be touched.
+/// Contact geometry.
 pub(super) enum Touches {
     Surface,
     Vertices,
@@ -76,8 +76,8 @@ impl Draft<'_> {
         let name = &entry.name.name;
         let made = match &entry.matter {
             Matter::Fem(fem) => self.finite_elements(entry, fem)?,
-            // They share a body.
-            Matter::Points(_) => return Ok(()),
+            // They share one body of the world.
+            Matter::Points(_) | Matter::Cloth(_) => return Ok(()),
             Matter::Rod(rod) => self.rod(entry, rod)?,
             Matter::Own(own) => own_body(own),
         };
@@ -205,8 +205,8 @@ impl Draft<'_> {
                     points.len()
                 ));
             }
-            let found = region.shape.select(points);
-            if found.is_empty() {
+            let points_of_region = region.shape.select(points);
+            if points_of_region.is_empty() {
                 let bound = |pick: fn(f64, f64) -> f64, from: f64| {
                     let end = points
                         .iter()
@@ -219,7 +219,7 @@ impl Draft<'_> {
                     bound(f64::max, f64::NEG_INFINITY)
                 ));
             }
-            Ok(found)
+            Ok(points_of_region)
         };
         entry.regions.iter().map(of).collect()
     }
@@ -264,7 +264,7 @@ fn own_body(entry: &OwnBodyEntry) -> Made {
     }
 }
 
-/// What is drawn of a body of finite elements: its boundary, and for other programs its tetrahedra.
+/// Visual of a body of finite elements: its boundary, and its tetrahedra for other programs.
 fn skin(body: &FemBody, entry: &SoftEntry) -> VisualShape {
     let boundary = body.mesh().boundary();
     VisualShape::DeformingMesh {
@@ -275,7 +275,7 @@ fn skin(body: &FemBody, entry: &SoftEntry) -> VisualShape {
     }
 }
 
-/// How what is shown is coloured; what has no given maximum gets its own when the run is over.
+/// Colour scale of the recorded quantity; without a given maximum, it ends at the largest value of the run.
 pub(super) fn scale(of: Shown, max: Option<f64>) -> Option<ValueScale> {
     shown(of).map(|(name, unit)| ValueScale {
         name: name.into(),

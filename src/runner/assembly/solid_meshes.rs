@@ -1,18 +1,18 @@
-//! Tetrahedra of soft bodies, from what scenes say.
+//! Tetrahedra of deformable bodies.
 
 use nalgebra::{Isometry3, Point3, Vector3};
-use pliant_hydroelastic::RigidSurface;
 use pliant_hydroelastic::mesh::{
     Crossings, FillSettings, LoadReport, MeshError, SelfIntersections, SurfaceOptions, SurfaceUse,
     TetMesh, TetOptions, TriMesh, generate, tetrahedralise, tets_from_bytes,
 };
+use pliant_hydroelastic::{AnalyticShape, RigidSurface};
 
 use super::{files, solids};
 use crate::scene::{
     FilledPart, PlacedShape, Scene, SceneError, SceneFault, ShapeEntry, SolidMesh, Surface,
 };
 
-/// The tetrahedra of a body; `at` is where the scene describes them, `name` what notes call them.
+/// The tetrahedra of a body; `at` is the location in the scene, `name` the name in notes.
 pub(super) fn solid_mesh(
     scene: &Scene,
     mesh: &SolidMesh,
@@ -83,7 +83,7 @@ pub(super) fn solid_mesh(
             };
             let surface = surface.map_err(refused)?;
             let (mesh, report) = tetrahedralise(&surface, &settings).map_err(refused)?;
-            // That parts overlap is meant here.
+            // Parts may overlap.
             let entries = report.entries.into_iter();
             let entries = entries.filter(|e| {
                 parts.len() == 1 || e.severity > pliant_hydroelastic::mesh::Severity::Repaired
@@ -101,7 +101,7 @@ fn hexahedron(corners: &[Vector3<f64>; 8]) -> Result<(TetMesh, LoadReport), Mesh
     TetMesh::build(corners.to_vec(), tets, &TetOptions::default())
 }
 
-/// The surfaces of all parts in one mesh, with triangles that suit tetrahedra of `edge_length` m.
+/// The surfaces of all parts in one mesh, with triangles suited to tetrahedra of `edge_length` m.
 fn outline(
     scene: &Scene,
     parts: &[FilledPart],
@@ -110,9 +110,9 @@ fn outline(
 ) -> Result<Result<TriMesh, MeshError>, SceneError> {
     let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
     for part in parts {
-        let (own, corners) = surface(scene, part, edge_length, notes)?;
+        let (points, corners) = surface(scene, part, edge_length, notes)?;
         let first = vertices.len() as u32;
-        vertices.extend(own.iter().map(|v| (part.pose * Point3::from(*v)).coords));
+        vertices.extend(points.iter().map(|v| (part.pose * Point3::from(*v)).coords));
         triangles.extend(corners.iter().map(|t: &[u32; 3]| t.map(|v| v + first)));
     }
     let options = SurfaceOptions {
@@ -140,10 +140,12 @@ fn surface(
         density: 0.0,
     };
     let shape = solids::shape(scene, &placed, notes)?;
-    // Straight sides need no more triangles than they have; round ones are to be rounder than the tetrahedra.
+    // Flat sides need no more triangles than they have; curved ones are finer than the tetrahedra.
     let fineness = match part.shape {
-        ShapeEntry::Mesh { .. } | ShapeEntry::ConvexHull { .. } | ShapeEntry::Box { .. } => 1.0,
-        _ => 0.5,
+        ShapeEntry::Analytic(AnalyticShape::Box { .. })
+        | ShapeEntry::ConvexHull { .. }
+        | ShapeEntry::Mesh { .. } => 1.0,
+        ShapeEntry::Analytic(_) => 0.5,
     };
     let surface = RigidSurface::of_shape(&shape, fineness * edge_length);
     let surface = surface.map_err(|error| {

@@ -1,4 +1,4 @@
-//! Shapes that touch and shapes that are drawn, from what scenes and robot files say.
+//! Contact shapes and drawn shapes, from the descriptions in scene and robot files.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use nalgebra::{Point3, Vector3};
 use pliant_hydroelastic::mesh::{
     LoadReport, MeshError, SurfaceOptions, SurfaceUse, TriMesh, read_surface, surface_from_bytes,
 };
-use pliant_hydroelastic::{GeometryError, Shape};
+use pliant_hydroelastic::{AnalyticShape, GeometryError, Shape};
 use pliant_multibody::{GeometryDescription, MeshHull};
 
 use super::files;
@@ -21,13 +21,7 @@ pub(super) fn shape(
 ) -> Result<Shape, SceneError> {
     let fault = |text: String| scene.text.error(placed.at, SceneFault::File(text));
     let made = match &placed.shape {
-        ShapeEntry::HalfSpace => Ok(Shape::half_space()),
-        ShapeEntry::Sphere { radius } => Shape::sphere(*radius),
-        ShapeEntry::Box { size } => Shape::cuboid(*size),
-        ShapeEntry::Cylinder { radius, length } => Shape::cylinder(*radius, *length),
-        ShapeEntry::Capsule { radius, length } => Shape::capsule(*radius, *length),
-        ShapeEntry::Ellipsoid { semi_axes } => Shape::ellipsoid(*semi_axes),
-        ShapeEntry::Cone { radius, height } => Shape::cone(*radius, *height),
+        ShapeEntry::Analytic(shape) => Shape::try_from(shape),
         ShapeEntry::ConvexHull { points } => Shape::convex_hull(points),
         ShapeEntry::Mesh { file, scale, used } => {
             let (bytes, path) = files::open(scene, file)?;
@@ -41,7 +35,7 @@ pub(super) fn shape(
             };
             let name = path.display().to_string();
             let read = surface_from_bytes(&bytes, &name, use_for(hull), &options);
-            // Robots' meshes take this way by themselves.
+            // For meshes of robots the URDF reader does so by itself.
             let remedy = match (&read, hull) {
                 (Err(MeshError::Topology(_)), MeshHull::AsWritten) => {
                     "; `use = \"convex-hull\"` takes its hull, whatever the surface is"
@@ -61,18 +55,15 @@ pub(super) fn described(
     description: &GeometryDescription,
     notes: &mut Vec<String>,
 ) -> Result<Shape, String> {
-    let made = match description {
-        GeometryDescription::Box { size } => Shape::cuboid(*size),
-        GeometryDescription::Sphere { radius } => Shape::sphere(*radius),
-        GeometryDescription::Cylinder { radius, length } => Shape::cylinder(*radius, *length),
-        GeometryDescription::Capsule { radius, length } => Shape::capsule(*radius, *length),
-        GeometryDescription::Ellipsoid { radii } => Shape::ellipsoid(*radii),
+    match description {
+        GeometryDescription::Analytic(shape) => {
+            Shape::try_from(shape).map_err(|error| error.to_string())
+        }
         GeometryDescription::Mesh { path, scale, hull } => {
             let surface = surface(path, *scale, use_for(*hull), notes)?;
-            return mesh(&surface, path, *hull);
+            mesh(&surface, path, *hull)
         }
-    };
-    made.map_err(|error| error.to_string())
+    }
 }
 
 fn use_for(hull: MeshHull) -> SurfaceUse {
@@ -140,33 +131,16 @@ pub(super) fn drawn(
                 triangles: surface.raw_triangles().collect(),
             })
         }
-        primitive => described(primitive, notes).map(|shape| look(&shape)),
+        analytic => described(analytic, notes).map(|shape| look(&shape)),
     }
 }
 
-/// How a shape that touches is drawn.
+/// How the shape of a geometry is drawn.
 pub(super) fn look(shape: &Shape) -> VisualShape {
+    if let Some(analytic) = shape.analytic() {
+        return analytic.into();
+    }
     match shape {
-        Shape::HalfSpace => VisualShape::HalfSpace,
-        Shape::Sphere(s) => VisualShape::Sphere { radius: s.radius() },
-        Shape::Box(s) => VisualShape::Box {
-            half_extents: s.half_extents(),
-        },
-        Shape::Cylinder(s) => VisualShape::Cylinder {
-            radius: s.radius(),
-            length: 2.0 * s.half_length(),
-        },
-        Shape::Capsule(s) => VisualShape::Capsule {
-            radius: s.radius(),
-            length: 2.0 * s.half_length(),
-        },
-        Shape::Ellipsoid(s) => VisualShape::Ellipsoid {
-            semi_axes: s.semi_axes(),
-        },
-        Shape::Cone(s) => VisualShape::Cone {
-            radius: s.radius(),
-            height: 2.0 * s.half_height(),
-        },
         Shape::ConvexHull(s) => VisualShape::Mesh {
             vertices: s.vertices().to_vec(),
             triangles: s.triangles().collect(),
@@ -175,12 +149,10 @@ pub(super) fn look(shape: &Shape) -> VisualShape {
             vertices: s.vertices().to_vec(),
             triangles: s.triangles().to_vec(),
         },
-        other => {
-            // Shapes this program does not know yet are drawn as the box around them.
-            let aabb = other.local_aabb();
-            VisualShape::Box {
-                half_extents: aabb.half_extents(),
-            }
+        // All others are drawn as their bounding boxes.
+        other => AnalyticShape::Box {
+            size: 2.0 * other.local_aabb().half_extents(),
         }
+        .into(),
     }
 }

@@ -1,4 +1,4 @@
-//! The number of a column at one time.
+//! The value of a column at one time.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_multibody::Workspace;
@@ -82,7 +82,7 @@ impl Column {
     }
 }
 
-/// One number of those of several bodies; without a rule that of the first.
+/// The combined value of several bodies; without a rule, that of the first.
 fn combined(among: Option<Among>, mut values: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = values.len();
     match among {

@@ -211,7 +211,7 @@ pub(crate) fn built_in_quantities() -> Vec<Quantity> {
         "kg",
         SCALAR,
         Measure::Mass(|view| Value::Scalar(view.mass())),
-        "of what moves; for expressions such as the weight of a repeat",
+        "of moving bodies; for expressions such as the weight of a repeat",
     );
     add(
         "displacement",
@@ -243,35 +243,35 @@ pub(crate) fn built_in_quantities() -> Vec<Quantity> {
         "m³",
         SCALAR,
         Measure::SoftBody(|view| Value::Scalar(view.volume())),
-        "of a soft body as it is deformed, what has flowed or opened included; what is inside out counts negative",
+        "of a deformed soft body; of material points that have flowed or separated, too; inverted parts are negative",
     );
     add(
         "first-piece",
         "",
         SCALAR,
         Measure::SoftBody(|view| Value::Scalar(view.piece(0))),
-        "part of the mass in the heaviest piece of a body of material points; pieces are more than a grid cell apart; 1 of what is whole",
+        "fraction of the mass in the heaviest piece of a body of material points; pieces are more than a grid cell apart; 1 if the body is in one piece",
     );
     add(
         "second-piece",
         "",
         SCALAR,
         Measure::SoftBody(|view| Value::Scalar(view.piece(1))),
-        "part of the mass in the second heaviest piece of a body of material points; pieces are more than a grid cell apart; 0 of what is whole",
+        "fraction of the mass in the second heaviest piece of a body of material points; pieces are more than a grid cell apart; 0 if the body is in one piece",
     );
     add(
-        "passages",
+        "strand-crossings",
         "",
         SCALAR,
         Measure::StrandCrossings,
-        "how often segments of the rod, or of all its copies, have passed through each other since the start: 0, unless contact was missed",
+        "number of times that segments of the rod, or of all its copies, have passed through each other since the start; not 0 if contact was missed",
     );
     add(
         "constraint-force",
         "N",
         VECTOR,
         Measure::Constraint(|view| Value::Vector(view.force())),
-        "of a constraint on its second body during the last step; of one that holds a region, the sum over its points",
+        "of a constraint on its second body during the last step; for a region, the sum over its points",
     );
     add(
         "iterations",
@@ -290,7 +290,7 @@ pub(crate) fn built_in_quantities() -> Vec<Quantity> {
     quantities
 }
 
-/// What the actuator of a joint gave; without one, what the joint was given.
+/// Effort of the actuator of a joint, or the prescribed effort of a joint without one.
 fn joint_effort(view: &JointView<'_>) -> f64 {
     let Some((report, from)) = view.step else {
         return f64::NAN;

@@ -1,20 +1,20 @@
-//! How often strands have passed through each other: what no contact may let happen.
+//! Strand crossings: how often segments have passed through each other, which contact must prevent.
 //!
-//! Between two moments the ends of segments move along straight lines. Two segments pass when they become coplanar once
-//! (or three times) on the way and cross where they do.
+//! Between two steps the ends of segments move along straight lines. Two segments cross if they become coplanar an odd number
+//! of times and intersect where they do.
 
 use nalgebra::{Point3, Vector3};
 use pliant_coupling::State;
 
 use crate::runner::assembly::{Directory, SoftPart};
 
-/// The strands that are watched, and what is known of them so far.
+/// The observed strands and the crossings so far.
 pub(super) struct Strands {
     parts: Vec<SoftPart>,
-    /// Pairs of points, numbered through all strands.
+    /// Pairs of points, numbered consecutively over all strands.
     segments: Vec<[usize; 2]>,
     before: Vec<Point3<f64>>,
-    passages: u64,
+    crossings: u64,
 }
 
 impl Strands {
@@ -35,11 +35,11 @@ impl Strands {
             parts,
             segments,
             before: Vec::new(),
-            passages: 0,
+            crossings: 0,
         }
     }
 
-    /// Passages since the first call.
+    /// Crossings since the first call.
     pub(super) fn watch(&mut self, directory: &Directory, state: &State) -> f64 {
         let (mut now, mut points) = (Vec::new(), Vec::new());
         for part in &self.parts {
@@ -48,15 +48,15 @@ impl Strands {
             now.extend_from_slice(&points);
         }
         if self.before.len() == now.len() {
-            self.passages += count_passages(&self.segments, &self.before, &now);
+            self.crossings += count_crossings(&self.segments, &self.before, &now);
         }
         self.before = now;
-        self.passages as f64
+        self.crossings as f64
     }
 }
 
-/// Pairs of segments that pass through each other while their points go straight from `before` to `after`.
-fn count_passages(segments: &[[usize; 2]], before: &[Point3<f64>], after: &[Point3<f64>]) -> u64 {
+/// Pairs of segments that cross while their points move along straight lines from `before` to `after`.
+fn count_crossings(segments: &[[usize; 2]], before: &[Point3<f64>], after: &[Point3<f64>]) -> u64 {
     let swept = |ends: &[usize; 2]| {
         let corners = ends
             .iter()
@@ -150,9 +150,9 @@ mod tests {
     const SEGMENTS: [[usize; 2]; 3] = [[0, 1], [1, 2], [3, 4]];
 
     #[track_caller]
-    fn check(before: &[Point3<f64>], after: &[Point3<f64>], passages: u64) {
-        assert_eq!(count_passages(&SEGMENTS, before, after), passages);
-        assert_eq!(count_passages(&SEGMENTS, after, before), passages);
+    fn check(before: &[Point3<f64>], after: &[Point3<f64>], crossings: u64) {
+        assert_eq!(count_crossings(&SEGMENTS, before, after), crossings);
+        assert_eq!(count_crossings(&SEGMENTS, after, before), crossings);
     }
 
     #[test]
@@ -178,13 +178,13 @@ mod tests {
     }
 
     #[test]
-    fn turning_about_a_far_point_is_no_passage() {
-        // The whole set turns by a radian: nothing moves against anything.
-        let turn = nalgebra::Rotation3::new(Vector3::new(0.3, 0.9, 0.2));
+    fn a_rotation_of_all_strands_is_no_crossing() {
+        // One rotation by about a radian: no relative motion.
+        let rotation = nalgebra::Rotation3::new(Vector3::new(0.3, 0.9, 0.2));
         let before = crossed(0.1, 0.0);
         let after: Vec<_> = before
             .iter()
-            .map(|p| turn * (p + Vector3::new(0.3, 0.0, 0.0)))
+            .map(|p| rotation * (p + Vector3::new(0.3, 0.0, 0.0)))
             .collect();
         check(&before, &after, 0);
     }

@@ -1,4 +1,4 @@
-//! Bodies of one's own, as observables and pictures see them: the vertices of their surface.
+//! Bodies of registered kinds, for observables and pictures: the vertices of their surface.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl SoftModel for OwnBody {
         self.0.masses(state)
     }
 
-    /// Inside its triangles, by the divergence theorem.
+    /// Volume inside its triangles, by the divergence theorem.
     fn volume(&self, state: &BodyState) -> f64 {
         let mut surface = Surface::default();
         self.0.surface(state, &mut surface);
@@ -41,7 +41,7 @@ impl SoftModel for OwnBody {
         surface.triangles.iter().map(below).sum()
     }
 
-    /// Scenes request none of these of such a body.
+    /// Such bodies have none of these quantities.
     fn numbers(&self, _: Shown, state: &BodyState, out: &mut Vec<f64>) {
         out.clear();
         out.resize(self.0.masses(state).len(), 0.0);

@@ -11,12 +11,12 @@ use super::SoftModel;
 use crate::recording::ParticleStates;
 use crate::scene::Shown;
 
-/// Which particles of the body belong to an object.
+/// The particles of an object.
 #[derive(Clone, Debug)]
 pub(crate) enum Members {
-    /// The same at all times: these vertices of the body.
+    /// A constant range of vertices of the body.
     Stay(Range<usize>),
-    /// They come and go: those of the object.
+    /// A varying set: the particles of the object.
     OfObject,
 }
 
@@ -26,9 +26,9 @@ pub(crate) struct PointsObject {
     pub(crate) model: MaterialPoints,
     pub(crate) object: ObjectIdx,
     pub(crate) members: Members,
-    /// m³ at rest of one particle.
+    /// Volume at rest of one particle, m³.
     pub(crate) particle_volume: f64,
-    /// kg of one particle.
+    /// Mass of one particle, kg.
     pub(crate) particle_mass: f64,
 }
 
@@ -44,30 +44,34 @@ impl PointsObject {
         })
     }
 
-    fn own<'a>(&self, state: &'a BodyState, numbers: &'a [f64]) -> impl Iterator<Item = &'a [f64]> {
+    fn of_object<'a>(
+        &self,
+        state: &'a BodyState,
+        numbers: &'a [f64],
+    ) -> impl Iterator<Item = &'a [f64]> {
         self.places(state).map(|p| &numbers[3 * p..3 * p + 3])
     }
 
     fn views(&self, state: &BodyState) -> impl Iterator<Item = ParticleView> {
         let all = self.model.particles(state).enumerate();
-        let own = all.filter(|(place, p)| match &self.members {
+        let members = all.filter(|(place, p)| match &self.members {
             Members::Stay(range) => range.contains(place),
             Members::OfObject => p.object == self.object,
         });
-        own.map(|(_, p)| p)
+        members.map(|(_, p)| p)
     }
 }
 
 impl SoftModel for PointsObject {
     fn points(&self, state: &BodyState, out: &mut Vec<Point3<f64>>) {
         out.clear();
-        out.extend(self.own(state, &state.q).map(Point3::from_slice));
+        out.extend(self.of_object(state, &state.q).map(Point3::from_slice));
     }
 
     fn velocities(&self, state: &BodyState, out: &mut Vec<Vector3<f64>>) {
         out.clear();
-        let own = self.own(state, &state.v);
-        out.extend(own.map(Vector3::from_column_slice));
+        let velocities = self.of_object(state, &state.v);
+        out.extend(velocities.map(Vector3::from_column_slice));
     }
 
     fn masses(&self, state: &BodyState) -> Vec<f64> {
@@ -107,11 +111,11 @@ impl SoftModel for PointsObject {
         Some(self.model.energy_of(state, gravity, self.object))
     }
 
-    /// Particles in the same grid cell or in cells that meet hold together.
+    /// Particles in the same or in adjacent grid cells are connected.
     fn pieces(&self, state: &BodyState) -> Vec<f64> {
         let h = self.model.settings().spacing;
         let mut cells: BTreeMap<[i64; 3], (f64, bool)> = BTreeMap::new();
-        for p in self.own(state, &state.q) {
+        for p in self.of_object(state, &state.q) {
             let cell = [p[0], p[1], p[2]].map(|x| (x / h).floor() as i64);
             cells.entry(cell).or_default().0 += self.particle_mass;
         }
@@ -122,13 +126,13 @@ impl SoftModel for PointsObject {
             let mut mass = 0.0;
             open.push(first);
             while let Some(cell) = open.pop() {
-                let Some((own, seen)) = cells.get_mut(&cell) else {
+                let Some((mass_in_cell, seen)) = cells.get_mut(&cell) else {
                     continue;
                 };
                 if std::mem::replace(seen, true) {
                     continue;
                 }
-                mass += *own;
+                mass += *mass_in_cell;
                 for k in 0..27 {
                     open.push([
                         cell[0] + k / 9 - 1,

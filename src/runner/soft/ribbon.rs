@@ -1,4 +1,4 @@
-//! Rods with flat sections are drawn as what they are: belts and strips that show how they twist.
+//! Rods with flat sections are drawn with their section, which shows the twist.
 
 use std::f64::consts::TAU;
 
@@ -9,7 +9,7 @@ use pliant_der::{Closure, Rod, Section};
 /// Corners of an ellipse's polygon.
 const OVAL: usize = 12;
 
-/// Whether a thread of the same area would hide how the rod twists.
+/// Whether a thread of the same area would hide the twist.
 pub(crate) fn is_flat(section: &Section) -> bool {
     !matches!(section, Section::Circle { .. })
 }
@@ -40,7 +40,7 @@ pub(super) fn ribbon(rod: &Rod, state: &BodyState, section: &Section, out: &mut 
     let outline = outline(section);
     let (n_nodes, n_edges) = (rod.n_nodes(), rod.n_edges());
     out.clear();
-    // A state that is not the rod's has no frames, and is not drawn.
+    // A state of another size has no frames and is not drawn.
     let Ok(frames) = rod.material_frames(state) else {
         out.resize(
             n_nodes * outline.len(),
@@ -65,7 +65,7 @@ pub(super) fn ribbon(rod: &Rod, state: &BodyState, section: &Section, out: &mut 
     }
 }
 
-/// Triangles of the surface that [`ribbon`] has the vertices of, and how many these are.
+/// Triangles of the surface with the vertices of [`ribbon`], and the number of vertices.
 pub(crate) fn ribbon_triangles(rod: &Rod, section: &Section) -> (Vec<[u32; 3]>, u32) {
     let m = outline(section).len() as u32;
     let n_nodes = rod.n_nodes() as u32;
@@ -105,13 +105,16 @@ mod tests {
         ribbon(&rod, &rod.default_state(), &section, &mut points);
         let (triangles, n_vertices) = ribbon_triangles(&rod, &section);
         assert_eq!(points.len(), n_vertices as usize);
-        // The divergence theorem: closed, and its outside is out.
+        // The divergence theorem: the surface is closed and oriented outwards.
         let of_triangle = |t: &[u32; 3]| {
             let [a, b, c] = t.map(|v| points[v as usize].coords);
             a.dot(&b.cross(&c)) / 6.0
         };
-        let found: f64 = triangles.iter().map(of_triangle).sum();
-        assert!((found - volume).abs() < 1e-12 * volume, "{found} {volume}");
+        let enclosed: f64 = triangles.iter().map(of_triangle).sum();
+        assert!(
+            (enclosed - volume).abs() < 1e-12 * volume,
+            "{enclosed} {volume}"
+        );
     }
 
     #[test]

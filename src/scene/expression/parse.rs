@@ -37,11 +37,11 @@ impl<'a> Parser<'a> {
 
     fn take(&mut self, symbol: char) -> bool {
         self.skip_blanks();
-        let found = self.rest().starts_with(symbol);
-        if found {
+        let matches = self.rest().starts_with(symbol);
+        if matches {
             self.at += symbol.len_utf8();
         }
-        found
+        matches
     }
 
     fn unexpected(&self, expected: &'static str) -> ExpressionError {

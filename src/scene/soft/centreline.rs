@@ -10,7 +10,7 @@ use crate::scene::table::{Context, TableReader};
 
 pub(super) static TABLES: [&TableSchema; 5] = [&LINE, &CIRCLE, &CURVE, &POINTS, &FILE];
 
-const fn place(name: &'static str, about: &'static str) -> Key {
+const fn position(name: &'static str, about: &'static str) -> Key {
     Key {
         name,
         value: ValueKind::Vector3,
@@ -25,21 +25,21 @@ const EDGES: Key = Key {
     value: ValueKind::Described("whole number"),
     unit: "",
     default: REQUIRED,
-    about: "how many segments",
+    about: "number of edges",
 };
 const ENDS: Key = Key {
     name: "ends",
     value: ValueKind::Choice(&["open", "joined"]),
     unit: "",
     default: "`open`",
-    about: "`joined`: the last node is joined to the first by one more edge",
+    about: "`joined`: one more edge joins the last node to the first",
 };
 
 static LINE: TableSchema = TableSchema {
     name: "centreline.line",
     keys: &[
-        place("from", "its first node"),
-        place("to", "its last node"),
+        position("from", "first node"),
+        position("to", "last node"),
         EDGES,
     ],
 };
@@ -51,7 +51,7 @@ static CIRCLE: TableSchema = TableSchema {
             value: ValueKind::Positive,
             unit: "m",
             default: REQUIRED,
-            about: "of the ring about z on which its nodes lie",
+            about: "radius of the circle about z on which the nodes lie",
         },
         EDGES,
     ],
@@ -64,7 +64,7 @@ static CURVE: TableSchema = TableSchema {
             value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
-            about: "expressions of `s`, which goes from 0 to 1 in equal parts, and of `n`, the number of the node",
+            about: "expressions in `s`, from 0 to 1 in equal steps, and `n`, the index of the node",
         },
         EDGES,
         Key {
@@ -72,14 +72,14 @@ static CURVE: TableSchema = TableSchema {
             value: ValueKind::Choice(&["open", "joined"]),
             unit: "",
             default: "`open`",
-            about: "`joined`: a ring, for which `s` = 1 is left out",
+            about: "`joined`: a closed curve, without a node at `s` = 1",
         },
         Key {
             name: "spacing",
             value: ValueKind::Choice(&["by-s", "even"]),
             unit: "",
             default: "`by-s`",
-            about: "`even`: nodes at equal distances along the curve; `n` is then no whole number",
+            about: "`even`: nodes at equal distances along the curve; `n` is then not an integer",
         },
     ],
 };
@@ -91,7 +91,7 @@ static POINTS: TableSchema = TableSchema {
             value: ValueKind::Described("list of 3 numbers"),
             unit: "m",
             default: REQUIRED,
-            about: "in order",
+            about: "nodes in order",
         },
         ENDS,
     ],
@@ -104,22 +104,22 @@ static FILE: TableSchema = TableSchema {
             value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
-            about: "beside the scene file: three numbers a line; what begins with `#` is skipped",
+            about: "text file, relative to the scene file: three numbers per line; text after `#` is a comment",
         },
         ENDS,
     ],
 };
 
-/// Where the nodes of a rod are at the start.
+/// The initial nodes of a rod.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CentrelineEntry {
-    /// Known.
+    /// Given nodes.
     Nodes(Centreline),
-    /// In a file.
+    /// Nodes from a file.
     File {
-        /// Its path.
+        /// Path of the file.
         file: NamedReference,
-        /// Whether it is a ring.
+        /// Whether the rod is closed.
         closure: Closure,
     },
 }
@@ -216,14 +216,14 @@ fn curve(
     })
 }
 
-/// How nodes lie along a curve.
+/// How nodes are distributed along a curve.
 #[derive(Clone, Copy)]
 enum Spacing {
     ByParameter,
     Even,
 }
 
-/// `count` points of a curve from 0 on, `edges` of whose distances make its whole length.
+/// `count` points of a curve from parameter 0 on; its length is that of `edges` distances.
 fn evenly(
     at: impl Fn(f64) -> Result<Point3<f64>, SceneError>,
     edges: usize,

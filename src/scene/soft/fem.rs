@@ -24,10 +24,10 @@ static FEM: TableSchema = TableSchema {
             value: ValueKind::Described("mesh"),
             unit: "",
             default: REQUIRED,
-            about: "its tetrahedra",
+            about: "tetrahedral mesh",
         },
         Key {
-            name: "made_of",
+            name: "constitutive_material",
             value: ValueKind::Described("name or table"),
             unit: "",
             default: REQUIRED,
@@ -38,77 +38,77 @@ static FEM: TableSchema = TableSchema {
             value: ValueKind::Positive,
             unit: "kg/m³",
             default: "the preset's, or 1000",
-            about: "at rest",
+            about: "density at rest",
         },
         Key {
             name: "mass_damping",
             value: ValueKind::NonNegative,
             unit: "1/s",
             default: "0",
-            about: "α of Rayleigh: a drag on all motion, free flight too",
+            about: "Rayleigh coefficient α: drag proportional to mass, also in free flight",
         },
         Key {
             name: "stiffness_damping",
             value: ValueKind::NonNegative,
             unit: "s",
             default: "0.01",
-            about: "β of Rayleigh: a viscosity of the material",
+            about: "Rayleigh coefficient β: damping proportional to stiffness, a viscosity of the material",
         },
         Key {
             name: "force_density",
             value: ValueKind::Described("three expressions of `x`, `y`, `z`"),
             unit: "N/m³",
             default: "none",
-            about: "a force beside gravity on every m³ of rest volume, by where it is in the world (m) when a step starts: wind, buoyancy, a magnet; coordinates go before parameters of the same name",
+            about: "force density per rest volume as a function of the world position (m) at the start of a step: wind, buoyancy, a magnet; coordinates take precedence over parameters of the same name",
         },
         Key {
             name: "mass_matrix",
             value: ValueKind::Choice(&["lumped", "consistent"]),
             unit: "",
             default: "`lumped`",
-            about: "how the mass of a tetrahedron is shared among its vertices",
+            about: "lumped or consistent mass matrix",
         },
         Key {
             name: "rotation",
             value: ValueKind::Choice(&["followed", "lagged"]),
             unit: "",
             default: "`followed`",
-            about: "of `linear-corotated`: whether the rest shape turns along within a step, or lags behind by one (Han 2023), which swells what turns fast",
+            about: "of `linear-corotated`: whether rotations are updated within a step, or lag by one step (Han et al. 2023), which inflates bodies that rotate fast",
         },
         Key {
             name: "kinematics",
             value: ValueKind::Choice(&["solid", "plane-strain"]),
             unit: "",
             default: "`solid`",
-            about: "`plane-strain`: nothing moves along the world's z, and nothing depends on it",
+            about: "`plane-strain`: no displacement along the world's z axis",
         },
         Key {
             name: "fixed",
             value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
-            about: "`{ region, axes }`: vertices that never move along these axes",
+            about: "`{ region, axes }`: vertices fixed along these axes",
         },
         Key {
             name: "touches_by",
             value: ValueKind::Choice(&["surface", "vertices"]),
             unit: "",
             default: "`surface`",
-            about: "its triangles on shapes and its tetrahedra on other soft bodies and itself, or its vertices; pairs whose contact is `point` touch by vertices",
+            about: "contact geometry: surface triangles against shapes and tetrahedra against soft bodies, or vertices; pairs with `point` contact use vertices",
         },
         Key {
             name: "contact_radius",
             value: ValueKind::NonNegative,
             unit: "m",
             default: "0",
-            about: "balls about the vertices of its surface, with which vertices touch those of other soft bodies, and each other",
+            about: "radius of spheres about the surface vertices, for contact with vertices of other soft bodies and for self-contact",
         },
         Key {
             name: "self_contact",
             value: ValueKind::Choice(&["absent", "present"]),
             unit: "",
             default: "`absent`",
-            about: "whether it touches itself; by vertices it needs a `contact_radius`",
+            about: "self-contact; contact by vertices requires a `contact_radius`",
         },
     ],
 };
@@ -128,7 +128,7 @@ static FIXED: TableSchema = TableSchema {
             value: ValueKind::Described("some of `xyz`"),
             unit: "",
             default: "`xyz`",
-            about: "of the world",
+            about: "world axes",
         },
     ],
 };
@@ -136,58 +136,58 @@ static FIXED: TableSchema = TableSchema {
 /// A body of finite elements.
 #[derive(Clone, Debug)]
 pub struct FemEntry {
-    /// Its tetrahedra.
+    /// Tetrahedral mesh.
     pub mesh: SolidMesh,
-    /// Where `mesh = ...` stands in the file.
+    /// Location of `mesh = ...` in the file.
     pub at: crate::scene::SourceLocation,
-    /// Its law.
+    /// Constitutive law.
     pub material: Arc<dyn Material>,
-    /// kg/m³ at rest.
+    /// Density at rest, kg/m³.
     pub density: f64,
-    /// Damping.
+    /// Rayleigh damping.
     pub damping: Rayleigh,
-    /// A force by place.
+    /// Force density as a function of position.
     pub force_density: Option<ForceDensity>,
-    /// How mass is shared.
+    /// Lumped or consistent mass matrix.
     pub mass_kind: MassKind,
-    /// How turning elements are treated.
+    /// Treatment of element rotations.
     pub rotation: Rotation,
-    /// In space or in the plane.
+    /// Three-dimensional or plane strain.
     pub kinematics: Kinematics,
-    /// What never moves.
+    /// Fixed vertices.
     pub fixed: Vec<FixedRegion>,
-    /// What of it touches.
+    /// Contact geometry.
     pub touches_by: TouchesBy,
-    /// Of the balls about its surface's vertices, m.
+    /// Radius of spheres about surface vertices, m.
     pub contact_radius: f64,
-    /// Whether it touches itself.
+    /// Self-contact.
     pub self_contact: SelfContact,
 }
 
-/// Vertices that never move along some axes.
+/// Vertices that are fixed along some axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FixedRegion {
-    /// Which of the body's regions.
+    /// One of the body's regions.
     pub region: usize,
-    /// Of the world.
+    /// World axes.
     pub axes: Vec<Axis>,
 }
 
-/// What of a body touches.
+/// Contact geometry of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TouchesBy {
     /// Triangles and tetrahedra.
     Surface,
-    /// Vertices, as points or balls.
+    /// Vertices, as points or spheres.
     Vertices,
 }
 
-/// Whether a body touches itself.
+/// Self-contact of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelfContact {
-    /// It passes through itself.
+    /// No self-contact.
     Absent,
-    /// It does.
+    /// Self-contact.
     Present,
 }
 
@@ -199,18 +199,18 @@ pub(super) fn fem(
 ) -> Result<SoftEntry, SceneError> {
     let mut table = item.table(&FEM)?;
     let entry = common(context, &mut table, materials, |table, regions| {
-        own(context, table, regions).map(|fem| Matter::Fem(Box::new(fem)))
+        fem_keys(context, table, regions).map(|fem| Matter::Fem(Box::new(fem)))
     })?;
     table.finish();
     Ok(entry)
 }
 
-fn own(
+fn fem_keys(
     context: &Context,
     table: &TableReader<'_>,
     regions: &[RegionEntry],
 ) -> Result<FemEntry, SceneError> {
-    let material = constitutive(&table.required("made_of")?)?;
+    let material = constitutive(&table.required("constitutive_material")?)?;
     let item = table.required("mesh")?;
     let contact_radius = table.non_negative_or("contact_radius", 0.0)?;
     let self_contact = table.choice_or_first(

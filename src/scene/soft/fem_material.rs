@@ -1,4 +1,4 @@
-//! Constitutive materials of `[[fem]]`: `made_of = "rubber"`, or a law and its constants.
+//! Constitutive materials of `[[fem]]`: `constitutive_material = "rubber"`, or a law and its constants.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::scene::item::Item;
 use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::table::TableReader;
 
-/// `made_of` of `[[fem]]`.
-pub(super) static TABLES: [&TableSchema; 3] = [&MADE_OF, &TWO_MODULI, &MOONEY_RIVLIN];
+/// `constitutive_material` of `[[fem]]`.
+pub(super) static TABLES: [&TableSchema; 3] = [&LAW, &TWO_MODULI, &MOONEY_RIVLIN];
 
-static MADE_OF: TableSchema = TableSchema {
-    name: "fem.made_of",
+static LAW: TableSchema = TableSchema {
+    name: "fem.constitutive_material",
     keys: &[Key {
         name: "law",
         value: ValueKind::Described("name of a law"),
@@ -26,55 +26,55 @@ static MADE_OF: TableSchema = TableSchema {
 };
 
 static TWO_MODULI: TableSchema = TableSchema {
-    name: "fem.made_of, laws of two moduli",
+    name: "fem.constitutive_material, laws of two moduli",
     keys: &[
         Key {
             name: "preset",
             value: ValueKind::Described("name"),
             unit: "",
             default: "none",
-            about: "moduli and density of a material, see above; the other keys replace its values",
+            about: "a preset with moduli and density, see above; the other keys replace its values",
         },
         Key {
             name: "youngs_modulus",
             value: ValueKind::Positive,
             unit: "Pa",
             default: "the preset's",
-            about: "E",
+            about: "Young's modulus E",
         },
         Key {
             name: "poissons_ratio",
             value: ValueKind::Between(-1.0, 0.5),
             unit: "",
             default: "the preset's",
-            about: "ν; not negative for `neo-hookean`; linear tetrahedra lock beyond 0.45 or so",
+            about: "Poisson's ratio ν; not negative for `neo-hookean`; linear tetrahedra lock above about 0.45",
         },
     ],
 };
 
 static MOONEY_RIVLIN: TableSchema = TableSchema {
-    name: "fem.made_of law = \"mooney-rivlin\"",
+    name: "fem.constitutive_material law = \"mooney-rivlin\"",
     keys: &[
         Key {
             name: "c1",
             value: ValueKind::Positive,
             unit: "Pa",
             default: REQUIRED,
-            about: "C₁",
+            about: "coefficient C₁",
         },
         Key {
             name: "c2",
             value: ValueKind::NonNegative,
             unit: "Pa",
             default: REQUIRED,
-            about: "C₂",
+            about: "coefficient C₂",
         },
         Key {
             name: "bulk_modulus",
             value: ValueKind::Positive,
             unit: "Pa",
             default: REQUIRED,
-            about: "K, at rest",
+            about: "bulk modulus K at rest",
         },
     ],
 };
@@ -112,7 +112,7 @@ pub(crate) fn register(registry: &mut Registry) {
     });
 }
 
-/// `made_of`.
+/// `constitutive_material`.
 pub(super) fn constitutive(item: &Item<'_>) -> Result<Constitutive, SceneError> {
     if item.is_text() {
         let preset = material_preset(&item.reference()?.name).map_err(|e| refused(item, &e))?;
@@ -123,7 +123,7 @@ pub(super) fn constitutive(item: &Item<'_>) -> Result<Constitutive, SceneError> 
         });
     }
     let laws = &item.context.registry.fem_materials;
-    let (table, law) = item.part_table(&MADE_OF, "law", laws)?;
+    let (table, law) = item.part_table(&LAW, "law", laws)?;
     let preset = match table.declares("preset") {
         true => preset(&table)?,
         false => None,

@@ -1,4 +1,4 @@
-//! `sources` of `[[material_points]]` and `sinks` of `[grid]`: particles that come and go.
+//! `sources` of `[[material_points]]` and `sinks` of `[grid]`: creation and removal of particles.
 
 use nalgebra::{Isometry3, Vector3};
 
@@ -19,42 +19,42 @@ static SOURCE: TableSchema = TableSchema {
             value: ValueKind::Described("shape"),
             unit: "",
             default: REQUIRED,
-            about: "filled with particles again and again; a slab across the flow makes an even jet; not a half space",
+            about: "shape that is filled with particles repeatedly; a slab across the flow makes a uniform jet; not a half space",
         },
         Key {
             name: "pose",
             value: ValueKind::Described("pose"),
             unit: "",
             default: "identity",
-            about: "of the shape, in the world",
+            about: "pose of the shape in the world",
         },
         Key {
             name: "velocity",
             value: ValueKind::Vector3,
             unit: "m/s",
             default: REQUIRED,
-            about: "of new particles, world axes; not zero, or they would come on top of each other",
+            about: "velocity of new particles, world axes; not zero, since new particles must not overlap older ones",
         },
         Key {
             name: "from_s",
             value: ValueKind::NonNegative,
             unit: "s",
             default: "0",
-            about: "when the first fill comes",
+            about: "time of the first fill",
         },
         Key {
             name: "until_s",
             value: ValueKind::Described("number > from_s"),
             unit: "s",
             default: "never",
-            about: "no fill comes after it",
+            about: "time of the last possible fill",
         },
         Key {
             name: "every_s",
             value: ValueKind::Positive,
             unit: "s",
             default: "how long the shape takes to pass",
-            about: "time from one fill to the next; the default joins them without a gap",
+            about: "time between fills; with the default they join without a gap",
         },
     ],
 };
@@ -67,43 +67,43 @@ static SINK: TableSchema = TableSchema {
             value: ValueKind::Described("shape"),
             unit: "",
             default: REQUIRED,
-            about: "particles inside at the end of a step are taken out; a half space takes all that falls below it",
+            about: "particles inside at the end of a step are removed; a half space removes all particles below its plane",
         },
         Key {
             name: "pose",
             value: ValueKind::Described("pose"),
             unit: "",
             default: "identity",
-            about: "of the shape, in the world",
+            about: "pose of the shape in the world",
         },
     ],
 };
 
-/// Where particles of a body come from.
+/// A source of particles.
 #[derive(Clone, Debug)]
 pub struct SourceEntry {
-    /// What is filled each time.
+    /// The shape that is filled.
     pub shape: ShapeEntry,
-    /// Where it stands in the file.
+    /// Its location in the file.
     pub at: SourceLocation,
     /// Its pose in the world.
     pub pose: Isometry3<f64>,
-    /// Of new particles, m/s, world axes.
+    /// Velocity of new particles, m/s, world axes.
     pub velocity: Vector3<f64>,
     /// Time of the first fill, s.
     pub from_s: f64,
-    /// After it none comes, s.
+    /// Time of the last possible fill, s.
     pub until_s: Option<f64>,
-    /// Time between fills, s; none: as long as the shape takes to pass.
+    /// Time between fills, s; `None`: the time in which the shape moves by its own length.
     pub every_s: Option<f64>,
 }
 
-/// Where particles end.
+/// A sink of particles.
 #[derive(Clone, Debug)]
 pub struct SinkEntry {
-    /// What takes them in.
+    /// The shape in which particles are removed.
     pub shape: ShapeEntry,
-    /// Where it stands in the file.
+    /// Its location in the file.
     pub at: SourceLocation,
     /// Its pose in the world.
     pub pose: Isometry3<f64>,
@@ -156,7 +156,7 @@ pub(super) fn sink(item: &Item<'_>) -> Result<SinkEntry, SceneError> {
 /// A shape that can be filled.
 pub(super) fn finite(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
     let shape = shape(item)?;
-    if matches!(shape, ShapeEntry::HalfSpace) {
+    if shape.is_half_space() {
         return Err(item.out_of_range("half_space", "must be a shape of finite size"));
     }
     Ok(shape)

@@ -1,4 +1,4 @@
-//! `force_density`: a force on a soft body that depends on the place.
+//! `force_density`: a force on a deformable body that depends on the position.
 
 use nalgebra::{Point3, Vector3};
 use pliant_fem::ForceField;
@@ -25,7 +25,7 @@ impl ForceField for ForceDensity {
             None => self.parameters.get(name),
         };
         let component = |k: usize| self.components[k].evaluate_with(&value_of);
-        // Every name was looked up when the scene was read; a force that is not a number ends the step that evaluates it.
+        // Every name was looked up when the scene was read; a force that is not finite ends the step that evaluates it.
         Vector3::from_fn(|k, _| component(k).unwrap_or(f64::NAN))
     }
 }

@@ -9,7 +9,7 @@ use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::shape::{ShapeEntry, shape};
 use crate::scene::table::TableReader;
 
-/// What `mesh` may be.
+/// The variants of `mesh`.
 pub(super) static MESHES: [&TableSchema; 7] = [
     &BOX,
     &CYLINDER,
@@ -42,11 +42,11 @@ const fn count(name: &'static str, about: &'static str) -> Key {
 
 const SIDES: Key = count(
     "sides",
-    "sectors of the cross-section, at least 3; 4 and one ring make a square",
+    "sectors of the cross-section, at least 3; 4 sectors and one ring make a square",
 );
 const RINGS: Key = count(
     "rings",
-    "rings of the cross-section; with k of them it has 1 + sides k(k + 1)/2 vertices",
+    "rings of the cross-section; k rings have 1 + sides k(k + 1)/2 vertices",
 );
 
 static BOX: TableSchema = TableSchema {
@@ -64,7 +64,7 @@ static BOX: TableSchema = TableSchema {
             value: ValueKind::Described("3 whole numbers"),
             unit: "",
             default: REQUIRED,
-            about: "small boxes along x, y, z, each of six tetrahedra",
+            about: "number of cells along x, y, z, each of six tetrahedra",
         },
     ],
 };
@@ -103,7 +103,7 @@ static BELT: TableSchema = TableSchema {
             value: ValueKind::Described("3 whole numbers"),
             unit: "",
             default: REQUIRED,
-            about: "small boxes along, across and through the belt, each of six tetrahedra",
+            about: "number of cells along, across and through the belt, each of six tetrahedra",
         },
     ],
 };
@@ -114,7 +114,7 @@ static HEXAHEDRON: TableSchema = TableSchema {
         value: ValueKind::Described("8 times 3 numbers"),
         unit: "m",
         default: REQUIRED,
-        about: "x fastest, then y, then z: corners 0 to 3 below, 4 to 7 above; cut into six tetrahedra",
+        about: "corners, x fastest, then y, then z: 0 to 3 below, 4 to 7 above; divided into six tetrahedra",
     }],
 };
 static TETRAHEDRA: TableSchema = TableSchema {
@@ -125,7 +125,7 @@ static TETRAHEDRA: TableSchema = TableSchema {
             value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
-            about: "VTK, VTU or Gmsh with tetrahedra, beside the scene file",
+            about: "VTK, VTU or Gmsh file with tetrahedra, relative to the scene file",
         },
         Key {
             name: "scale",
@@ -144,16 +144,16 @@ static FILLED: TableSchema = TableSchema {
             value: ValueKind::Described("shape"),
             unit: "",
             default: "none",
-            about: "what is filled with tetrahedra: any bounded shape, a closed surface of a file too",
+            about: "the shape to be filled with tetrahedra: any bounded shape, including a closed surface from a file",
         },
         Key {
             name: "shapes",
             value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
-            about: "instead of `shape`: several that overlap and become one body",
+            about: "instead of `shape`: several overlapping shapes, united into one body",
         },
-        length("edge_length", "of the tetrahedra inside"),
+        length("edge_length", "target edge length of the tetrahedra"),
     ],
 };
 pub(super) static PART: TableSchema = TableSchema {
@@ -164,82 +164,82 @@ pub(super) static PART: TableSchema = TableSchema {
             value: ValueKind::Described("shape"),
             unit: "",
             default: REQUIRED,
-            about: "one part",
+            about: "shape of this part",
         },
         Key {
             name: "pose",
             value: ValueKind::Described("pose"),
             unit: "",
             default: "identity",
-            about: "in the body's frame",
+            about: "pose in the body frame",
         },
     ],
 };
 
-/// Where the tetrahedra of a body come from; lengths in m, in the body's frame.
+/// Source of the tetrahedra of a body; lengths in m, in the body frame.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SolidMesh {
-    /// Small boxes, each of six.
+    /// Cells of six tetrahedra each.
     Box {
         /// Full edge lengths.
         size: Vector3<f64>,
-        /// Along x, y, z.
+        /// Number of cells along x, y, z.
         cells: [u32; 3],
     },
     /// A disc of triangles, swept along z.
     Cylinder {
-        /// Of the circle around.
+        /// Radius of the circumscribed circle.
         radius: f64,
-        /// Along z.
+        /// Length along z.
         length: f64,
         /// Sectors of the disc.
         sides: u32,
         /// Rings of the disc.
         rings: u32,
-        /// Along z.
+        /// Layers along z.
         layers: u32,
     },
     /// A disc of triangles, swept around z.
     Torus {
         /// From the centre to the centre line of the tube.
         major_radius: f64,
-        /// Of the tube.
+        /// Radius of the tube.
         minor_radius: f64,
-        /// Around z.
+        /// Segments around z.
         segments: u32,
         /// Sectors of the disc.
         sides: u32,
         /// Rings of the disc.
         rings: u32,
     },
-    /// Small boxes in a loop around two pulleys.
+    /// Cells in a loop around two pulleys.
     Belt {
-        /// Between the axles, which lie along y.
+        /// Distance between the axles, which lie along y.
         axles: f64,
-        /// Of the pulleys.
+        /// Radius of the pulleys.
         radius: f64,
-        /// Along y.
+        /// Width along y.
         width: f64,
-        /// Of the belt.
+        /// Thickness of the belt.
         thickness: f64,
-        /// Along, across and through it.
+        /// Cells along, across and through it.
         cells: [u32; 3],
     },
     /// Six tetrahedra between eight corners, x fastest.
     Hexahedron([Vector3<f64>; 8]),
-    /// As a file has them.
+    /// From a file.
     File {
-        /// The path as written.
+        /// Path of the file, as written.
         file: NamedReference,
         /// Factor on its coordinates.
         scale: f64,
     },
-    /// What fills shapes.
+    /// Tetrahedra that fill shapes.
     Filled {
-        /// One, or several that become one.
+        /// One shape, or several that are united.
         parts: Vec<FilledPart>,
-        /// Of the tetrahedra.
+        /// Target edge length.
         edge_length: f64,
     },
 }
@@ -249,9 +249,9 @@ pub enum SolidMesh {
 pub struct FilledPart {
     /// The shape.
     pub shape: ShapeEntry,
-    /// Where it stands in the file.
+    /// Its location in the file.
     pub at: crate::scene::SourceLocation,
-    /// In the body's frame.
+    /// Pose in the body frame.
     pub pose: Isometry3<f64>,
 }
 
@@ -325,11 +325,15 @@ fn corners(item: &Item<'_>) -> Result<[Vector3<f64>; 8], SceneError> {
 }
 
 fn parts(table: &TableReader<'_>) -> Result<Vec<FilledPart>, SceneError> {
-    let bounded = |item: &Item<'_>| match shape(item)? {
-        ShapeEntry::HalfSpace => {
-            Err(item.out_of_range("half_space", "has no end and cannot be filled; take a box"))
+    let bounded = |item: &Item<'_>| {
+        let shape = shape(item)?;
+        if shape.is_half_space() {
+            return Err(item.out_of_range(
+                "half_space",
+                "is unbounded and cannot be filled; take a box",
+            ));
         }
-        shape => Ok(shape),
+        Ok(shape)
     };
     match (table.optional("shape"), table.optional("shapes")) {
         (Some(item), None) => Ok(vec![FilledPart {

@@ -20,7 +20,7 @@ pub(super) static OWN: TableSchema = TableSchema {
             value: ValueKind::Described("name or table"),
             unit: "",
             default: "`default`",
-            about: "surface: the name of a `[materials.NAME]`, or its keys in place",
+            about: "surface material: the name of a `[materials.NAME]`, or an inline table with its keys",
         },
         body::COLOR,
     ],

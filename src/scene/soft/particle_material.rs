@@ -1,4 +1,4 @@
-//! Constitutive materials of `[[material_points]]`: `made_of = "pizza-dough"`, or a law and its constants.
+//! Constitutive materials of `[[material_points]]`: `constitutive_material = "pizza-dough"`, or a law and its constants.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::scene::table::TableReader;
 
 use super::fem_material::refused_parameter;
 
-/// `made_of` of `[[material_points]]`.
-pub(super) static TABLES: [&TableSchema; 5] = [&MADE_OF, &ELASTIC, &PLASTIC, &SAND, &LIQUID];
+/// `constitutive_material` of `[[material_points]]`.
+pub(super) static TABLES: [&TableSchema; 5] = [&LAW, &ELASTIC, &PLASTIC, &SAND, &LIQUID];
 
 const fn constant(
     name: &'static str,
@@ -35,8 +35,8 @@ const fn constant(
     }
 }
 
-static MADE_OF: TableSchema = TableSchema {
-    name: "material_points.made_of",
+static LAW: TableSchema = TableSchema {
+    name: "material_points.constitutive_material",
     keys: &[constant(
         "law",
         ValueKind::Described("name of a law"),
@@ -56,11 +56,11 @@ const POISSONS_RATIO: Key = constant(
 );
 
 static ELASTIC: TableSchema = TableSchema {
-    name: "material_points.made_of law = \"fixed-corotated\" or \"neo-hookean\"",
+    name: "material_points.constitutive_material law = \"fixed-corotated\" or \"neo-hookean\"",
     keys: &[YOUNGS_MODULUS, POISSONS_RATIO],
 };
 static PLASTIC: TableSchema = TableSchema {
-    name: "material_points.made_of law = \"linear-corotated\" or \"hencky\"",
+    name: "material_points.constitutive_material law = \"linear-corotated\" or \"hencky\"",
     keys: &[
         YOUNGS_MODULUS,
         POISSONS_RATIO,
@@ -74,7 +74,7 @@ static PLASTIC: TableSchema = TableSchema {
     ],
 };
 static SAND: TableSchema = TableSchema {
-    name: "material_points.made_of law = \"sand\"",
+    name: "material_points.constitutive_material law = \"sand\"",
     keys: &[
         YOUNGS_MODULUS,
         POISSONS_RATIO,
@@ -95,7 +95,7 @@ static SAND: TableSchema = TableSchema {
     ],
 };
 static LIQUID: TableSchema = TableSchema {
-    name: "material_points.made_of law = \"liquid\"",
+    name: "material_points.constitutive_material law = \"liquid\"",
     keys: &[
         constant(
             "bulk_modulus",
@@ -192,13 +192,13 @@ fn legal<M>(table: &TableReader<'_>, material: Result<M, MpmError>) -> Result<M,
     material.map_err(|error| table.conflict(error.to_string()))
 }
 
-/// `made_of`.
+/// `constitutive_material`.
 pub(super) fn constitutive(item: &Item<'_>) -> Result<Constitutive, SceneError> {
     if item.is_text() {
         return preset(item);
     }
     let laws = &item.context.registry.particle_materials;
-    let (table, law) = item.part_table(&MADE_OF, "law", laws)?;
+    let (table, law) = item.part_table(&LAW, "law", laws)?;
     Ok(Constitutive {
         law: law.read()(&table)?,
         density: None,

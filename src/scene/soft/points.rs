@@ -1,4 +1,4 @@
-//! `[grid]` and `[[material_points]]`: soft things carried by particles on one grid.
+//! `[grid]` and `[[material_points]]`: bodies of particles on one grid.
 
 use std::sync::Arc;
 
@@ -25,56 +25,56 @@ static GRID: TableSchema = TableSchema {
             value: ValueKind::Positive,
             unit: "m",
             default: REQUIRED,
-            about: "distance of its nodes; things nearer to each other than about this touch",
+            about: "distance between grid nodes; objects on the grid interact below about this distance",
         },
         Key {
             name: "gradient",
             value: ValueKind::Described("`true` or `moving-least-squares`"),
             unit: "",
             default: "`true`",
-            about: "which velocity gradient particles feel",
+            about: "velocity gradient used for the deformation of particles",
         },
         Key {
             name: "rotation_target",
             value: ValueKind::Choice(&["end", "start"]),
             unit: "",
             default: "`end`",
-            about: "of `linear-corotated`: the rest shape turns along within a step, or lags behind by one (Zong 2024), which swells what turns fast",
+            about: "of `linear-corotated`: rotations at the end of a step, or at its start (Zong et al. 2024), which inflates bodies that rotate fast",
         },
         Key {
             name: "matrix",
             value: ValueKind::Choice(&["automatic", "assembled", "matrix-free"]),
             unit: "",
             default: "`automatic`",
-            about: "whether the matrix of a step is assembled, as the solver `newton` needs it, or multiplied with particle by particle",
+            about: "whether the matrix of a step is assembled, as the solver `newton` requires, or applied particle by particle",
         },
         Key {
             name: "walls",
             value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
-            about: "half spaces whose nodes are held, see below",
+            about: "half spaces with boundary conditions on grid nodes, see below",
         },
         Key {
             name: "sinks",
             value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
-            about: "shapes that take out the particles that come into them, see below",
+            about: "shapes that remove particles inside them, see below",
         },
         Key {
             name: "low",
             value: ValueKind::Vector3,
             unit: "m",
             default: "none",
-            about: "together with `high`: particles that leave this box end the run",
+            about: "lower corner of a box; the run ends when a particle leaves it",
         },
         Key {
             name: "high",
             value: ValueKind::Vector3,
             unit: "m",
             default: "none",
-            about: "see `low`",
+            about: "upper corner of the box",
         },
     ],
 };
@@ -87,21 +87,21 @@ static WALL: TableSchema = TableSchema {
             value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
-            about: "on the wall; a plane through grid nodes is kept best",
+            about: "a point on the wall; a plane through grid nodes is the most accurate",
         },
         Key {
             name: "normal",
             value: ValueKind::Vector3,
             unit: "",
             default: REQUIRED,
-            about: "into the free side; made unit",
+            about: "normal towards the free side; normalised",
         },
         Key {
             name: "kind",
             value: ValueKind::Choice(&["slides", "sticks"]),
             unit: "",
             default: "`slides`",
-            about: "what nodes on and behind it do; only walls across an axis let them slide",
+            about: "motion of nodes on and behind the wall; sliding requires a wall normal to an axis",
         },
     ],
 };
@@ -114,63 +114,63 @@ static POINTS: TableSchema = TableSchema {
             value: ValueKind::Described("shape"),
             unit: "",
             default: "none, if there are `sources`",
-            about: "filled with particles at the start, in the body's own frame; not a half space",
+            about: "shape that is filled with particles at the start, in the body frame; not a half space",
         },
         Key {
             name: "sources",
             value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
-            about: "where more of its particles come from, see below; all are as large as those of `shape`, or of the first source",
+            about: "sources of further particles, see below; all particles have the size of those of `shape`, or of the first source",
         },
         Key {
             name: "per_cell",
             value: ValueKind::Positive,
             unit: "",
             default: "8",
-            about: "particles in a grid cell, on average",
+            about: "mean number of particles per grid cell",
         },
         Key {
             name: "sampling",
             value: ValueKind::Choice(&["lattice", "random", "conforming"]),
             unit: "",
             default: "`lattice`",
-            about: "how they are laid out; at random no two are close to each other, and no direction is preferred; conforming ones have a layer half a spacing under the surface besides",
+            about: "arrangement of particles; `random`: with a minimum distance and no preferred direction; `conforming`: also a layer half a spacing below the surface",
         },
         Key {
             name: "seed",
             value: ValueKind::Described("whole number"),
             unit: "",
             default: "0",
-            about: "of `random` and `conforming`",
+            about: "seed of `random` and `conforming`",
         },
         Key {
-            name: "made_of",
+            name: "constitutive_material",
             value: ValueKind::Described("name or table"),
             unit: "",
             default: REQUIRED,
-            about: "`cookie-dough`, `pizza-dough`, `foam-cube`, `dry-sand`, `shallow-water`, or a law and its constants",
+            about: "a preset (`cookie-dough`, `pizza-dough`, `foam-cube`, `dry-sand`, `shallow-water`), or a law and its constants",
         },
         Key {
             name: "density",
             value: ValueKind::Positive,
             unit: "kg/m³",
             default: "the preset's, or 1000",
-            about: "at rest",
+            about: "density at rest",
         },
         Key {
             name: "contact_radius",
             value: ValueKind::NonNegative,
             unit: "m",
             default: "half the distance of particles",
-            about: "of the balls about particles that rigid things touch; 0: the particles themselves (Zong 2024)",
+            about: "radius of spheres about particles for contact with rigid shapes; 0: points (Zong et al. 2024)",
         },
         Key {
             name: "drawn_max",
             value: ValueKind::Described("whole number"),
             unit: "",
             default: "20000",
-            about: "particles that the replay shows, evenly picked; tables and other programs get as many",
+            about: "maximum number of particles in the replay and in tables, evenly selected",
         },
     ],
 };
@@ -178,42 +178,42 @@ static POINTS: TableSchema = TableSchema {
 /// The grid that all material points share.
 #[derive(Clone, Debug)]
 pub struct GridEntry {
-    /// Where `[grid]` stands in the file.
+    /// Location of `[grid]` in the file.
     pub at: crate::scene::SourceLocation,
-    /// m.
+    /// Distance between grid nodes, m.
     pub spacing: f64,
-    /// Which velocity gradient particles feel.
+    /// Velocity gradient of particles.
     pub gradient: GradientForm,
-    /// How turning is treated.
+    /// Rotations used by the linear corotated law.
     pub rotation_target: RotationTarget,
-    /// Whether A is assembled.
+    /// Whether the matrix A is assembled.
     pub matrix: MatrixForm,
-    /// Held nodes.
+    /// Boundary conditions on grid nodes.
     pub walls: Vec<Wall>,
-    /// What takes particles out.
+    /// Sinks.
     pub sinks: Vec<SinkEntry>,
-    /// What particles may not leave.
+    /// Box that particles may not leave.
     pub bounds: Option<[Point3<f64>; 2]>,
 }
 
 /// A body of material points.
 #[derive(Clone, Debug)]
 pub struct PointsEntry {
-    /// What is filled at the start.
+    /// Shape that is filled at the start.
     pub shape: Option<ShapeEntry>,
-    /// Where `shape = ...`, or else `sources`, stands in the file.
+    /// Location of `shape = ...`, or else of `sources`, in the file.
     pub at: crate::scene::SourceLocation,
-    /// Where more comes from.
+    /// Sources of further particles.
     pub sources: Vec<SourceEntry>,
-    /// How.
+    /// Arrangement of particles.
     pub sampling: Sampling,
-    /// Its law.
+    /// Constitutive law.
     pub material: Arc<dyn Material>,
-    /// kg/m³ at rest.
+    /// Density at rest, kg/m³.
     pub density: f64,
-    /// Of the balls that rigid things touch, m.
+    /// Radius of spheres about particles for contact with rigid shapes, m.
     pub contact_radius: Option<f64>,
-    /// Particles that are drawn.
+    /// Maximum number of particles in the replay.
     pub drawn_max: usize,
 }
 
@@ -286,7 +286,7 @@ pub(super) fn points(
 ) -> Result<SoftEntry, SceneError> {
     let mut table = item.table(&POINTS)?;
     let entry = common(context, &mut table, materials, |table, _| {
-        own(table).map(Matter::Points)
+        points_keys(table).map(Matter::Points)
     })?;
     table.finish();
     Ok(entry)
@@ -299,8 +299,8 @@ enum Layout {
     Conforming,
 }
 
-fn own(table: &TableReader<'_>) -> Result<PointsEntry, SceneError> {
-    let material = constitutive(&table.required("made_of")?)?;
+fn points_keys(table: &TableReader<'_>) -> Result<PointsEntry, SceneError> {
+    let material = constitutive(&table.required("constitutive_material")?)?;
     let sources = table.optional("sources");
     let item = match (table.optional("shape"), &sources) {
         (Some(item), _) => Some(item),

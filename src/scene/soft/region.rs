@@ -1,4 +1,4 @@
-//! Parts of soft bodies by place: `regions = { tip = { box = { low = [...], high = [...] } } }`.
+//! Regions of deformable bodies by position: `regions = { tip = { box = { low = [...], high = [...] } } }`.
 
 use nalgebra::Vector3;
 
@@ -9,7 +9,7 @@ use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 pub(super) static TABLES: [&TableSchema; 6] =
     [&BOX, &BALL, &HALF_SPACE, &NEAREST, &VERTICES, &SURFACE];
 
-const fn place(name: &'static str, about: &'static str) -> Key {
+const fn position(name: &'static str, about: &'static str) -> Key {
     Key {
         name,
         value: ValueKind::Vector3,
@@ -27,7 +27,7 @@ static BOX: TableSchema = TableSchema {
             value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
-            about: "lower corner; the box's faces belong to it; `-inf` is allowed",
+            about: "lower corner; the faces belong to the box; `-inf` is allowed",
         },
         Key {
             name: "high",
@@ -41,32 +41,35 @@ static BOX: TableSchema = TableSchema {
 static BALL: TableSchema = TableSchema {
     name: "region.ball",
     keys: &[
-        place("center", "its centre"),
+        position("center", "centre"),
         Key {
             name: "radius",
             value: ValueKind::Positive,
             unit: "m",
             default: REQUIRED,
-            about: "the surface belongs to it",
+            about: "radius; the surface belongs to the ball",
         },
     ],
 };
 static HALF_SPACE: TableSchema = TableSchema {
     name: "region.half_space",
     keys: &[
-        place("point", "on the plane that ends it, which belongs to it"),
+        position(
+            "point",
+            "a point of the bounding plane, which belongs to the half space",
+        ),
         Key {
             name: "normal",
             value: ValueKind::Vector3,
             unit: "",
             default: REQUIRED,
-            about: "points out of it",
+            about: "outward normal",
         },
     ],
 };
 static NEAREST: TableSchema = TableSchema {
     name: "region.nearest",
-    keys: &[place("to", "the one point nearest to this place")],
+    keys: &[position("to", "selects the point nearest to this position")],
 };
 static VERTICES: TableSchema = TableSchema {
     name: "region.vertices",
@@ -75,40 +78,40 @@ static VERTICES: TableSchema = TableSchema {
         value: ValueKind::Described("list of whole numbers"),
         unit: "",
         default: REQUIRED,
-        about: "of the vertices, counted from 0",
+        about: "indices of the vertices, counted from 0",
     }],
 };
 static SURFACE: TableSchema = TableSchema {
     name: "region.shell",
     keys: &[
-        place("center", "the centre of both spheres"),
+        position("center", "the centre of both spheres"),
         Key {
             name: "inner",
             value: ValueKind::NonNegative,
             unit: "m",
             default: "0",
-            about: "radius of the inner sphere, which belongs to it",
+            about: "radius of the inner sphere, which belongs to the shell",
         },
         Key {
             name: "outer",
             value: ValueKind::Described("number > 0 or `inf`"),
             unit: "m",
             default: "inf",
-            about: "radius of the outer sphere, which belongs to it",
+            about: "radius of the outer sphere, which belongs to the shell",
         },
     ],
 };
 
-/// A named part of a soft body.
+/// A named region of a deformable body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegionEntry {
     /// Its name within the body.
     pub name: NamedReference,
-    /// Where it is.
+    /// Its extent.
     pub shape: RegionShape,
 }
 
-/// Points of a body by their places at rest, in the body's own frame, m.
+/// Points of a body by their positions at rest, in the body frame, m.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RegionShape {
     /// Within a box.
@@ -118,7 +121,7 @@ pub enum RegionShape {
         /// Upper corner.
         high: Vector3<f64>,
     },
-    /// Between two spheres; a ball if the inner one has no radius.
+    /// Between two spheres; a ball if the inner radius is 0.
     Shell {
         /// The centre.
         center: Vector3<f64>,
@@ -134,14 +137,14 @@ pub enum RegionShape {
         /// Unit normal, out of the region.
         normal: Vector3<f64>,
     },
-    /// The one point nearest to a place.
+    /// The point nearest to a position.
     Nearest(Vector3<f64>),
-    /// By number.
+    /// Indices of vertices.
     Vertices(Vec<u32>),
 }
 
 impl RegionShape {
-    /// The numbers of the points that belong to it, ascending. Within a billionth of the body's size counts as on the border.
+    /// Indices of the points in the region, ascending. The tolerance at its boundary is 1e-9 of the body's size.
     pub fn select(&self, points: &[Vector3<f64>]) -> Vec<u32> {
         let size = points.iter().map(|p| p.amax()).fold(0.0, f64::max);
         let slack = 1e-9 * size;

@@ -50,42 +50,42 @@ static ROD: TableSchema = TableSchema {
             value: ValueKind::Described("centreline"),
             unit: "",
             default: REQUIRED,
-            about: "its nodes at the start, in the body's own frame",
+            about: "initial nodes, in the body frame",
         },
         Key {
             name: "model",
             value: ValueKind::Choice(&["elastic-rod", "capsule-chain"]),
             unit: "",
             default: "`elastic-rod`",
-            about: "`capsule-chain`, to compare with: rigid capsules on joints with springs that bend and twist; open, round, without ends held, drag, tension or natural curvature",
+            about: "`capsule-chain`, for comparison: rigid capsules on joints with bending and twisting springs; only open, round rods with free ends, without drag, tension or natural curvature",
         },
         Key {
             name: "section",
             value: ValueKind::Described("section"),
             unit: "",
             default: REQUIRED,
-            about: "its cross-section; segments touch as capsules, elliptic cylinders or boxes",
+            about: "cross-section; in contact, segments are capsules, elliptic cylinders or boxes",
         },
         Key {
             name: "youngs_modulus",
             value: ValueKind::Positive,
             unit: "Pa",
             default: REQUIRED,
-            about: "E of a homogeneous rod",
+            about: "Young's modulus E of a homogeneous rod",
         },
         Key {
             name: "poissons_ratio",
             value: ValueKind::Described("number in (-1, 0.5]"),
             unit: "",
             default: "0.3",
-            about: "ν, for G = E/2(1 + ν)",
+            about: "Poisson's ratio ν, for the shear modulus G = E/2(1 + ν)",
         },
         Key {
             name: "density",
             value: ValueKind::Positive,
             unit: "kg/m³",
             default: "1000",
-            about: "of the material",
+            about: "density of the material",
         },
         given(
             "stretching_stiffness",
@@ -110,105 +110,105 @@ static ROD: TableSchema = TableSchema {
             value: ValueKind::NonNegative,
             unit: "1/s",
             default: "0",
-            about: "α of Rayleigh: a drag on all motion, free flight too",
+            about: "Rayleigh coefficient α: drag proportional to mass, also in free flight",
         },
         Key {
             name: "stiffness_damping",
             value: ValueKind::NonNegative,
             unit: "s",
             default: "0",
-            about: "β of Rayleigh: a viscosity of the material",
+            about: "Rayleigh coefficient β: damping proportional to stiffness, a viscosity of the material",
         },
         Key {
             name: "linearised",
             value: ValueKind::Choice(&["at-free-motion", "at-start"]),
             unit: "",
             default: "`at-free-motion`",
-            about: "where the balance of momentum is linearised for contact: at the motion without contact, or as the step starts, for ropes under tension over posts and through loops",
+            about: "where the balance of momentum is linearised for contact: at the free motion, or at the start of the step, which suits ropes under tension over posts and through loops",
         },
         Key {
             name: "director",
             value: ValueKind::Vector3,
             unit: "",
             default: "some direction across the first edge",
-            about: "m1 at the first edge, a unit vector in the body's own frame",
+            about: "director m1 of the first edge, a unit vector in the body frame",
         },
         Key {
             name: "natural_shape",
             value: ValueKind::Choice(&["straight", "as-built"]),
             unit: "",
             default: "`straight`",
-            about: "in which it is unstressed, `natural_curvature` and `natural_twist` besides",
+            about: "the unstressed configuration, to which `natural_curvature` and `natural_twist` are added",
         },
         Key {
             name: "natural_curvature",
             value: ValueKind::Described("2 numbers"),
             unit: "1/m",
             default: "[0, 0]",
-            about: "along m2 and -m1, the same everywhere",
+            about: "uniform curvature along m2 and -m1",
         },
         Key {
             name: "natural_twist",
             value: ValueKind::Number,
             unit: "rad/m",
             default: "0",
-            about: "rate at which the section turns about the tangent, the same everywhere",
+            about: "uniform twist rate of the section about the tangent",
         },
         Key {
             name: "natural_scatter",
             value: ValueKind::Described("natural_scatter"),
             unit: "",
             default: "none",
-            about: "how the natural strains differ from node to node at random, besides those two",
+            about: "random scatter of the natural strains from node to node",
         },
         Key {
             name: "curvature_schedule",
             value: ValueKind::Described("list of [time, factor]"),
             unit: "s, 1",
             default: "always 1",
-            about: "factor on the natural curvature and its scatter, linear in between",
+            about: "factor on the natural curvature and its scatter over time, linear between knots",
         },
         Key {
             name: "twist_schedule",
             value: ValueKind::Described("list of [time, factor]"),
             unit: "s, 1",
             default: "always 1",
-            about: "factor on the natural twist and its scatter",
+            about: "factor on the natural twist and its scatter over time",
         },
         Key {
             name: "rest_length_scale",
             value: ValueKind::Positive,
             unit: "",
             default: "1",
-            about: "edges at rest over those of the centreline; less than 1: it starts under tension",
+            about: "rest length of edges over their length in the centreline; below 1 the rod starts under tension",
         },
         Key {
             name: "start",
             value: ValueKind::Choice(&["free", "pinned", "clamped", "welded"]),
             unit: "",
             default: "`free`",
-            about: "how its first node is held in the world; `clamped`: tangent and spin, too; `welded`: the same, by the constraint of a region of this node to another body",
+            about: "how the first node is held in the world; `clamped`: also tangent and spin; `welded`: the same, by a constraint between a region of this node and another body",
         },
         Key {
             name: "finish",
             value: ValueKind::Choice(&["free", "pinned", "clamped", "welded"]),
             unit: "",
             default: "`free`",
-            about: "how its last node is held",
+            about: "how the last node is held",
         },
         Key {
             name: "tips",
             value: ValueKind::Choice(&["round", "flat"]),
             unit: "",
             default: "`round`",
-            about: "its free ends: round sections end in half balls, all of them in cones where they touch in patches; `flat`: cut at the last node",
+            about: "shape of the free ends: hemispheres for round sections, cones for all sections in patch contact; `flat`: cut at the last node",
         },
         Key {
             name: "self_contact",
             value: ValueKind::Choice(&["present", "absent"]),
             unit: "",
             default: "`present`",
-            about: "whether it touches itself, further along than it is wide",
+            about: "self-contact between segments that are further apart along the rod than its width",
         },
     ],
 };
@@ -216,46 +216,46 @@ static ROD: TableSchema = TableSchema {
 /// A rod.
 #[derive(Clone, Debug)]
 pub struct RodEntry {
-    /// Its nodes.
+    /// Initial nodes.
     pub centreline: CentrelineEntry,
-    /// Its cross-section.
+    /// Cross-section.
     pub section: Section,
-    /// What it resists with, and its inertia.
+    /// Stiffnesses and inertia.
     pub properties: RodProperties,
-    /// Damping.
+    /// Rayleigh damping.
     pub damping: Rayleigh,
-    /// What its mechanics are.
+    /// Mechanical model.
     pub model: RodModel,
     /// Where the balance of momentum is linearised for contact.
     pub linearised: Linearised,
-    /// m1 at the first edge.
+    /// Director m1 of the first edge.
     pub director: Option<Vector3<f64>>,
-    /// In which it is unstressed.
+    /// Unstressed configuration.
     pub natural: NaturalShape,
-    /// How its natural strains differ from node to node.
+    /// Random scatter of the natural strains.
     pub scatter: Option<NaturalScatter>,
-    /// How the natural curvature changes.
+    /// Factor on the natural curvature over time.
     pub drive: Option<NaturalShapeSchedule>,
-    /// Edges at rest over those of the centreline.
+    /// Rest length of edges over their length in the centreline.
     pub rest_length_scale: f64,
-    /// How its first and last node are held.
+    /// How the first and the last node are held.
     pub ends: [RodEnd; 2],
-    /// How it ends where it touches.
+    /// Shape of the free ends in contact.
     pub tips: Tips,
-    /// Whether it touches itself.
+    /// Self-contact.
     pub self_contact: SelfContact,
 }
 
-/// The mechanics of a rod.
+/// Mechanical model of a rod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RodModel {
     /// A discrete elastic rod.
     ElasticRod,
-    /// Rigid capsules on springs.
+    /// Rigid capsules on joints with springs.
     CapsuleChain,
 }
 
-/// What a chain of capsules has no use for.
+/// Keys that do not apply to a chain of capsules.
 const OF_ELASTIC_RODS: [&str; 13] = [
     "linearised",
     "mass_damping",
@@ -275,13 +275,13 @@ const OF_ELASTIC_RODS: [&str; 13] = [
 /// How an end of a rod is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RodEnd {
-    /// Not at all.
+    /// Free.
     Free,
-    /// Its place.
+    /// Fixed position.
     Pinned,
-    /// Its place, tangent and spin.
+    /// Fixed position, tangent and spin.
     Clamped,
-    /// Its place, tangent and spin, by a constraint to another body.
+    /// Fixed position, tangent and spin, by a constraint to another body.
     Welded,
 }
 
@@ -293,7 +293,7 @@ pub(super) fn rod(
 ) -> Result<SoftEntry, SceneError> {
     let mut table = item.table(&ROD)?;
     let entry = common(context, &mut table, materials, |table, _| {
-        own(context, table).map(|rod| Matter::Rod(Box::new(rod)))
+        rod_keys(context, table).map(|rod| Matter::Rod(Box::new(rod)))
     })?;
     if entry.shown == Shown::Stress {
         return Err(table.conflict("`color_by = \"stress\"` is of bodies of finite elements"));
@@ -302,7 +302,7 @@ pub(super) fn rod(
     Ok(entry)
 }
 
-fn own(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneError> {
+fn rod_keys(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneError> {
     let section = section::section(&table.required("section")?)?;
     let ends = [end(table, "start")?, end(table, "finish")?];
     let line = centreline(context, &table.required("centreline")?)?;
@@ -361,7 +361,7 @@ fn director(table: &TableReader<'_>) -> Result<Option<Vector3<f64>>, SceneError>
     };
     let director = item.vector3()?;
     let length = director.norm();
-    // As exact as `RodBuilder` wants it.
+    // The tolerance of `RodBuilder`.
     if (length - 1.0).abs() <= 1e-6 {
         return Ok(Some(director));
     }

@@ -28,7 +28,7 @@ fn keys_that_exclude_each_other_are_refused() {
     );
     check_fragment(
         "[[bodies]]\nname = \"a\"\nshape = { half_space = {} }\n",
-        &["has no end and so no mass"],
+        &["is unbounded and has no mass"],
     );
     check_fragment(
         &format!("{BALL}pose = {{ rpy = [1, 0, 0], quat_wxyz = [1, 0, 0, 0] }}\n"),

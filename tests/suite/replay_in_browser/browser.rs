@@ -96,6 +96,16 @@ fn visit(browser: &Path, page: &Path, settings: &str, options: &[String]) -> Vis
     visit
 }
 
+/// Writes a picture of `page`, 480 × 320 pixels, with `settings` after its #, to `file`, whose ending names the format.
+pub(crate) fn screenshot(browser: &Path, page: &Path, settings: &str, file: &Path) {
+    let options = [
+        "--window-size=960,640".to_owned(),
+        "--force-device-scale-factor=0.5".to_owned(),
+        format!("--screenshot={}", file.display()),
+    ];
+    visit(browser, page, settings, &options);
+}
+
 /// The value of an attribute of the page's root element.
 fn attribute(page: &str, name: &str) -> Option<String> {
     let root = &page[page.find("<html")?..];

@@ -5,6 +5,7 @@ use pliant::recording::{
     Anchor, Between, BodyIdx, Color, ContactArrow, Deformed, Frame, Observable, PatchForce,
     PressurePolygons, Recording, ThreadEnds, ValueScale, Visual, VisualShape,
 };
+use pliant_hydroelastic::AnalyticShape;
 
 pub(crate) fn visual(name: &str, anchor: Anchor, shape: VisualShape, color: Color) -> Visual {
     Visual {
@@ -37,40 +38,45 @@ pub(crate) fn one_of_everything() -> Recording {
             [3, 0, 4],
         ],
     };
-    let solids = [
+    let solids: [(&str, VisualShape); 7] = [
         (
             "box",
-            VisualShape::Box {
-                half_extents: Vector3::new(0.13, 0.1, 0.1),
-            },
+            AnalyticShape::Box {
+                size: Vector3::new(0.26, 0.2, 0.2),
+            }
+            .into(),
         ),
-        ("sphere", VisualShape::Sphere { radius: 0.1 }),
+        ("sphere", AnalyticShape::Sphere { radius: 0.1 }.into()),
         (
             "cylinder",
-            VisualShape::Cylinder {
+            AnalyticShape::Cylinder {
                 radius: 0.08,
                 length: 0.2,
-            },
+            }
+            .into(),
         ),
         (
             "capsule",
-            VisualShape::Capsule {
+            AnalyticShape::Capsule {
                 radius: 0.06,
                 length: 0.12,
-            },
+            }
+            .into(),
         ),
         (
             "ellipsoid",
-            VisualShape::Ellipsoid {
+            AnalyticShape::Ellipsoid {
                 semi_axes: Vector3::new(0.15, 0.1, 0.08),
-            },
+            }
+            .into(),
         ),
         (
             "cone",
-            VisualShape::Cone {
+            AnalyticShape::Cone {
                 radius: 0.1,
                 height: 0.2,
-            },
+            }
+            .into(),
         ),
         ("pyramid", pyramid),
     ];
@@ -78,7 +84,7 @@ pub(crate) fn one_of_everything() -> Recording {
     let mut visuals = vec![visual(
         "floor",
         Anchor::World,
-        VisualShape::HalfSpace,
+        AnalyticShape::HalfSpace {}.into(),
         Color::GROUND,
     )];
     visuals.extend(solids.into_iter().enumerate().map(|(i, (name, shape))| {
@@ -122,9 +128,10 @@ pub(crate) fn one_of_everything() -> Recording {
         ..visual(
             "glass",
             Anchor::World,
-            VisualShape::Box {
-                half_extents: Vector3::new(0.12, 0.12, 0.12),
-            },
+            AnalyticShape::Box {
+                size: Vector3::repeat(0.24),
+            }
+            .into(),
             Color {
                 opacity: 0.35,
                 ..Color::palette(1)

@@ -12,9 +12,11 @@ use std::process::Command;
 
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use pliant::recording::{Anchor, BodyIdx, Color, Frame, Recording, VisualShape};
+use pliant_hydroelastic::AnalyticShape;
 use serde_json::Value;
 
-use browser::{browser, report};
+use browser::report;
+pub(crate) use browser::{browser, screenshot};
 use everything::{one_of_everything, visual};
 
 /// Checks that every picture shows something, has no WebGL error, and that time and forces change it.
@@ -216,8 +218,10 @@ fn a_page_with_one_frame_and_nothing_in_it_still_opens() {
 #[test]
 fn a_body_that_flies_off_does_not_spoil_the_view_of_the_others() {
     let Some(browser) = browser() else { return };
-    let cube = || VisualShape::Box {
-        half_extents: Vector3::repeat(0.1),
+    let cube = || {
+        VisualShape::from(AnalyticShape::Box {
+            size: Vector3::repeat(0.2),
+        })
     };
     let bodies: Vec<String> = (0..5).map(|i| format!("cube {i}")).collect();
     let visuals = (0..5)

@@ -1,4 +1,4 @@
-//! Soft bodies, timed: what `compare_fem.py` calls, and how time grows with links and with degrees of freedom.
+//! Finite elements: commands for `compare_fem.py`, and growth of time with links and degrees of freedom.
 
 use std::path::PathBuf;
 
@@ -13,21 +13,21 @@ use pliant_fem::Rotation;
 pub(crate) enum Command {
     /// Prints the names of the scenes.
     Names,
-    /// Writes a scene and its meshes into a folder, for peers.
+    /// Writes a scene and its meshes into a folder, for baselines.
     Scene {
-        /// Its name.
+        /// Name of the scene.
         name: String,
-        /// Where to.
+        /// Output folder.
         folder: PathBuf,
     },
     /// Runs a scene on one thread and prints one line of JSON.
-    Peer {
-        /// Its name.
+    Run {
+        /// Name of the scene.
         name: String,
-        /// How Newton's systems are solved.
+        /// Linear solver of Newton's method.
         #[arg(long, default_value = "automatic")]
         linear_algebra: String,
-        /// Where rest shapes are while elements turn.
+        /// Treatment of element rotations.
         #[arg(long, value_enum, default_value_t = RestShapes::Followed)]
         rotation: RestShapes,
     },
@@ -37,9 +37,9 @@ pub(crate) enum Command {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum RestShapes {
-    /// Where elements will have turned to.
+    /// Updated within the step.
     Followed,
-    /// Where they were, as in Drake.
+    /// Lagged by one step, as in Drake.
     Lagged,
 }
 
@@ -64,23 +64,23 @@ impl Command {
                 std::fs::create_dir_all(&folder)?;
                 find(&name)?.write(&folder)?;
             }
-            Self::Peer {
+            Self::Run {
                 name,
                 linear_algebra,
                 rotation,
             } => {
                 let model = FemModel {
-                    linear_algebra: way(&linear_algebra)?,
+                    linear_algebra: linear_algebra_named(&linear_algebra)?,
                     rotation: rotation.into(),
                 };
                 let outcome = measure(&find(&name)?, model, 1)?;
                 println!("{}", serde_json::to_string(&outcome)?);
             }
             Self::Growth => {
-                println!("one more link, 900 degrees of freedom each");
+                println!("chains, 900 degrees of freedom per link");
                 let links = [1, 3, 10, 30, 100].map(|n| chain(n, FemMesh::link(), 10));
                 growth(&links)?;
-                println!("one torus, finer and finer");
+                println!("one torus, refined");
                 let tori = [1, 2, 3, 4].map(|rings| chain(1, torus_of(rings), 10));
                 growth(&tori)?;
             }
@@ -93,12 +93,12 @@ fn find(name: &str) -> Result<FemScene, String> {
     let mut scenes = fem_catalogue().into_iter();
     scenes
         .find(|scene| scene.name == name)
-        .ok_or_else(|| format!("no scene \"{name}\"; `names` lists those there are"))
+        .ok_or_else(|| format!("no scene \"{name}\"; `names` lists the scenes"))
 }
 
-fn way(name: &str) -> Result<LinearAlgebra, String> {
-    let mut ways = LinearAlgebra::ALL.into_iter();
-    ways.find(|way| way.name() == name).ok_or_else(|| {
+fn linear_algebra_named(name: &str) -> Result<LinearAlgebra, String> {
+    let mut all = LinearAlgebra::ALL.into_iter();
+    all.find(|kind| kind.name() == name).ok_or_else(|| {
         let names = LinearAlgebra::ALL.map(LinearAlgebra::name).join(", ");
         format!("no linear algebra \"{name}\"; there are {names}")
     })
@@ -115,18 +115,11 @@ fn measure(
     Ok(pool.install(|| measure_fem(scene, model))?)
 }
 
-/// A row for each scene, the slope in a log-log plot against the one before.
+/// One row per scene, with the slope to the previous one in a log-log plot.
 fn growth(scenes: &[FemScene]) -> Result<(), Box<dyn std::error::Error>> {
     println!(
         "{:>8} {:>12} {:>12} {:>7} {:>7} {:>9} {:>7} {:>8}  systems",
-        "DoFs",
-        "1 thread ms",
-        "2 threads ms",
-        "slope",
-        "Newton",
-        "contacts",
-        "solver",
-        "suspicious"
+        "DoFs", "1 thread ms", "2 threads ms", "slope", "Newton", "contacts", "solver", "untrusted"
     );
     let mut before: Option<(f64, f64)> = None;
     for scene in scenes {
@@ -145,7 +138,7 @@ fn growth(scenes: &[FemScene]) -> Result<(), Box<dyn std::error::Error>> {
             whole_mean(&one.iterations),
             whole_mean(&one.contacts),
             100.0 * one.solve_share.unwrap_or_default(),
-            one.suspicious.unwrap_or_default(),
+            one.untrusted.unwrap_or_default(),
             one.systems.unwrap_or_default(),
         );
     }

@@ -1,4 +1,4 @@
-//! The papers' tables, and what `compare.py` and `compare_fem.py` call: one command line for all that is timed.
+//! Command line of the benchmarks: the papers' tables, and the commands for `compare.py` and `compare_fem.py`.
 #![allow(
     clippy::print_stdout,
     reason = "tables and answers to a script are its output"
@@ -13,7 +13,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use pliant::runner::RunLength;
 use pliant_bench::{MeasuredRow, Paper};
 
-/// Speed of pliant, beside its peers and beside what papers print.
+/// Speed of pliant, beside other engines and published numbers.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -22,29 +22,29 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// A paper's examples on one thread, beside the rates that it prints.
+    /// A paper's examples on one thread, beside the published rates.
     Table {
-        /// Whose.
+        /// The paper.
         paper: PaperName,
-        /// Rows by name; all of them unless given.
+        /// Names of rows; all by default.
         rows: Vec<String>,
-        /// The scenes' full lengths, with all of their checks.
+        /// Full length of the scenes, with all expectations.
         #[arg(long)]
         full: bool,
-        /// Simulated time of every row in place of its own, s.
+        /// Simulated time, s; each row has a default.
         #[arg(long, conflicts_with = "full")]
         seconds: Option<f64>,
     },
-    /// Rigid bodies and robots: scenes that every engine runs.
+    /// Rigid bodies and robots, beside other engines.
     #[command(subcommand)]
     Rigid(rigid::Command),
-    /// Soft bodies: scenes that Drake runs, too, and how time grows.
+    /// Finite elements, beside Drake, and growth with size.
     #[command(subcommand)]
     Fem(fem::Command),
-    /// Filaments: how time grows.
+    /// Rods: growth with size.
     #[command(subcommand)]
     Rods(rods::Command),
-    /// Material points: transfers alone, cost by their number, two threads.
+    /// Material points: transfers, threads.
     #[command(subcommand)]
     Mpm(mpm::Command),
 }
@@ -55,7 +55,9 @@ enum PaperName {
     Fem,
     /// Zong, Jiang and Han (2024): material points.
     Mpm,
-    /// Li and Chou (2025): filaments.
+    /// Yu, Du, Zong, Castro, Jiang and Han (2025): explicit substeps of material points.
+    Async,
+    /// Li and Chou (2025): rods.
     Rods,
 }
 
@@ -70,6 +72,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let paper = match paper {
                 PaperName::Fem => Paper::Fem,
                 PaperName::Mpm => Paper::Mpm,
+                PaperName::Async => Paper::Asynchronous,
                 PaperName::Rods => Paper::Rods,
             };
             let length = match seconds {
@@ -86,7 +89,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-/// Runs the rows whose names are given, or all, and prints each as it is done.
+/// Runs the named rows, or all, and prints each when it is finished.
 fn table(
     paper: Paper,
     names: &[String],
@@ -103,6 +106,6 @@ fn table(
     }
     match sound {
         true => Ok(()),
-        false => Err("a scene did not go as it expects: its rate does not count".into()),
+        false => Err("a scene did not meet its expectations; its rate does not count".into()),
     }
 }

@@ -1,4 +1,4 @@
-//! Material points, timed: transfers alone, by their number, and what a second thread is worth.
+//! Material points: speed of transfers by number of particles, and speed-up by a second thread.
 
 use std::num::NonZeroUsize;
 
@@ -13,29 +13,29 @@ type AnyError = Box<dyn std::error::Error>;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Transfers alone, one thread: millions of particle-substeps a second, and the parts of an implicit step.
+    /// Transfers alone, one thread: millions of particle substeps per second, and the parts of an implicit step.
     Transfers {
         /// Particles along an edge of the cube.
         #[arg(default_value = "22")]
         edge: NonZeroUsize,
     },
-    /// The cost of a particle in transfers by the number of particles, and what a second thread is worth.
+    /// Time per particle in transfers, by number of particles, with one and two threads.
     Particles {
         /// Particles along an edge of the cubes.
         #[arg(default_values = ["22", "46", "100"])]
         edges: Vec<NonZeroUsize>,
-        /// How often each is timed; the best counts.
+        /// Number of rounds; the best counts.
         #[arg(long, default_value = "12")]
         rounds: NonZeroUsize,
     },
-    /// What a second thread is worth in the paper's examples: wall time of a step, one and two threads in turns.
+    /// Wall time of a step of the paper's examples with one and two threads, in turns.
     Threads {
-        /// Rows by name; all of them unless given.
+        /// Names of rows; all by default.
         rows: Vec<String>,
-        /// Simulated time of every row in place of its own, s.
+        /// Simulated time, s; each row has a default.
         #[arg(long)]
         seconds: Option<f64>,
-        /// How often in turns; the best counts.
+        /// Number of rounds; the best counts.
         #[arg(long, default_value = "2")]
         rounds: NonZeroUsize,
     },
@@ -66,7 +66,7 @@ fn pool(threads: usize) -> Result<ThreadPool, AnyError> {
 fn transfers(edge: usize) -> Result<(), AnyError> {
     const ROUNDS: usize = 12;
     println!(
-        "{} particles, one thread, millions of particle-substeps a second",
+        "{} particles, one thread, millions of particle substeps per second",
         edge.pow(3)
     );
     pool(1)?.install(|| {
@@ -82,7 +82,7 @@ fn transfers(edge: usize) -> Result<(), AnyError> {
                 }
             }
         }
-        println!("of an implicit step, ns a particle");
+        println!("parts of an implicit step, ns per particle");
         for matrix in [MatrixForm::Assembled, MatrixForm::MatrixFree] {
             let cost = implicit_cost(edge.min(32), matrix);
             println!(
@@ -96,7 +96,7 @@ fn transfers(edge: usize) -> Result<(), AnyError> {
 
 fn particles(edges: &[NonZeroUsize], rounds: usize) -> Result<(), AnyError> {
     println!(
-        "| particles | precision | ns a particle | times that of the fewest | two threads | times faster |\n|---:|---|---:|---:|---:|---:|"
+        "| particles | precision | ns per particle | relative to the first row | two threads | speed-up |\n|---:|---|---:|---:|---:|---:|"
     );
     let pools = [pool(1)?, pool(2)?];
     let mut fewest = [None; 2];
@@ -123,9 +123,7 @@ fn particles(edges: &[NonZeroUsize], rounds: usize) -> Result<(), AnyError> {
 }
 
 fn threads(names: &[String], length: RunLength, rounds: usize) -> Result<(), AnyError> {
-    println!(
-        "| scene | one thread, ms a step | two threads | times faster |\n|---|---:|---:|---:|"
-    );
+    println!("| scene | one thread, ms per step | two threads | speed-up |\n|---|---:|---:|---:|");
     let pools = [pool(1)?, pool(2)?];
     for row in Paper::Mpm.rows_named(names)? {
         let mut best = [f64::INFINITY; 2];

@@ -1,4 +1,4 @@
-//! What `compare.py` calls: writes scenes, runs engines, judges outcomes.
+//! Commands for `compare.py`: writes scenes, runs engines, measures the quality of results.
 
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use pliant_bench::{
 pub(crate) enum Command {
     /// Writes a scene of the catalogue as JSON to standard output.
     Scene {
-        /// Its name.
+        /// Name of the scene.
         name: String,
     },
     /// Runs a scene once for each line on standard input and answers each with one line of JSON.
-    Peer {
-        /// Who runs it.
+    Run {
+        /// The engine.
         engine: EngineName,
         /// JSON file of the scene.
         scene: PathBuf,
@@ -27,7 +27,7 @@ pub(crate) enum Command {
         #[arg(long, default_value = ".")]
         root: PathBuf,
     },
-    /// Judges an outcome, JSON on standard input.
+    /// Measures the quality of a result, JSON on standard input.
     Quality {
         /// JSON file of the scene.
         scene: PathBuf,
@@ -39,7 +39,7 @@ pub(crate) enum Command {
     Tetrahedra {
         /// JSON file of the scene.
         scene: PathBuf,
-        /// Where to.
+        /// Output folder.
         folder: PathBuf,
         /// Root of the repository, from which the scene names mesh files.
         #[arg(long, default_value = ".")]
@@ -47,20 +47,20 @@ pub(crate) enum Command {
     },
     /// Times RNEA, CRBA, ABA and Jacobians once for each line on standard input.
     Dynamics {
-        /// The robot.
+        /// URDF file of the robot.
         urdf: PathBuf,
-        /// Frees its root.
+        /// With a floating base.
         #[arg(long)]
         floating: bool,
         /// Batches of 64 states in each round; the shortest counts.
         #[arg(long, default_value_t = 200)]
         batches: usize,
     },
-    /// Runs a scene and tells where the solver's time goes.
+    /// Runs a scene and prints the time of each stage of a step.
     Stages {
-        /// Its name in the catalogue.
+        /// Name of the scene in the catalogue.
         name: String,
-        /// Who runs it.
+        /// The engine.
         #[arg(long, default_value = "pliant")]
         engine: EngineName,
         /// Root of the repository.
@@ -77,9 +77,9 @@ pub(crate) enum EngineName {
     PliantSimilar,
     /// pliant, SAP model.
     PliantSap,
-    /// pliant, lagged model, in patches.
+    /// pliant, lagged model, contact patches.
     PliantPatches,
-    /// pliant, SAP model, in patches.
+    /// pliant, SAP model, contact patches.
     PliantSapPatches,
     /// rapier3d-f64, with the feature `rapier`.
     #[cfg(feature = "rapier")]
@@ -96,7 +96,7 @@ impl Command {
                 })?;
                 println!("{}", serde_json::to_string(&scene)?);
             }
-            Self::Peer {
+            Self::Run {
                 engine,
                 scene,
                 root,
@@ -174,11 +174,11 @@ fn answer(engine: EngineName, scene: &Scene, root: &Path) -> Result<Outcome, Ben
                 SolverChoice::Similar => "similar",
                 SolverChoice::Sap => "sap",
             };
-            let touching = match kind(engine) {
+            let contact = match kind(engine) {
                 ContactKind::Points => "",
                 ContactKind::Patches => " patches",
             };
-            measure(&format!("pliant {model}{touching}"), &mut loaded, scene)
+            measure(&format!("pliant {model}{contact}"), &mut loaded, scene)
         }
     }
 }
@@ -207,7 +207,7 @@ fn stages(name: &str, engine: EngineName, root: &Path) -> Result<(), Box<dyn std
     let per_step = |time: std::time::Duration| time.as_secs_f64() / n as f64 * 1e6;
     let solver = sum.set_up + sum.gradient + sum.assembly + sum.linear_solve + sum.line_search;
     let mean = |count: usize| count as f64 / n as f64;
-    println!("{name}: {n} steps, us a step");
+    println!("{name}: {n} steps, us per step");
     for (stage, time) in [
         ("whole step", wall),
         ("outside the solver", wall.saturating_sub(solver)),
@@ -220,7 +220,7 @@ fn stages(name: &str, engine: EngineName, root: &Path) -> Result<(), Box<dyn std
         println!("  {stage:22} {:9.1}", per_step(time));
     }
     println!(
-        "  contacts {:.1}, iterations {:.2} (worst {worst}), line-search evaluations {:.1}, factorisations {:.1}, \
+        "  contacts {:.1}, iterations {:.2} (max {worst}), line-search evaluations {:.1}, factorisations {:.1}, \
          untrusted steps {untrusted}",
         mean(contacts),
         mean(engine.iterations() - before),

@@ -1,4 +1,4 @@
-//! Filaments: how the time of a step grows with rods and with their nodes.
+//! Rods: growth of the time per step with the number of rods and of nodes.
 
 use clap::Subcommand;
 use pliant::runner::RunLength;
@@ -6,11 +6,11 @@ use pliant_bench::{BenchError, SceneRun};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Times chains of rings, longer and longer and finer and finer, in contact and on one thread.
+    /// Times chains of rings of growing length and refinement, in contact and on one thread.
     Growth,
 }
 
-/// A chain of rings, whose settings make it so much larger than another.
+/// A chain of rings: its settings and its relative size.
 const fn chain(settings: &'static [&'static str]) -> SceneRun {
     SceneRun::bundled("rings", "ring-chain", settings, 0.2)
 }
@@ -41,7 +41,7 @@ impl Command {
     }
 }
 
-/// A row for each run, and the slope of the regression of logarithms.
+/// One row per run, and the slope of a linear regression of the logarithms.
 fn growth(what: &str, runs: &[(f64, SceneRun)]) -> Result<(), BenchError> {
     println!(
         "{what:>26} {:>8} {:>10} {:>11} {:>9}",

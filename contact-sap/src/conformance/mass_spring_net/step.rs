@@ -317,7 +317,7 @@ impl BodyStep for NetStep {
         }
     }
 
-    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+    fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         next.v = self.all_velocities(v);
         next.q.clear();
         let step = &self.time_step;

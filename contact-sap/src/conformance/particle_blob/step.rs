@@ -310,7 +310,7 @@ impl BodyStep for BlobStep {
         }
     }
 
-    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+    fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         let cell = self.blob.settings.cell;
         next.q.clear();
         next.v.clear();

@@ -140,13 +140,13 @@ impl Gradient {
 
     /// sym(RᵀF) − T of constant R and T.
     pub(super) fn strain(&self, R: &Matrix3<f64>, T: &Matrix3<f64>) -> [[HyperDual; 3]; 3] {
-        let turned = |i: usize, j: usize| {
+        let rotated = |i: usize, j: usize| {
             (0..3).fold(HyperDual::from(0.0), |sum, k| {
                 sum + self.0[k][j] * R[(k, i)].into()
             })
         };
         let entry =
-            |i: usize, j: usize| (turned(i, j) + turned(j, i)) * 0.5.into() - T[(i, j)].into();
+            |i: usize, j: usize| (rotated(i, j) + rotated(j, i)) * 0.5.into() - T[(i, j)].into();
         [0, 1, 2].map(|i| [0, 1, 2].map(|j| entry(i, j)))
     }
 

@@ -1,4 +1,4 @@
-//! Steps of one body alone, without contact, by the problem's own solver.
+//! Steps of a single body without contact.
 
 pub(crate) mod touching;
 
@@ -28,7 +28,7 @@ pub(crate) fn built(builder: FemBuilder) -> FemBody {
     builder.build().unwrap().0
 }
 
-/// A body stepped on its own.
+/// A body without contact, and its workspace.
 pub(crate) struct Alone {
     step: Box<dyn BodyStep>,
     solver: Newton,
@@ -98,8 +98,8 @@ impl Alone {
                 self.solve();
             }
         }
-        let said = self.step.advance(&self.solution.velocity, state)?;
-        self.warnings = said.warnings;
+        let report = self.step.advance(&self.solution.velocity, state)?;
+        self.warnings = report.warnings;
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Worlds in which soft bodies touch, and their steps.
+//! Worlds with soft bodies in contact, and their steps.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{Integration, SolverKind, StepInput, StopCriteria};
@@ -21,7 +21,7 @@ pub(crate) fn surface(friction: f64) -> ContactMaterial {
     }
 }
 
-/// What of a body touches.
+/// Contact geometry of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Touch {
     Vertices,
@@ -121,7 +121,7 @@ pub(crate) fn center_velocity(state: &State, body: BodyIdx) -> Vector3<f64> {
 }
 
 /// The external wrench about the world's origin on a soft body without fixed vertices in the backward Euler step from `before` to
-/// `after`: A v − b over δt, vertex by vertex, from the body's own equations alone.
+/// `after`: A v − b over δt, vertex by vertex, from the balance of momentum of the body alone.
 pub(crate) fn wrench_from_outside(
     world: &World,
     body: BodyIdx,

@@ -70,9 +70,10 @@ impl ContactGeometry for Broken {
         a: Posed<'_>,
         b: Posed<'_>,
         q: &Query,
+        workspace: &mut ContactWorkspace,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
-        let answer = PatchContact.collide(a, b, q, out);
+        let answer = PatchContact.collide(a, b, q, workspace, out);
         let n = self.answers.fetch_add(1, Ordering::Relaxed);
         out.iter_mut().for_each(|c| (self.mistake)(n, c));
         answer

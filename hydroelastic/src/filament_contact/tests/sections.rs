@@ -157,7 +157,7 @@ fn nearest_contact(a: Posed<'_>, b: Posed<'_>) -> ContactPoint {
     };
     let mut out = Vec::new();
     FilamentContact
-        .collide(a, b, &q, &mut out)
+        .collide(a, b, &q, &mut ContactWorkspace::default(), &mut out)
         .unwrap()
         .unwrap();
     out.into_iter()

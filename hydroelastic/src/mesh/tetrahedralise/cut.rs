@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use nalgebra::Vector3;
 
 use super::lattice::Lattice;
-use super::{Crossings, Solid};
+use super::solid::{Crossings, Solid};
 use crate::cells::cut_cell;
 
 /// Cut points by the ends of their edges, lower index first. Only looked up, never iterated.

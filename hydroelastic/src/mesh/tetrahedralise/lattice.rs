@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 
-use super::Solid;
+use super::solid::Solid;
 use crate::mesh::moments::Bounds;
 
 /// Points of a lattice around a body, with their signed distances.

@@ -6,8 +6,7 @@ use super::features::{MeshBuffers, SHALLOW, id_of};
 use crate::aabb::Aabb;
 use crate::narrow_phase::convex::PosedCore;
 use crate::narrow_phase::manifold::{ManifoldBuffers, PairPoint};
-use crate::shape::{MeshFeature, MeshShape, TriangleFeature, closest_on_triangle};
-use crate::signed_distance::mesh_nearest;
+use crate::shape::{MeshFeature, MeshShape, TriangleFeature, closest_on_triangle, mesh_nearest};
 
 /// Corners of the features of A that face the mesh.
 pub(super) fn corners_on_faces(

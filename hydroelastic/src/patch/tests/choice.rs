@@ -42,15 +42,33 @@ fn pairs_without_a_patch_are_refused_by_name_or_left_to_points() {
     let mut out = Vec::new();
     assert!(
         PatchContact
-            .collide(posed(), posed(), &q, &mut out)
+            .collide(
+                posed(),
+                posed(),
+                &q,
+                &mut ContactWorkspace::default(),
+                &mut out
+            )
             .is_none()
     );
     q.choice = ContactChoice::Patch;
-    let answer = PatchContact.collide(posed(), posed(), &q, &mut out);
+    let answer = PatchContact.collide(
+        posed(),
+        posed(),
+        &q,
+        &mut ContactWorkspace::default(),
+        &mut out,
+    );
     assert!(matches!(answer, Some(Err(GeometryError::NoPatch { .. }))));
     let soft = Body::compliant(Shape::sphere(0.1).unwrap(), 0.0);
     q.choice = ContactChoice::Point;
-    let answer = PatchContact.collide(soft.at(Isometry3::identity()), posed(), &q, &mut out);
+    let answer = PatchContact.collide(
+        soft.at(Isometry3::identity()),
+        posed(),
+        &q,
+        &mut ContactWorkspace::default(),
+        &mut out,
+    );
     assert!(answer.is_none() && out.is_empty());
 }
 
@@ -73,7 +91,13 @@ fn a_body_that_would_pass_through_within_the_step_gets_speculative_points() {
         out.clear();
         let q = Query::new(1e-3, 9.81).unwrap();
         PatchContact
-            .collide(moving, wall.at(Isometry3::identity()), &q, &mut out)
+            .collide(
+                moving,
+                wall.at(Isometry3::identity()),
+                &q,
+                &mut ContactWorkspace::default(),
+                &mut out,
+            )
             .unwrap()
             .unwrap();
         assert_eq!(!out.is_empty(), met, "{speed}");
@@ -99,7 +123,13 @@ fn only_contacts_that_close_within_the_step_are_speculative() {
         let q = Query::new(1e-3, 9.81).unwrap();
         let mut out = Vec::new();
         PatchContact
-            .collide(moving, floor.at(Isometry3::identity()), &q, &mut out)
+            .collide(
+                moving,
+                floor.at(Isometry3::identity()),
+                &q,
+                &mut ContactWorkspace::default(),
+                &mut out,
+            )
             .unwrap()
             .unwrap();
         assert!(out.iter().all(|c| (c.signed_distance - gap).abs() < 1e-9));
@@ -124,7 +154,13 @@ fn bad_poses_are_refused_and_leave_the_list_alone() {
     );
     let mut out = Vec::new();
     let q = Query::new(1e-3, 9.81).unwrap();
-    let answer = PatchContact.collide(a.at(lost), b.at(Isometry3::identity()), &q, &mut out);
+    let answer = PatchContact.collide(
+        a.at(lost),
+        b.at(Isometry3::identity()),
+        &q,
+        &mut ContactWorkspace::default(),
+        &mut out,
+    );
     assert!(matches!(
         answer,
         Some(Err(GeometryError::NotFinite { side: 'a', .. }))

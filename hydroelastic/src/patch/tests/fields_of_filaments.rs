@@ -35,7 +35,10 @@ pub(super) fn line(id: u64, from: [f64; 3], to: [f64; 3], n: usize, radius: f64)
 fn found(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {
     let q = Query::new(1e-3, 9.81).unwrap();
     let mut out = Vec::new();
-    PatchContact.collide(a, b, &q, &mut out).unwrap().unwrap();
+    PatchContact
+        .collide(a, b, &q, &mut ContactWorkspace::default(), &mut out)
+        .unwrap()
+        .unwrap();
     out
 }
 

@@ -80,6 +80,7 @@ fn a_filaments_patch_is_attached_to_its_segments_and_moves_with_them() {
         attached(&lying, &field, &exclusion),
         floor.at(Isometry3::identity()),
         &q,
+        &mut ContactWorkspace::default(),
         &mut out,
     );
     assert!(
@@ -97,6 +98,7 @@ fn a_filaments_patch_is_attached_to_its_segments_and_moves_with_them() {
                 attached(points, field, &exclusion),
                 floor.at(Isometry3::identity()),
                 &q,
+                &mut ContactWorkspace::default(),
                 &mut out,
             )
             .unwrap()
@@ -144,11 +146,23 @@ fn a_filament_and_a_compliant_body_have_a_patch() {
     let q = Query::new(1e-3, 9.81).unwrap();
     let (mut there, mut back) = (Vec::new(), Vec::new());
     PatchContact
-        .collide(surface, cube.at(Isometry3::identity()), &q, &mut there)
+        .collide(
+            surface,
+            cube.at(Isometry3::identity()),
+            &q,
+            &mut ContactWorkspace::default(),
+            &mut there,
+        )
         .unwrap()
         .unwrap();
     PatchContact
-        .collide(cube.at(Isometry3::identity()), surface, &q, &mut back)
+        .collide(
+            cube.at(Isometry3::identity()),
+            surface,
+            &q,
+            &mut ContactWorkspace::default(),
+            &mut back,
+        )
         .unwrap()
         .unwrap();
     let (up, down) = (wrench(&there).0, wrench(&back).0);
@@ -167,7 +181,13 @@ fn a_filament_and_a_compliant_body_have_a_patch() {
     // A surface is not its own partner.
     assert!(
         PatchContact
-            .collide(surface, surface, &q, &mut there)
+            .collide(
+                surface,
+                surface,
+                &q,
+                &mut ContactWorkspace::default(),
+                &mut there
+            )
             .is_none()
     );
 }

@@ -66,7 +66,13 @@ fn force_of_a_field_on_a_soft_face_equals_that_on_a_rigid_one() {
             let (force, moment) = wrench(&found);
             let mut on_rigid = Vec::new();
             PatchContact
-                .collide(Posed::Filament(&f), floor, &query(), &mut on_rigid)
+                .collide(
+                    Posed::Filament(&f),
+                    floor,
+                    &query(),
+                    &mut ContactWorkspace::default(),
+                    &mut on_rigid,
+                )
                 .unwrap()
                 .unwrap();
             let expected = wrench(&on_rigid);
@@ -80,7 +86,13 @@ fn force_of_a_field_on_a_soft_face_equals_that_on_a_rigid_one() {
             assert!((moment - expected.1).norm() < 1e-4 * RADIUS * expected.0.norm());
             let mut patch = ContactPatch::default();
             SoftContact
-                .patch(Posed::Filament(&f), soft.posed(), 1.0, &mut patch)
+                .patch(
+                    Posed::Filament(&f),
+                    soft.posed(),
+                    1.0,
+                    &mut ContactWorkspace::default(),
+                    &mut patch,
+                )
                 .unwrap()
                 .unwrap();
             let recorder = patch.summary().force_W;

@@ -15,12 +15,12 @@ fn the_return_mapping_reaches_the_yield_surface_once_and_keeps_the_volume() {
             .with_return_form(form);
         for round in 0..40 {
             let strain = Strain {
-                f: draw.turn(),
+                f: draw.rotation(),
                 internal: [0.0; 2],
             };
             let g = draw.matrix(0.3);
-            let coming = if round % 2 == 0 { Matrix3::zeros() } else { g };
-            let lagged = lagged(&material, &strain, &coming);
+            let predicted = if round % 2 == 0 { Matrix3::zeros() } else { g };
+            let lagged = lagged(&material, &strain, &predicted);
             let after: Strain<f64> = material.advance(&strain, &lagged, &g);
             let r0 = lagged.rotation;
             let s = |f: &Matrix3<f64>| symmetric_part(&(r0.transpose() * f));
@@ -62,7 +62,7 @@ fn logarithmic_flow_returns_to_the_surface_and_keeps_det_f() {
     let material = HenckyVonMises::new(Lame::from_young_poisson(1e5, 0.3).unwrap(), 2e3).unwrap();
     for _ in 0..40 {
         let strain = Strain {
-            f: draw.turn(),
+            f: draw.rotation(),
             internal: [0.0; 2],
         };
         let g = draw.matrix(0.3);
@@ -149,14 +149,14 @@ fn sand_returns_to_its_cone_and_recovers_the_volume_it_gained() {
     .unwrap();
     for _ in 0..40 {
         let strain = Strain {
-            f: draw.turn() * 0.97,
+            f: draw.rotation() * 0.97,
             internal: [0.0; 2],
         };
         let g = draw.matrix(0.05);
         let after: Strain<f64> = material.advance(&strain, &Lagged::default(), &g);
         let again: Strain<f64> = material.advance(&after, &Lagged::default(), &Matrix3::zeros());
         assert!((again.f - after.f).norm() < 1e-12);
-        // |ε̂| + α (3λ + 2μ)/(2μ) tr ε: zero where it sheared, below where it holds, nothing left of what fell apart.
+        // |ε̂| + α (3λ + 2μ)/(2μ) tr ε: zero after shear flow, negative if elastic; no strain remains after separation.
         let (found, before) = (
             excess(&material, &after.f),
             excess(&material, &(strain.f + g * strain.f)),

@@ -120,16 +120,16 @@ fn a_quarter_rotation_within_a_step_leaves_no_stress_in_laws_of_the_current_rota
         }
         for axis in [Vector3::x(), Vector3::y(), Vector3::new(1.0, -2.0, 0.5)] {
             for angle in [FRAC_PI_2 - 1e-9, FRAC_PI_2, FRAC_PI_2 + 1e-9, 3.1] {
-                let turn = Rotation3::new(axis.normalize() * angle).into_inner();
+                let rotation = Rotation3::new(axis.normalize() * angle).into_inner();
                 let strain = fresh(material);
-                let g = turn - Matrix3::identity();
+                let g = rotation - Matrix3::identity();
                 let lagged = lagged(material, &strain, &g);
                 let scale = material.wave_modulus();
                 assert!(material.energy(&strain, &lagged, &g).abs() < 1e-12 * scale);
                 assert!(material.stress(&strain, &lagged, &g).norm() < 1e-12 * scale);
                 let after: Strain<f64> = material.advance(&strain, &lagged, &g);
                 assert!(
-                    (after.f - turn).norm() < 1e-12,
+                    (after.f - rotation).norm() < 1e-12,
                     "{} at {angle}",
                     material.name()
                 );
@@ -145,8 +145,9 @@ fn the_rest_strain_of_the_linear_model_follows_rotations_up_to_seventy_degrees()
     let material = LinearCorotated::new(Lame::from_young_poisson(1e5, 0.4).unwrap());
     let strain = fresh(&material);
     let energy = |degrees: f64| {
-        let turn = Rotation3::new(Vector3::new(2.0, -1.0, 0.3).normalize() * degrees.to_radians());
-        let g = turn.into_inner() - Matrix3::identity();
+        let rotation =
+            Rotation3::new(Vector3::new(2.0, -1.0, 0.3).normalize() * degrees.to_radians());
+        let g = rotation.into_inner() - Matrix3::identity();
         material.energy(&strain, &lagged(&material, &strain, &g), &g)
     };
     assert!([1.0, 30.0, 70.0].map(energy).iter().all(|e| *e < 1e-9));
@@ -175,7 +176,7 @@ fn a_sheared_liquid_has_the_stress_and_dissipation_of_its_viscosity() {
     assert!((tau[(0, 1)] / (viscosity * rate) - 1.0).abs() < 1e-13);
     assert!((tau[(1, 0)] / (viscosity * rate) - 1.0).abs() < 1e-13);
     assert!(tau.diagonal().norm() < 1e-13);
-    // Half of the power τ:D over the step: the potential of what is linear in the rate.
+    // Half of the power τ:D over the step: the potential of a stress that is linear in the rate.
     let energy: f64 = liquid.energy(&at, &lagged, &g);
     assert!((energy / (0.5 * viscosity * rate * rate * time_s) - 1.0).abs() < 1e-13);
     // Explicit steps take the rate from the particle's velocity gradient.

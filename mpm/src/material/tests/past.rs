@@ -27,7 +27,7 @@ fn plastic_strain_of_a_long_shear_is_the_shear_less_its_elastic_part() {
             _ => None,
         };
         let mut strain = fresh(material);
-        // Sand bears shear under pressure only, and what is squeezed has not flowed.
+        // Sand resists shear under pressure only; compression is elastic.
         let squeezed = material.advance(
             &strain,
             &lagged(material, &strain, &Matrix3::zeros()),

@@ -25,12 +25,13 @@ fn a_rotation_near_ninety_degrees_within_a_step_leaves_a_positive_volume() {
     let elastic = LinearCorotated::new(Lame::from_young_poisson(1e5, 0.4).unwrap());
     let material = elastic.with_yield_stress(1e3).unwrap();
     for degrees in [60.0_f64, 85.0, 89.9, 90.0, 95.0, 120.0] {
-        let turn = Rotation3::new(Vector3::new(0.3, 0.9, 0.1).normalize() * degrees.to_radians());
+        let rotation =
+            Rotation3::new(Vector3::new(0.3, 0.9, 0.1).normalize() * degrees.to_radians());
         let strain = Strain {
             f: Matrix3::identity(),
             internal: [0.0; 2],
         };
-        let g = turn.into_inner() * Matrix3::from_diagonal(&Vector3::new(1.2, 0.9, 0.95))
+        let g = rotation.into_inner() * Matrix3::from_diagonal(&Vector3::new(1.2, 0.9, 0.95))
             - Matrix3::identity();
         let lagged = lagged(&material, &strain, &g);
         let after: Strain<f64> = material.advance(&strain, &lagged, &g);
@@ -49,12 +50,12 @@ fn the_rotation_target_makes_a_rotation_free_of_stress() {
         f: Matrix3::identity(),
         internal: [0.0; 2],
     };
-    let turn = Rotation3::new(Vector3::new(0.1, 0.2, 0.0)).into_inner() - Matrix3::identity();
-    let with = material.energy(&strain, &lagged(&material, &strain, &turn), &turn);
+    let rotation = Rotation3::new(Vector3::new(0.1, 0.2, 0.0)).into_inner() - Matrix3::identity();
+    let with = material.energy(&strain, &lagged(&material, &strain, &rotation), &rotation);
     let without = material.energy(
         &strain,
         &lagged(&material, &strain, &Matrix3::zeros()),
-        &turn,
+        &rotation,
     );
     assert!(with < 1e-20 && without > 1.0, "{with:e} {without:e}");
 }

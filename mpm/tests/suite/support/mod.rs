@@ -1,4 +1,4 @@
-//! A model that nothing touches, stepped through time.
+//! A model without contact, and its steps.
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{
@@ -9,7 +9,7 @@ use pliant_mpm::MaterialPoints;
 
 pub(crate) const G: f64 = 9.81;
 
-/// A run.
+/// A simulation of a single model.
 pub(crate) struct Run {
     pub(crate) model: MaterialPoints,
     pub(crate) state: BodyState,

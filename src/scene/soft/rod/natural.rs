@@ -1,4 +1,4 @@
-//! The shape in which a rod is unstressed, and how it follows the clock.
+//! Natural curvature and twist of a rod, constant or over time.
 
 use pliant_der::{NaturalShape, NaturalShapeSchedule, NaturalStrain, Schedule};
 
@@ -22,31 +22,31 @@ pub(super) static SCATTER: TableSchema = TableSchema {
             value: ValueKind::NonNegative,
             unit: "rad/m",
             default: "0",
-            about: "standard deviation of the twist rate at a node; times the length of an edge it is that of an angle",
+            about: "standard deviation of the twist rate at a node; the angle per edge is the rate times the edge length",
         },
         Key {
             name: "seed",
             value: ValueKind::Described("integer in 0 .. 4294967295"),
             unit: "",
             default: "0",
-            about: "of the random numbers; copies of a rod that are to differ have one each, such as `seed = \"i\"`",
+            about: "seed of the random numbers; for different copies of a rod use an expression such as `seed = \"i\"`",
         },
     ],
 };
 
-/// Natural strains that differ from node to node: independent normal deviates of mean 0.
+/// Random natural strains: independent normal deviates of mean 0 at each node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NaturalScatter {
     /// Standard deviation of each component of the curvature, 1/m.
     pub curvature: f64,
     /// Standard deviation of the twist rate, rad/m.
     pub twist: f64,
-    /// Of the random numbers: the same seed gives the same rod, on every machine.
+    /// Seed of the random numbers; the same seed gives the same rod on every machine.
     pub seed: u64,
 }
 
 impl NaturalScatter {
-    /// One strain for each of `n_nodes` nodes, about `mean`. Of one seed the deviates are the same whatever they are multiplied by.
+    /// One strain for each of `n_nodes` nodes, about `mean`. The deviates of one seed scale with the standard deviations.
     #[must_use]
     pub fn strains(&self, mean: &NaturalStrain, n_nodes: usize) -> Vec<NaturalStrain> {
         let mut random = Random::new(self.seed);
@@ -63,7 +63,7 @@ impl NaturalScatter {
     }
 }
 
-/// In which shape a rod is unstressed, its own natural strains besides.
+/// Unstressed configuration of a rod, apart from its natural strains.
 #[derive(Clone, Copy)]
 enum Built {
     Straight,
@@ -103,7 +103,7 @@ pub(super) fn shape(table: &TableReader<'_>) -> Result<NaturalShape, SceneError>
     }
 }
 
-/// Reads how the natural strains differ from node to node, where they do.
+/// Reads the scatter of the natural strains.
 pub(super) fn scatter(table: &TableReader<'_>) -> Result<Option<NaturalScatter>, SceneError> {
     let Some(item) = table.optional("natural_scatter") else {
         return Ok(None);
@@ -113,22 +113,22 @@ pub(super) fn scatter(table: &TableReader<'_>) -> Result<Option<NaturalScatter>,
             table.conflict("`natural_shape = \"as-built\"` leaves no `natural_scatter` open")
         );
     }
-    let own = item.table(&SCATTER)?;
+    let table = item.table(&SCATTER)?;
     let scatter = NaturalScatter {
-        curvature: own.non_negative_or("curvature", 0.0)?,
-        twist: own.non_negative_or("twist", 0.0)?,
-        seed: own
+        curvature: table.non_negative_or("curvature", 0.0)?,
+        twist: table.non_negative_or("twist", 0.0)?,
+        seed: table
             .optional("seed")
             .map_or(Ok(0), |item| item.integer(0, u64::from(u32::MAX)))?,
     };
     if scatter.curvature == 0.0 && scatter.twist == 0.0 {
-        return Err(own.conflict("nothing is scattered: say `twist`, `curvature` or both"));
+        return Err(table.conflict("no scatter is given; give `twist`, `curvature` or both"));
     }
-    own.finish();
+    table.finish();
     Ok(Some(scatter))
 }
 
-/// Reads how the natural curvature and twist change, where they do.
+/// Reads the natural curvature and twist over time.
 pub(super) fn drive(table: &TableReader<'_>) -> Result<Option<NaturalShapeSchedule>, SceneError> {
     let curvature = schedule(table, "curvature_schedule")?;
     let twist = schedule(table, "twist_schedule")?;

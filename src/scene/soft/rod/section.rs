@@ -1,4 +1,4 @@
-//! The cross-section of a rod: its outline, and what a metre of it resists with.
+//! The cross-section of a rod: outline, stiffnesses and inertia per length.
 
 use pliant_der::{Material, RodProperties, Section};
 
@@ -14,7 +14,7 @@ pub(super) static CIRCLE: TableSchema = TableSchema {
         value: ValueKind::Positive,
         unit: "m",
         default: REQUIRED,
-        about: "of the disc",
+        about: "radius",
     }],
 };
 pub(super) static ELLIPSE: TableSchema = TableSchema {
@@ -24,7 +24,7 @@ pub(super) static ELLIPSE: TableSchema = TableSchema {
         value: ValueKind::Described("2 numbers > 0"),
         unit: "m",
         default: REQUIRED,
-        about: "along m1 and m2",
+        about: "semi-axes along m1 and m2",
     }],
 };
 pub(super) static RECTANGLE: TableSchema = TableSchema {
@@ -34,7 +34,7 @@ pub(super) static RECTANGLE: TableSchema = TableSchema {
         value: ValueKind::Described("2 numbers > 0"),
         unit: "m",
         default: REQUIRED,
-        about: "whole extents along m1 and m2",
+        about: "full extents along m1 and m2",
     }],
 };
 
@@ -70,7 +70,7 @@ pub(super) fn section(item: &Item<'_>) -> Result<Section, SceneError> {
     Ok(section)
 }
 
-/// Stiffnesses and inertia: of the section, but for what is given.
+/// Stiffnesses and inertia: those of the section, unless they are given.
 pub(super) fn properties(
     table: &TableReader<'_>,
     section: &Section,
@@ -82,9 +82,9 @@ pub(super) fn properties(
         None => 0.3,
     };
     let density = table.positive_or("density", 1000.0)?;
-    let made_of = Material::isotropic(modulus, nu, density)
+    let checked = Material::isotropic(modulus, nu, density)
         .and_then(|material| section.properties(&material));
-    let mut properties = match (made_of, &ratio) {
+    let mut properties = match (checked, &ratio) {
         (Ok(properties), _) => properties,
         (Err(_), Some(item)) => return Err(item.out_of_range(nu, "must lie in (-1, 0.5]")),
         (Err(error), None) => return Err(table.conflict(error.to_string())),

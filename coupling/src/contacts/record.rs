@@ -1,0 +1,199 @@
+//! One contact of the problem: its parameters, from materials and kinematics, and its law.
+
+use nalgebra::Vector3;
+use pliant_contact_sap::{
+    ContactParameters, Dissipation, FrictionLimit, NormalPrediction, VelocityLayout,
+};
+use pliant_hydroelastic::{ContactKey, MaterialPoint, PairMaterial, PatchShare};
+
+use super::Setting;
+use super::kinematics::ContactKinematics;
+use crate::collision::PairContact;
+use crate::contact_model::{ContactInputs, ContactModel, DissipationRule, FrictionBound};
+use crate::error::StepError;
+use crate::friction_bounds::PreviousBound;
+use crate::pair_basis::ContactPositions;
+use crate::stiction::{self, ContactMemory};
+use crate::world::{GeometryIdx, World};
+
+/// A contact of the problem; records are in the order of [`ContactIdx`](pliant_contact_sap::ContactIdx).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ContactRecord {
+    pub(crate) a: GeometryIdx,
+    pub(crate) b: GeometryIdx,
+    pub(crate) positions: ContactPositions,
+    /// The material points of A and B.
+    pub(crate) points: [MaterialPoint; 2],
+    pub(crate) patch: Option<PatchShare>,
+    /// What the law depends on.
+    pub(crate) inputs: ContactInputs,
+    /// The bound before this one in the same step.
+    pub(crate) previous: Option<PreviousBound>,
+    key: ContactKey,
+    /// Whether the contact was closed in the last step and the velocity changes of its bodies in that step are known.
+    carried_on: bool,
+    /// Whether both sides are rigid, so that w is exact.
+    rigid: bool,
+    /// Whether a side's velocities are those of a grid that is rebuilt in every step.
+    on_new_grid: bool,
+}
+
+impl ContactRecord {
+    /// The record of a contact point with this motion and inertia.
+    pub(super) fn new(
+        contact: &PairContact,
+        kinematics: &ContactKinematics,
+        setting: &Setting<'_>,
+    ) -> Result<Self, StepError> {
+        let (world, point) = (setting.world, &contact.point);
+        let settings = &world.parts.contact;
+        let material = world.pair_at(contact.a, contact.b, &point.stiffness);
+        let parameters = parameters(contact, kinematics, &material, setting);
+        parameters
+            .validate(|| {
+                let geometries = &world.parts.geometries;
+                format!(
+                    "contact of \"{}\" with \"{}\"",
+                    geometries[contact.a.0].name, geometries[contact.b.0].name
+                )
+            })
+            .map_err(|source| StepError::of_solve(world, setting.state, source))?;
+        let normal_W = point.normal_W;
+        let ContactKinematics {
+            velocity,
+            surface_velocity,
+            ..
+        } = kinematics;
+        let predicted = NormalPrediction {
+            free: normal_W.dot(&(velocity.free + surface_velocity)),
+            constrained: velocity.change.map(|v| normal_W.dot(&v)),
+            row_sum: kinematics.row_sum,
+        };
+        let rule = match settings.model.friction_bound() {
+            FrictionBound::Predicted(rule) => rule,
+            FrictionBound::Iterated => FrictionLimit::LocalImplicit,
+        };
+        Ok(Self {
+            a: contact.a,
+            b: contact.b,
+            positions: kinematics.positions,
+            points: [point.a, point.b],
+            patch: point.patch_share(material.stiffness),
+            inputs: ContactInputs {
+                parameters,
+                normal_W,
+                normal_impulse: parameters.friction_limit(rule, &predicted),
+                slip_inertia: kinematics.slip_inertia,
+            },
+            previous: None,
+            key: point.key,
+            carried_on: point.signed_distance < 0.0 && predicted.constrained.is_some(),
+            rigid: kinematics.rigid,
+            on_new_grid: [contact.a, contact.b]
+                .iter()
+                .any(|&g| is_on_new_grid(world, g)),
+        })
+    }
+
+    pub(crate) fn pair(&self) -> (GeometryIdx, GeometryIdx) {
+        (self.a, self.b)
+    }
+
+    pub(crate) fn signed_distance(&self) -> f64 {
+        self.inputs.parameters.signed_distance
+    }
+
+    /// μ.
+    pub(crate) fn friction(&self) -> f64 {
+        self.inputs.parameters.friction
+    }
+
+    /// Relative difference of load and bound up to which this contact is not updated by itself: a fifth where it begins, a fiftieth
+    /// where the velocity changes of the last step are unknown.
+    pub(crate) fn tolerated(&self) -> f64 {
+        match (self.carried_on, self.signed_distance() >= 0.0) {
+            (true, _) => f64::INFINITY,
+            (false, true) => 0.2,
+            (false, false) => 0.02,
+        }
+    }
+
+    /// Whether both sides are rigid.
+    pub(crate) fn is_rigid(&self) -> bool {
+        self.rigid
+    }
+
+    /// Whether a side's velocities are those of a grid that is rebuilt in every step.
+    pub(crate) fn is_on_new_grid(&self) -> bool {
+        self.on_new_grid
+    }
+
+    /// w, 1/kg: velocity change at the contact per impulse. For deformable bodies of the adjacent vertices alone.
+    pub(crate) fn inverse_inertia(&self) -> f64 {
+        self.inputs.parameters.inverse_inertia
+    }
+
+    /// r/δt of the last step's bristle deflection, m/s, world axes.
+    pub(super) fn remembered_bristle_rate(&self, setting: &Setting<'_>) -> Vector3<f64> {
+        if !setting.world.parts.contact.stiction.remembers(self.patch) {
+            return Vector3::zeros();
+        }
+        let key = (self.a, self.b, self.key);
+        let contacts = &setting.state.memory.contacts;
+        stiction::remembered_deflection(contacts, key, &self.inputs.normal_W)
+            / setting.time_step.length_s
+    }
+
+    /// The friction memory of a contact with impulse `gamma`, N·s; `None` without friction.
+    pub(crate) fn memory(
+        &self,
+        model: &dyn ContactModel,
+        gamma: &Vector3<f64>,
+    ) -> Option<ContactMemory> {
+        let rate = model.bristle_rate(&self.inputs, gamma)?;
+        Some(ContactMemory {
+            a: self.a,
+            b: self.b,
+            key: self.key,
+            bristle_deflection_W: rate * self.inputs.parameters.time_step.length_s,
+        })
+    }
+}
+
+fn parameters(
+    contact: &PairContact,
+    kinematics: &ContactKinematics,
+    material: &PairMaterial,
+    setting: &Setting<'_>,
+) -> ContactParameters {
+    let point = &contact.point;
+    let settings = &setting.world.parts.contact;
+    let start = kinematics.velocity.start + kinematics.surface_velocity;
+    ContactParameters {
+        time_step: setting.time_step,
+        signed_distance: point.signed_distance,
+        start_velocity: point.normal_W.dot(&start),
+        stiffness: point.stiffness.of_pair(material.stiffness),
+        dissipation: match settings.dissipation_rule() {
+            DissipationRule::HuntCrossley => Dissipation::HuntCrossley(material.dissipation),
+            DissipationRule::RelaxationTime => {
+                Dissipation::RelaxationTime(material.relaxation_time_s)
+            }
+        },
+        friction: match settings.model.has_sliding_gap() && point.entry > 0.0 {
+            true => 0.0,
+            false => material.friction,
+        },
+        stiction_speed: settings.stiction_speed,
+        inverse_inertia: kinematics.inverse_inertia,
+        near_rigid: settings.near_rigid_period(),
+    }
+}
+
+fn is_on_new_grid(world: &World, g: GeometryIdx) -> bool {
+    let body = world.parts.geometries[g.0].mount.body();
+    body.is_some_and(|b| {
+        let model = &world.parts.bodies[b.0].model;
+        model.velocity_layout() == VelocityLayout::RebuiltEachStep
+    })
+}

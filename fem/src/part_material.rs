@@ -1,0 +1,66 @@
+//! Constitutive material of each element: one for a body, or one for each of its parts.
+
+use std::sync::Arc;
+
+use pliant_constitutive::{Domain, Lame};
+
+use crate::material::Material;
+
+/// A material and its density.
+#[derive(Clone, Debug)]
+pub(crate) struct PartMaterial {
+    pub(crate) material: Arc<dyn Material>,
+    pub(crate) lame: Lame,
+    /// kg per m³ of rest volume.
+    pub(crate) density: f64,
+}
+
+impl PartMaterial {
+    pub(crate) fn new(material: Arc<dyn Material>, density: f64) -> Self {
+        Self {
+            lame: material.lame(),
+            material,
+            density,
+        }
+    }
+
+    /// Whether the energy of inverted elements is infinite.
+    pub(crate) fn has_barrier(&self) -> bool {
+        self.material.domain() == Domain::PositiveVolume
+    }
+}
+
+/// Values of elements, few of them distinct.
+#[derive(Clone, Debug)]
+pub(crate) struct PerElement<T> {
+    values: Vec<T>,
+    /// Index of each element's value; empty if all have the first.
+    of: Vec<u16>,
+}
+
+impl<T> PerElement<T> {
+    /// `of` is the index in `values` of each element.
+    pub(crate) fn new(values: Vec<T>, of: Vec<u16>) -> Self {
+        let uniform = of.iter().all(|k| *k == 0);
+        Self {
+            values,
+            of: if uniform { Vec::new() } else { of },
+        }
+    }
+
+    #[inline]
+    pub(crate) fn at(&self, element: usize) -> &T {
+        &self.values[self.of.get(element).map_or(0, |k| usize::from(*k))]
+    }
+
+    pub(crate) fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    pub(crate) fn map<U>(&self, f: impl FnMut(&T) -> U) -> PerElement<U> {
+        PerElement {
+            values: self.values.iter().map(f).collect(),
+            of: self.of.clone(),
+        }
+    }
+}

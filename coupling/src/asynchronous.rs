@@ -98,7 +98,7 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
         }
     }
 
-    /// The substeps of a step of `split`, with the links moving as `frames` says.
+    /// The substeps of a step of `split`, with the links moving as `frames` says; returns the warnings of the body.
     fn take_substeps(
         &mut self,
         world: &World,
@@ -107,10 +107,9 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
         frames: &mut Frames,
         time_step_s: f64,
         next: &mut State,
-        warnings: &mut Vec<String>,
-    ) -> Result<(), StepError> {
+    ) -> Result<Vec<String>, StepError> {
         let Some(particles) = &mut split.particles else {
-            return Ok(());
+            return Ok(Vec::new());
         };
         let body = particles.body;
         let failed = |source: BodyError| StepError::of_body(world, state, body, source);
@@ -136,14 +135,9 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
         run.map_err(failed)?;
         let ended = backend.end(&mut next.bodies[body.0]).map_err(failed)?;
         let name = &world.parts.bodies[body.0].name;
-        warnings.extend(
-            ended
-                .warnings
-                .into_iter()
-                .map(|w| format!("body \"{name}\": {w}")),
-        );
         particles.write_memory(&memory, &mut next.memory.particle_forces);
-        Ok(())
+        let warnings = ended.warnings.into_iter();
+        Ok(warnings.map(|w| format!("body \"{name}\": {w}")).collect())
     }
 }
 
@@ -186,18 +180,10 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
                 Frames::responding(response, &split.frames, forces, time_step_s)
             }
         };
-        let mut warnings = Vec::new();
         next.bodies
             .resize_with(state.bodies.len(), Default::default);
-        self.take_substeps(
-            world,
-            state,
-            &mut split,
-            &mut frames,
-            time_step_s,
-            next,
-            &mut warnings,
-        )?;
+        let warnings =
+            self.take_substeps(world, state, &mut split, &mut frames, time_step_s, next)?;
         let forces = frames.forces(&split.frames, time_step_s);
         links::add_loads(&forces, &mut self.state);
         self.rigid.step_into(

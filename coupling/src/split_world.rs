@@ -42,6 +42,13 @@ pub(crate) struct Obstacle {
     pub(crate) spin: Vector3<f64>,
 }
 
+/// Pose and velocity of a frame.
+pub(crate) struct FrameMotion {
+    pub(crate) X_WF: Isometry3<f64>,
+    /// (ω, v of the origin), world axes.
+    pub(crate) velocity: Vector6<f64>,
+}
+
 impl Obstacle {
     /// The geometry of a part of a deformable body, if contact with this one is allowed.
     pub(crate) fn meets(
@@ -184,7 +191,7 @@ impl SplitWorld {
         out.memory.clone_from(&state.memory);
     }
 
-    /// Poses and velocities (ω, v at the origin, world axes) of frames at the start of a step.
+    /// Motions of frames at the start of a step.
     pub(crate) fn frame_motions(
         &self,
         world: &World,
@@ -192,7 +199,7 @@ impl SplitWorld {
         frames: &[(BodyIdx, u32)],
         integration: Integration,
         time_step_s: f64,
-    ) -> Result<Vec<(Isometry3<f64>, Vector6<f64>)>, StepError> {
+    ) -> Result<Vec<FrameMotion>, StepError> {
         let (mut surface, mut rows, mut interpolation) =
             (Surface::default(), Rows::default(), Interpolation::Twist);
         let mut opened: Option<(BodyIdx, Box<dyn BodyStep>)> = None;
@@ -225,7 +232,10 @@ impl SplitWorld {
             step.basis(basis, &Point3::from(X_WF.translation.vector), &mut rows);
             let mut twist = [0.0; 6];
             rows.apply(step.start_velocity(), &mut twist);
-            motions.push((X_WF, Vector6::from(twist)));
+            motions.push(FrameMotion {
+                X_WF,
+                velocity: Vector6::from(twist),
+            });
             opened = Some((body, step));
         }
         Ok(motions)
@@ -243,13 +253,14 @@ impl SplitWorld {
         let frames: Vec<_> = self.obstacles.iter().filter_map(mount).collect();
         let motions = self.frame_motions(world, state, &frames, integration, time_step_s)?;
         let on_frames = self.obstacles.iter_mut().filter(|o| o.mount.is_some());
-        for (obstacle, (X_WF, twist)) in on_frames.zip(motions) {
+        for (obstacle, motion) in on_frames.zip(motions) {
+            let FrameMotion { X_WF, velocity } = motion;
             let geometry = &world.parts.geometries[obstacle.geometry.0];
             if let Mount::Frame { X_FG, .. } = geometry.mount {
                 obstacle.pose = X_WF * X_FG;
                 let arm = obstacle.pose.translation.vector - X_WF.translation.vector;
-                obstacle.spin = twist.fixed_rows::<3>(0).into_owned();
-                obstacle.velocity = twist.fixed_rows::<3>(3) + obstacle.spin.cross(&arm);
+                obstacle.spin = velocity.fixed_rows::<3>(0).into_owned();
+                obstacle.velocity = velocity.fixed_rows::<3>(3) + obstacle.spin.cross(&arm);
             }
         }
         Ok(())

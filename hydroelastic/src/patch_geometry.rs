@@ -16,7 +16,7 @@ use crate::{Aabb, GeometryError, Shape};
 /// Compliant bodies are represented by a [`PressureField`], which may deform, as may filaments [with a
 /// field](crate::Filament::with_field), which also have patches with themselves. Every bounded shape has a rigid
 /// surface. [`has_patch_with`](Self::has_patch_with) decides which pairs have a patch; the table is in
-/// `docs/patches.md` of the repository. [`check_pair`](Self::check_pair) refuses other pairs before a simulation begins.
+/// `docs/reference/patches.md` of the repository. [`check_pair`](Self::check_pair) refuses other pairs before a simulation begins.
 #[derive(Clone, Debug)]
 #[allow(
     clippy::large_enum_variant,

@@ -109,6 +109,7 @@ fn json_is_one_object_with_the_promised_fields() {
         "simulated_s",
         "stages",
         "steps",
+        "substeps",
         "unconverged_friction_steps",
         "unconverged_rotation_steps",
         "unconverged_steps",

@@ -53,9 +53,9 @@ impl Frames {
                 .frame_motions(world, state, &split.frames, integration, time_step_s)?;
         let motions: Vec<LinkMotion> = motions
             .into_iter()
-            .map(|(X_WL, velocity)| LinkMotion {
-                X_WL,
-                velocity,
+            .map(|motion| LinkMotion {
+                X_WL: motion.X_WF,
+                velocity: motion.velocity,
                 change: Vector6::zeros(),
             })
             .collect();

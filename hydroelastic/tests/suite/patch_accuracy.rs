@@ -89,7 +89,7 @@ fn rim_integral(a: f64, b: f64, d: f64) -> f64 {
     a * b * d - (a + b) * d * d + 4.0 / 3.0 * d.powi(3)
 }
 
-/// The values of `docs/patches.md`: beyond half of its thickness the pressure gradient over the centre of a box points
+/// The values of `docs/reference/patches.md`: beyond half of its thickness the pressure gradient over the centre of a box points
 /// the other way.
 #[test]
 fn force_of_a_cube_is_largest_at_half_its_thickness_and_then_decreases_continuously() {

@@ -88,7 +88,7 @@ impl ClothObject {
     pub(crate) fn new(spec: &ClothSpec, first: u32) -> Arc<Self> {
         Arc::new(Self {
             mesh: spec.mesh.clone(),
-            material: spec.material.clone(),
+            material: spec.material,
             cloth: Cloth::new(&spec.mesh, &spec.material),
             first,
         })

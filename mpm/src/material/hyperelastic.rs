@@ -113,7 +113,7 @@ macro_rules! principal_laws_are_laws {
             ) -> Tangent<$T> {
                 tangent(self, strain, g, definiteness)
             }
-            /// Stretches are bounded below by [`STRETCH_MIN`] where the law is infinite at J = 0.
+            /// Stretches are bounded below by `STRETCH_MIN` where the law is infinite at J = 0.
             fn advance(&self, strain: &Strain<$T>, _: &Lagged<$T>, g: &Matrix3<$T>) -> Strain<$T> {
                 let f = deformed(strain, g);
                 let f = match self.domain() {

@@ -81,7 +81,7 @@ impl ObjectSpec {
 #[derive(Clone, Debug)]
 enum Spec {
     Solid(ObjectSpec),
-    Cloth(ClothSpec),
+    Cloth(Box<ClothSpec>),
 }
 
 /// Collects objects, walls, sources and sinks of a [`MaterialPoints`].
@@ -118,7 +118,7 @@ impl MpmBuilder {
     /// Adds a cloth. Its vertices and then the centroids of its triangles are numbered after the particles that are there. Held
     /// vertices move exactly as they are told.
     pub fn cloth(&mut self, cloth: ClothSpec) -> ObjectIdx {
-        self.objects.push(Spec::Cloth(cloth));
+        self.objects.push(Spec::Cloth(Box::new(cloth)));
         ObjectIdx(self.objects.len() - 1)
     }
 

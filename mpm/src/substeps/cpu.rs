@@ -106,7 +106,7 @@ impl<T: Precision> CpuSubsteps<T> {
         Ok(())
     }
 
-    fn scatter(&mut self, transfer: &Transfer<T>, length_s: f64, held: &[Held<'_>]) {
+    fn scatter(&mut self, transfer: &Transfer<T>, length_s: f64, held: &[Held]) {
         let is_held = |index: usize| held.iter().any(|held| held.members[index]);
         let objects = &self.parts.objects;
         let dt = T::of(length_s);
@@ -289,7 +289,7 @@ impl<T: Precision> CpuSubsteps<T> {
     }
 
     /// Moves particles on; returns whether one of them has left its cell.
-    fn gather(&mut self, transfer: &Transfer<T>, length_s: f64, held: &[Held<'_>]) -> bool {
+    fn gather(&mut self, transfer: &Transfer<T>, length_s: f64, held: &[Held]) -> bool {
         let dt = T::of(length_s);
         let inverse = T::of(1.0 / self.parts.settings.spacing);
         let objects = &self.parts.objects;
@@ -372,13 +372,6 @@ impl<T: Precision> SubstepBackend for CpuSubsteps<T> {
         let share = 1.0 / f64::from(input.substeps);
         let length_s = input.time_step_s * share;
         let held = held_sets(&self.parts, &self.records.ids, &control.held)?;
-        let held: Vec<Held<'_>> = held
-            .iter()
-            .map(|(members, velocity)| Held {
-                members,
-                velocity: *velocity,
-            })
-            .collect();
         self.read_forces(memory);
         let mut pairs = PairSums::new(self.parts.objects.len(), input.obstacles.len());
         *report = SubstepReport {

@@ -26,7 +26,7 @@ impl Prescribed {
         grid: &SparseGrid,
         field: &NodeField<T>,
         particles: &[Particle<T>],
-        held: &[Held<'_>],
+        held: &[Held],
     ) {
         self.nodes.clear();
         for wall in &parts.walls {
@@ -117,7 +117,7 @@ impl Prescribed {
         grid: &SparseGrid,
         field: &NodeField<T>,
         particles: &[Particle<T>],
-        (spacing, held): (f64, &Held<'_>),
+        (spacing, held): (f64, &Held),
         holds_nodes: impl Fn(&Particle<T>) -> bool,
     ) {
         self.share.clear();
@@ -148,19 +148,19 @@ impl Prescribed {
 }
 
 /// A set of particles that is held.
-pub(super) struct Held<'a> {
+pub(super) struct Held {
     /// Whether each particle of the state belongs to it.
-    pub(super) members: &'a [bool],
+    pub(super) members: Vec<bool>,
     /// Its velocity, m/s; NaN where a component is free.
     pub(super) velocity: [f64; 3],
 }
 
-/// The sets that `held`, three entries each, prescribe a velocity of, with their members by particle of the state.
+/// The sets that `held`, three entries each, prescribe a velocity of. `ids` are the identities of the particles of the state.
 pub(super) fn held_sets(
     parts: &Parts,
     ids: &[u32],
     held: &[Option<f64>],
-) -> Result<Vec<(Vec<bool>, [f64; 3])>, BodyError> {
+) -> Result<Vec<Held>, BodyError> {
     let grips = &parts.grips;
     if !held.is_empty() && held.len() != 3 * grips.len() {
         return Err(BodyError::StateLength {
@@ -173,8 +173,10 @@ pub(super) fn held_sets(
     let moving = sets.filter(|(_, velocity)| velocity.iter().any(Option::is_some));
     let each = moving.map(|((_, members), velocity)| {
         let member = |id: &u32| members.binary_search(id).is_ok();
-        let velocity = std::array::from_fn(|k| velocity[k].unwrap_or(f64::NAN));
-        (ids.iter().map(member).collect(), velocity)
+        Held {
+            members: ids.iter().map(member).collect(),
+            velocity: std::array::from_fn(|k| velocity[k].unwrap_or(f64::NAN)),
+        }
     });
     Ok(each.collect())
 }

@@ -54,7 +54,7 @@ impl Draft<'_> {
         let name = entry.name.name.as_str();
         let mesh = self.cloth_mesh(entry, cloth, grid)?;
         let regions = self.regions(entry, mesh.surface().vertices())?;
-        let mut spec = ClothSpec::new(name, mesh, cloth.material.clone());
+        let mut spec = ClothSpec::new(name, mesh, cloth.material);
         spec.contact_radius = cloth.contact_radius;
         let place = |p: &mut Vector3<f64>| *p = (entry.pose * nalgebra::Point3::from(*p)).coords;
         spec.positions.iter_mut().for_each(place);

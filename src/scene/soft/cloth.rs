@@ -271,7 +271,10 @@ fn material(table: &TableReader<'_>) -> Result<ClothMaterial, SceneError> {
         Some(item) => item.number()?,
         None => 1.0,
     };
-    let normal = table.non_negative_or("normal_stiffness", modulus)?;
+    let normal = match table.optional("normal_stiffness") {
+        Some(item) => item.non_negative()?,
+        None => modulus,
+    };
     let shear = table.non_negative_or("shear_stiffness", 0.0)?;
     let friction = table.non_negative_or("layer_friction", 0.0)?;
     let bending = table.non_negative_or("bending_stiffness", 0.0)?;
@@ -334,7 +337,10 @@ fn held(
     let reference = table.required("region")?.reference()?;
     let entry = HeldRegion {
         region: region_named(context, regions, &reference)?,
-        until_s: table.non_negative_or("until_s", f64::INFINITY)?,
+        until_s: match table.optional("until_s") {
+            Some(item) => item.non_negative()?,
+            None => f64::INFINITY,
+        },
     };
     table.finish();
     Ok(entry)

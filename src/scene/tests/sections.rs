@@ -41,7 +41,7 @@ fn keys_that_exclude_each_other_are_refused() {
     check_fragment("[camera]\neye = [0, 0, 0]\n", &["are the same point"]);
     check_fragment(
         "[contact]\nmodel = \"sap\"\nfriction_limit = \"lagged\"\n",
-        &["`friction_limit` goes with"],
+        &["has no key `friction_limit`; it belongs to `lagged`"],
     );
     check_fragment("[[filters]]\n", &["give either `between` or `within`"]);
     check_fragment(

@@ -185,9 +185,20 @@ impl Actuation {
         }
         self.apply_loads(state, end_s);
         for hold in &self.holds {
-            let held = state.time_s < hold.until_s * (1.0 - 1e-12);
             let set = &mut state.controls[hold.body.0].held[3 * hold.set..3 * hold.set + 3];
-            set.fill(held.then_some(0.0));
+            // Half a step of tolerance: times are sums of steps.
+            if state.time_s >= hold.until_s - 0.5 * time_step_s {
+                set.fill(None);
+                continue;
+            }
+            let (mut from, mut to) = ([0.0; 3], [0.0; 3]);
+            if let Some(path) = &hold.path {
+                path.value(state.time_s, &mut from);
+                path.value(end_s, &mut to);
+            }
+            for (v, (from, to)) in set.iter_mut().zip(from.iter().zip(to)) {
+                *v = Some((to - from) / time_step_s);
+            }
         }
         for (constraint, at_s) in &self.releases {
             // Half a step of tolerance: times are sums of steps.

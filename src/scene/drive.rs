@@ -37,14 +37,14 @@ const JOINTS: Key = Key {
     default: REQUIRED,
     about: "joints of that model with one degree of freedom each",
 };
-const INTERPOLATION: Key = Key {
+pub(super) const INTERPOLATION: Key = Key {
     name: "interpolation",
     value: ValueKind::Choice(&["cubic", "linear", "hold"]),
     unit: "",
     default: "`cubic`",
     about: "interpolation between knots: smooth without overshoot, linear, or piecewise constant; values are constant before the first and after the last knot",
 };
-const AT: Key = Key {
+pub(super) const AT: Key = Key {
     name: "at_s",
     value: ValueKind::Number,
     unit: "s",
@@ -285,7 +285,7 @@ pub struct Drives {
     pub loads: Vec<LoadEntry>,
 }
 
-const INTERPOLATIONS: [(&str, TrackInterpolation); 3] = [
+pub(super) const INTERPOLATIONS: [(&str, TrackInterpolation); 3] = [
     ("cubic", TrackInterpolation::Cubic),
     ("linear", TrackInterpolation::Linear),
     ("hold", TrackInterpolation::Hold),
@@ -315,12 +315,11 @@ pub(super) fn drives(table: &TableReader<'_>) -> Result<Drives, SceneError> {
 }
 
 /// The knots of a drive, each read by `value`, with ascending times.
-fn read_knots<T>(
-    table: &TableReader<'_>,
+pub(super) fn read_knots<T>(
+    list: &Item<'_>,
     schema: &'static TableSchema,
     mut value: impl FnMut(&TableReader<'_>) -> Result<T, SceneError>,
 ) -> Result<Vec<(f64, T)>, SceneError> {
-    let list = table.required("knots")?;
     let mut knots: Vec<(f64, T)> = Vec::new();
     for element in list.tables()? {
         let knot = element.table(schema)?;
@@ -357,7 +356,7 @@ fn joints(
         return Err(list.out_of_range("[]", "must name at least one joint"));
     }
     let interpolation = table.choice_or_first("interpolation", &INTERPOLATIONS)?;
-    let knots = read_knots(&table, knot_schema, |knot| {
+    let knots = read_knots(&table.required("knots")?, knot_schema, |knot| {
         let item = knot.required(key)?;
         let values = item.number_list()?;
         if values.len() == joints.len() {
@@ -378,7 +377,7 @@ fn joints(
 }
 
 fn pose_knots(table: &TableReader<'_>) -> Result<Vec<(f64, Isometry3<f64>)>, SceneError> {
-    read_knots(table, &POSE_KNOT, |knot| {
+    read_knots(&table.required("knots")?, &POSE_KNOT, |knot| {
         pose(Some(&knot.required("pose")?))
     })
 }
@@ -413,7 +412,7 @@ fn load(item: &Item<'_>) -> Result<LoadEntry, SceneError> {
     let table = item.table(&LOADS)?;
     let interpolation = table.choice_or_first("interpolation", &LOAD_INTERPOLATIONS)?;
     let mut pulls = false;
-    let knots = read_knots(&table, &LOAD_KNOT, |knot| {
+    let knots = read_knots(&table.required("knots")?, &LOAD_KNOT, |knot| {
         pulls |= knot.optional("force").is_some() || knot.optional("torque").is_some();
         let (force, torque) = (
             knot.vector3_or_zero("force")?,

@@ -15,7 +15,7 @@ use super::soft::{SoftBody, scale};
 use super::{Draft, files};
 use crate::recording::{Color, VisualShape};
 use crate::runner::soft::{ClothObject, SoftModel};
-use crate::scene::{ClothEntry, ClothShape, GridEntry, SceneError, SceneFault, SoftEntry};
+use crate::scene::{ClothEntry, ClothShape, GridEntry, SceneError, SceneFault, SoftEntry, Track};
 
 /// A cloth that has been added to a model: what its part of the world is made from.
 pub(super) struct AddedCloth {
@@ -40,6 +40,8 @@ pub(crate) struct Hold {
     /// Number of the held set of the model.
     pub(crate) set: usize,
     pub(crate) until_s: f64,
+    /// Offset from the initial positions over time, m.
+    pub(crate) path: Option<Track>,
 }
 
 impl Draft<'_> {
@@ -67,6 +69,7 @@ impl Draft<'_> {
                 body: BodyIdx(usize::MAX),
                 set: sets + k,
                 until_s: held.until_s,
+                path: held.path.clone(),
             });
         }
         Ok(AddedCloth {

@@ -3,13 +3,15 @@
 use pliant_mpm::{ClothMaterial, InPlaneLaw};
 
 use super::{Matter, RegionEntry, SoftEntry, common, region_named, with_soft_keys};
+use crate::scene::drive::{AT, INTERPOLATION, INTERPOLATIONS, read_knots};
 use crate::scene::error::SceneError;
 use crate::scene::item::{Item, NamedReference};
 use crate::scene::material::Materials;
 use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::table::{Context, TableReader};
+use crate::scene::track::Track;
 
-pub(super) static TABLES: [&TableSchema; 4] = [&CLOTH, &SHEET, &SURFACE, &HELD];
+pub(super) static TABLES: [&TableSchema; 5] = [&CLOTH, &SHEET, &SURFACE, &HELD, &HELD_KNOT];
 
 /// The variants of `mesh`.
 static MESHES: [&TableSchema; 2] = [&SHEET, &SURFACE];
@@ -113,7 +115,7 @@ static CLOTH: TableSchema = TableSchema {
             value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
-            about: "`{ region, until_s }`: vertices that are held in place",
+            about: "`{ region, until_s, interpolation, knots }`: vertices that are held in place or moved, until they are released",
         },
     ],
 };
@@ -175,6 +177,28 @@ static HELD: TableSchema = TableSchema {
             default: "the end of the run",
             about: "time of release",
         },
+        INTERPOLATION,
+        Key {
+            name: "knots",
+            value: ValueKind::Described("list of tables"),
+            unit: "",
+            default: "held in place",
+            about: "`{ at_s, offset }`: path of the vertices, as offsets from their initial positions",
+        },
+    ],
+};
+
+static HELD_KNOT: TableSchema = TableSchema {
+    name: "cloth.held.knots",
+    keys: &[
+        AT,
+        Key {
+            name: "offset",
+            value: ValueKind::Vector3,
+            unit: "m",
+            default: REQUIRED,
+            about: "from the initial positions, world axes",
+        },
     ],
 };
 
@@ -219,6 +243,8 @@ pub struct HeldRegion {
     pub region: usize,
     /// s; infinite for the whole run.
     pub until_s: f64,
+    /// Offset from the initial positions over time, m; `None`: held in place.
+    pub path: Option<Track>,
 }
 
 /// An element of `[[cloth]]`.
@@ -335,7 +361,19 @@ fn held(
 ) -> Result<HeldRegion, SceneError> {
     let table = item.table(&HELD)?;
     let reference = table.required("region")?.reference()?;
+    let interpolation = table.choice_or_first("interpolation", &INTERPOLATIONS)?;
+    let path = match table.optional("knots") {
+        Some(list) => {
+            let knots = read_knots(&list, &HELD_KNOT, |knot| {
+                let offset = knot.required("offset")?.vector3()?;
+                Ok(offset.iter().copied().collect::<Vec<f64>>())
+            })?;
+            Some(Track::new(interpolation, &knots))
+        }
+        None => None,
+    };
     let entry = HeldRegion {
+        path,
         region: region_named(context, regions, &reference)?,
         until_s: match table.optional("until_s") {
             Some(item) => item.non_negative()?,

@@ -66,7 +66,7 @@ pub(super) fn rows() -> Vec<PaperRow> {
                 "box-bagging",
                 &["simulation.substep_tolerance=5e-2"],
                 5e-3,
-                2.0,
+                2.3,
             ),
             (1.0 / 64.0, 2_582),
             2_974.7,

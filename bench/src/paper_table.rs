@@ -155,6 +155,20 @@ impl MeasuredRow {
                 published(&|p| p.spacing_m.to_string())
             );
         }
+        // Those of a substep where there are substeps.
+        let (contacts, iterations) = match &s.substeps {
+            Some(substeps) => (
+                (substeps.contacts_mean, substeps.contacts_max as usize),
+                format!(
+                    "{:.1} in each of {:.0} substeps",
+                    substeps.iterations_mean, substeps.per_step_mean
+                ),
+            ),
+            None => (
+                (s.contacts_mean, s.contacts_max),
+                format!("{:.1}, {}", s.iterations_mean, s.iterations_max),
+            ),
+        };
         let cells = [
             self.row.run.name.into(),
             size,
@@ -162,11 +176,11 @@ impl MeasuredRow {
             format!("{:.2} s", s.simulated_s),
             format!(
                 "{:.1}, {} ({})",
-                s.contacts_mean,
-                s.contacts_max,
+                contacts.0,
+                contacts.1,
                 printed(&|p| format!("{:.1}, {}", p.contacts.0, p.contacts.1))
             ),
-            format!("{:.1}, {}", s.iterations_mean, s.iterations_max),
+            iterations,
             self.result.verdict(),
             format!("{:.2}", 1e3 * s.stages.step_s / steps),
             format!(

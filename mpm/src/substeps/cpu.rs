@@ -7,6 +7,7 @@ use std::time::Instant;
 use nalgebra::{Matrix3, Vector3};
 use pliant_constitutive::Real;
 use pliant_contact_sap::{BodyError, BodyReport, BodyState, ContactParameters};
+use rayon::prelude::*;
 
 use super::cloth::{ClothRun, cloths_of};
 use super::contact_problem::{Contact, ContactNode, ContactProblem};
@@ -14,6 +15,7 @@ use super::links::RigidLinks;
 use super::prescribed::{Held, Prescribed, held_sets, occupied};
 use super::solver::Solvers;
 use super::{PairImpulse, ParticleImpulse, SubstepBackend, SubstepInput, SubstepReport, detection};
+use crate::colours::worth_threads;
 use crate::error::MpmError;
 use crate::lanes::LaneScalar;
 use crate::material::{Lagged, Law, Material, Strain};
@@ -59,6 +61,8 @@ pub struct CpuSubsteps<T> {
     cloths: Vec<Option<ClothRun<T>>>,
     /// Where each particle of the state is among the sorted ones.
     place: Vec<u32>,
+    /// Of each sorted particle: what its material holds fixed in a substep, and its Kirchhoff stress.
+    responses: Vec<(Lagged<T>, Matrix3<T>)>,
     prescribed: Prescribed,
     problem: ContactProblem,
     solvers: Solvers,
@@ -83,6 +87,7 @@ impl<T: Precision> CpuSubsteps<T> {
             field: NodeField::default(),
             cloths: cloths_of(&model.parts),
             place: Vec::new(),
+            responses: Vec::new(),
             prescribed: Prescribed::default(),
             problem: ContactProblem::default(),
             solvers: Solvers::default(),
@@ -108,26 +113,45 @@ impl<T: Precision> CpuSubsteps<T> {
 
     fn scatter(&mut self, transfer: &Transfer<T>, length_s: f64, held: &[Held]) {
         let is_held = |index: usize| held.iter().any(|held| held.members[index]);
-        let objects = &self.parts.objects;
+        self.find_responses();
         let dt = T::of(length_s);
-        let cloths = &self.cloths;
+        let (cloths, responses, place) = (&self.cloths, &self.responses, &self.place);
         for cloth in cloths.iter().flatten() {
             cloth.kick(&mut self.particles, &self.place, dt, is_held);
         }
         let impulse = |p: &Particle<T>| -> Matrix3<T> {
-            if let Some(cloth) = &cloths[p.object as usize] {
-                return cloth.kirchhoff(p.index) * (-p.volume * dt);
-            }
-            let law = T::law(objects[p.object as usize].material.as_ref());
-            let lagged = Lagged {
-                velocity_gradient: p.c,
-                ..Lagged::default()
+            let kirchhoff = match &cloths[p.object as usize] {
+                Some(cloth) => cloth.kirchhoff(p.index),
+                None => responses[place[p.index as usize] as usize].1,
             };
-            law.kirchhoff(&p.strain, &lagged) * (-p.volume * dt)
+            kirchhoff * (-p.volume * dt)
         };
         transfer.particles_to_grid(&self.grid, &self.particles, impulse, &mut self.field);
         for cloth in cloths.iter().flatten() {
             cloth.kick(&mut self.particles, &self.place, -dt, is_held);
+        }
+    }
+
+    /// Stress of every particle, and what its material holds fixed until it moves on.
+    fn find_responses(&mut self) {
+        let objects = &self.parts.objects;
+        let of_particle = |p: &Particle<T>| {
+            let law = T::law(objects[p.object as usize].material.as_ref());
+            let mut lagged = Lagged {
+                velocity_gradient: p.c,
+                ..Lagged::default()
+            };
+            law.lag(&p.strain, None, &mut lagged);
+            let stress = law.stress(&p.strain, &lagged, &Matrix3::zeros());
+            (lagged, stress)
+        };
+        self.responses.clear();
+        if worth_threads(&self.grid) {
+            self.responses
+                .par_extend(self.particles.par_iter().map(of_particle));
+        } else {
+            self.responses
+                .extend(self.particles.iter().map(of_particle));
         }
     }
 
@@ -295,7 +319,7 @@ impl<T: Precision> CpuSubsteps<T> {
         let objects = &self.parts.objects;
         let has_left_its_cell = AtomicBool::new(false);
         let crushed = &self.crushed;
-        let cloths = &self.cloths;
+        let (cloths, responses, place) = (&self.cloths, &self.responses, &self.place);
         let update = |p: &mut Particle<T>, gradient: &Matrix3<T>| {
             let from = base_node(&p.x, inverse);
             if let Some(cloth) = &cloths[p.object as usize] {
@@ -315,12 +339,10 @@ impl<T: Precision> CpuSubsteps<T> {
             }
             let law = T::law(objects[p.object as usize].material.as_ref());
             let g = gradient * dt;
-            let mut lagged = Lagged {
-                velocity_gradient: p.c,
+            let lagged = Lagged {
                 time_s: dt,
-                ..Lagged::default()
+                ..responses[place[p.index as usize] as usize].0
             };
-            law.lag(&p.strain, None, &mut lagged);
             if law.is_crushed(&p.strain, &g) {
                 crushed.note(p.index);
             }

@@ -6,8 +6,9 @@ use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_constitutive::Lame;
 use pliant_contact_sap::{ConvexContactSolver, SolverKind, StopCriteria};
 use pliant_coupling::{
-    Asynchronous, AsynchronousSettings, Geometry, GeometryIdx, Mount, Precision, RigidCoupling,
-    State, StepReport, Stepper, StrongImplicit, SubstepSolver, Substeps, World, WorldBuilder,
+    Asynchronous, AsynchronousSettings, ContactSettings, Geometry, GeometryIdx, Mount, Precision,
+    RigidCoupling, SapModel, State, StepReport, Stepper, StrongImplicit, SubstepSolver, Substeps,
+    World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_mpm::{
@@ -251,6 +252,31 @@ fn a_cube_sticks_or_slides_by_coulombs_law_and_weighs_what_it_weighs() {
             "{carried} of {weight}"
         );
     }
+}
+
+#[test]
+fn other_contact_models_are_refused_by_name() {
+    let world = collision(1.0);
+    let mut builder = WorldBuilder::default();
+    builder.contact(ContactSettings {
+        model: Arc::new(SapModel),
+        ..ContactSettings::default()
+    });
+    let cube = rubber(0.08, &Isometry3::identity(), Vector3::zeros());
+    builder.add_body("points", Box::new(cube));
+    let other = builder.build().unwrap();
+    let mut stepper = stepper(AsynchronousSettings::default());
+    let mut next = State::default();
+    let accepted = stepper.step(&world, &world.default_state(), 1e-3, &mut next);
+    assert!(accepted.is_ok());
+    let error = stepper
+        .step(&other, &other.default_state(), 1e-3, &mut next)
+        .unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("\"points\"") && text.contains("lagged"),
+        "{text}"
+    );
 }
 
 #[test]

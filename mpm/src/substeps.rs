@@ -26,6 +26,8 @@ mod gauss_seidel;
 mod links;
 mod newton_cg;
 mod prescribed;
+mod primal;
+mod quasi_newton;
 mod solver;
 #[cfg(test)]
 mod tests;

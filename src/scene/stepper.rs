@@ -103,10 +103,10 @@ static ASYNCHRONOUS: TableSchema = TableSchema {
         },
         Key {
             name: "substep_solver",
-            value: ValueKind::Choice(&["gauss-seidel", "newton-cg"]),
+            value: ValueKind::Choice(&["gauss-seidel", "newton-cg", "quasi-newton"]),
             unit: "",
             default: "`gauss-seidel`",
-            about: "solver of the contact problem of a substep; all find the same velocities. Gauss-Seidel starts from the impulses of the last substep, and Newton's method continues it where it is slow",
+            about: "solver of the contact problem of a substep; all find the same velocities. Gauss-Seidel starts from the impulses of the last substep, and Newton's method continues it where it is slow; `quasi-newton` is the published descent, which stalls on stiff contact",
         },
         Key {
             name: "substep_tolerance",
@@ -226,6 +226,7 @@ pub(crate) fn register(registry: &mut Registry) {
                 &[
                     ("gauss-seidel", SubstepSolver::GaussSeidel),
                     ("newton-cg", SubstepSolver::NewtonCg),
+                    ("quasi-newton", SubstepSolver::QuasiNewton),
                 ],
             )?,
             tolerance: table.number("substep_tolerance")?,

@@ -13,7 +13,9 @@
 //! Source: Yu et al. (2025), eq. (12); the links' part is that of `docs/theory/yu-2025.md`.
 
 use nalgebra::{DVector, Matrix3, Vector3, Vector4, Vector6};
-use pliant_contact_sap::{ContactParameters, FrictionLimit, Lagged, NormalForce, NormalPrediction};
+use pliant_contact_sap::{
+    ContactParameters, FrictionLimit, Lagged, NormalForce, NormalPrediction, Potential,
+};
 
 use super::links::{LinkIdx, RigidLinks};
 
@@ -216,6 +218,26 @@ impl ContactProblem {
             self.states[c].impulse = *impulse;
             self.add_impulse(c, impulse, links);
         }
+    }
+
+    /// max(|M^½ v|, |M^−½ Jᵀγ|) with the impulses of the laws at relative velocities `relative`.
+    pub(super) fn momentum_scale(&self, relative: &[Vector3<f64>]) -> f64 {
+        let mut impulses = vec![Vector3::zeros(); self.nodes.len()];
+        let contacts = self.contacts.iter().zip(&self.states).zip(relative);
+        for ((contact, state), v_c) in contacts {
+            contact.scatter_to_nodes(&state.law.impulse(v_c), &mut impulses);
+        }
+        let (mut momentum, mut impulse) = (0.0, 0.0);
+        for ((node, v), j) in self.nodes.iter().zip(&self.velocities).zip(&impulses) {
+            for k in 0..3 {
+                let inverse = node.inverse_mass[k];
+                if inverse > 0.0 {
+                    momentum += v[k] * v[k] / inverse;
+                    impulse += j[k] * j[k] * inverse;
+                }
+            }
+        }
+        f64::max(momentum, impulse).sqrt()
     }
 
     /// √(Σ w |γ|²) of impulses, one for each contact.

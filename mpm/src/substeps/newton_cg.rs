@@ -20,58 +20,26 @@ use pliant_contact_sap::Potential;
 
 use super::contact_problem::ContactProblem;
 use super::links::RigidLinks;
+use super::primal::{Point, Primal, add_congruence, weighted_norm};
 use super::solver::Solved;
 
 /// Residual at which a direction is good enough, relative to the gradient.
 const FORCING: f64 = 0.1;
 /// Conjugate-gradient iterations of one direction.
 const INNER_MAX: usize = 100;
-/// The slope at which the line search ends, relative to that at its start.
-const SLOPE_RATIO: f64 = 1e-2;
 
 /// Workspace.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NewtonCg {
+    primal: Primal,
     /// G of each contact.
     tangents: Vec<Matrix3<f64>>,
-    /// v_c of each contact, and its change along the direction.
-    relative: Vec<Vector3<f64>>,
-    change: Vec<Vector3<f64>>,
     /// γ of each contact.
     impulses: Vec<Vector3<f64>>,
     /// Dual estimate of the direction of slip, |y| ≤ 1.
     slip: Vec<Vector3<f64>>,
     /// Inverses of the blocks of D.
     blocks: Vec<Matrix3<f64>>,
-}
-
-/// A vector of node velocities and of z.
-#[derive(Clone, Debug)]
-struct Point {
-    nodes: Vec<Vector3<f64>>,
-    links: DVector<f64>,
-}
-
-impl Point {
-    fn zeros(nodes: usize, links: usize) -> Self {
-        Self {
-            nodes: vec![Vector3::zeros(); nodes],
-            links: DVector::zeros(links),
-        }
-    }
-
-    fn dot(&self, other: &Self) -> f64 {
-        let nodes = self.nodes.iter().zip(&other.nodes);
-        nodes.map(|(a, b)| a.dot(b)).sum::<f64>() + self.links.dot(&other.links)
-    }
-
-    /// self ← b self + a x.
-    fn combine(&mut self, b: f64, a: f64, x: &Self) {
-        for (y, x) in self.nodes.iter_mut().zip(&x.nodes) {
-            *y = *y * b + x * a;
-        }
-        self.links.axpy(a, &x.links, b);
-    }
 }
 
 /// What a Newton step needs of the links: C, and S factored.
@@ -95,7 +63,7 @@ impl NewtonCg {
         self.start(problem);
         let mut is_converged = false;
         while iterations < iterations_max && !is_converged {
-            let gradient = self.gradient(problem, links, &root, &z);
+            let gradient = self.primal.gradient(problem, links, &root, &z);
             let norm = weighted_norm(problem, &gradient);
             let size = problem.impulse_norm(&self.impulses);
             if norm <= f64::EPSILON * size {
@@ -117,8 +85,8 @@ impl NewtonCg {
                 &mut iterations,
             );
             let decrement = (-gradient.dot(&direction)).max(0.0).sqrt();
-            self.write_change(problem, links, &root, &direction);
-            let alpha = self.line_search(problem, &z, &direction);
+            self.primal.write_change(problem, links, &root, &direction);
+            let alpha = self.primal.line_search(problem, &z, &direction);
             self.update_impulses(problem, alpha);
             self.update_slip(problem, alpha);
             problem.add_velocities(alpha, &direction.nodes);
@@ -156,44 +124,11 @@ impl NewtonCg {
     /// γ ← γ + α (γ(v_c) − G Δv_c − γ): with it, v = v* + M⁻¹Jᵀγ holds after the step as it did before.
     fn update_impulses(&mut self, problem: &ContactProblem, alpha: f64) {
         for (c, state) in problem.states.iter().enumerate() {
-            let linearised =
-                state.law.impulse(&self.relative[c]) - self.tangents[c] * self.change[c];
+            let linearised = state.law.impulse(&self.primal.relative[c])
+                - self.tangents[c] * self.primal.change[c];
             let impulse = &mut self.impulses[c];
             *impulse += (linearised - *impulse) * alpha;
         }
-    }
-
-    /// ∇ at the present velocities, zero where they are prescribed; keeps v_c.
-    fn gradient(
-        &mut self,
-        problem: &ContactProblem,
-        links: &RigidLinks,
-        root: &DMatrix<f64>,
-        z: &DVector<f64>,
-    ) -> Point {
-        let mut gradient = Point::zeros(problem.nodes.len(), z.len());
-        let mut wrenches = DVector::zeros(root.nrows());
-        self.relative.clear();
-        for (contact, state) in problem.contacts.iter().zip(&problem.states) {
-            let v_c = problem.relative_velocity(contact, links);
-            self.relative.push(v_c);
-            let impulse = state.law.impulse(&v_c);
-            contact.scatter(&-impulse, &mut gradient.nodes, &mut wrenches);
-        }
-        let nodes = problem.nodes.iter().enumerate();
-        for ((i, node), g) in nodes.zip(&mut gradient.nodes) {
-            let change = problem.velocity(i) - node.free;
-            for k in 0..3 {
-                let inverse = node.inverse_mass[k];
-                g[k] = if inverse > 0.0 {
-                    g[k] + change[k] / inverse
-                } else {
-                    0.0
-                };
-            }
-        }
-        gradient.links = z + root.tr_mul(&wrenches);
-        gradient
     }
 
     /// Finds G of every contact, D and S.
@@ -211,7 +146,7 @@ impl NewtonCg {
         for (c, (contact, state)) in problem.contacts.iter().zip(&problem.states).enumerate() {
             let g = state
                 .law
-                .primal_dual_hessian(&self.relative[c], &self.slip[c]);
+                .primal_dual_hessian(&self.primal.relative[c], &self.slip[c]);
             for (node, w) in contact.nodes.iter().zip(contact.weights) {
                 self.blocks[*node as usize] += g * w;
             }
@@ -292,14 +227,14 @@ impl NewtonCg {
         of_links: &Links<'_>,
         p: &Point,
     ) -> Point {
-        self.write_change(problem, links, of_links.root, p);
+        self.primal.write_change(problem, links, of_links.root, p);
         let mut out = Point::zeros(p.nodes.len(), p.links.len());
         let mut wrenches = DVector::zeros(of_links.root.nrows());
         for ((contact, g), dv) in problem
             .contacts
             .iter()
             .zip(&self.tangents)
-            .zip(&self.change)
+            .zip(&self.primal.change)
         {
             contact.scatter(&(g * dv), &mut out.nodes, &mut wrenches);
         }
@@ -355,76 +290,6 @@ impl NewtonCg {
         out
     }
 
-    /// Changes of all v_c along `p`.
-    fn write_change(
-        &mut self,
-        problem: &ContactProblem,
-        links: &RigidLinks,
-        root: &DMatrix<f64>,
-        p: &Point,
-    ) {
-        let twists = match links.is_empty() {
-            true => DVector::zeros(0),
-            false => root * &p.links,
-        };
-        self.change.clear();
-        self.change.extend(problem.contacts.iter().map(|contact| {
-            let on_link = contact.link_velocity(&twists);
-            contact.interpolate(&p.nodes) - on_link.unwrap_or_else(Vector3::zeros)
-        }));
-    }
-
-    /// The minimum along a direction: the root of the slope, which increases.
-    fn line_search(&self, problem: &ContactProblem, z: &DVector<f64>, p: &Point) -> f64 {
-        let (mut slope, mut curvature) = (z.dot(&p.links), p.links.norm_squared());
-        for ((i, node), p) in problem.nodes.iter().enumerate().zip(&p.nodes) {
-            let change = problem.velocity(i) - node.free;
-            for k in 0..3 {
-                if node.inverse_mass[k] > 0.0 {
-                    let mass = 1.0 / node.inverse_mass[k];
-                    slope += mass * change[k] * p[k];
-                    curvature += mass * p[k] * p[k];
-                }
-            }
-        }
-        let derivatives = |alpha: f64| {
-            let (mut first, mut second) = (slope + alpha * curvature, curvature);
-            let contacts = problem.states.iter().zip(&self.relative).zip(&self.change);
-            for ((state, v_c), dv) in contacts {
-                let v = v_c + dv * alpha;
-                first -= state.law.impulse(&v).dot(dv);
-                second += dv.dot(&(state.law.hessian(&v) * dv));
-            }
-            (first, second)
-        };
-        let at_start = derivatives(0.0).0;
-        if !(at_start < 0.0) {
-            return 0.0;
-        }
-        let (mut low, mut high) = (0.0, f64::INFINITY);
-        let mut alpha = 1.0;
-        for _ in 0..40 {
-            let (first, second) = derivatives(alpha);
-            if first.abs() <= SLOPE_RATIO * at_start.abs() {
-                break;
-            }
-            if first < 0.0 {
-                low = alpha
-            } else {
-                high = alpha
-            }
-            let newton = alpha - first / second;
-            alpha = if newton > low && newton < high {
-                newton
-            } else if high.is_finite() {
-                0.5 * (low + high)
-            } else {
-                2.0 * alpha
-            };
-        }
-        alpha
-    }
-
     /// y ← (v_t + Δv_t − y (t̂·Δv_t))/S, taken back into the unit ball.
     fn update_slip(&mut self, problem: &ContactProblem, alpha: f64) {
         let contacts = problem.contacts.iter().zip(&problem.states);
@@ -433,7 +298,10 @@ impl NewtonCg {
                 continue;
             }
             let along = |v: &Vector3<f64>| v - contact.normal * contact.normal.dot(v);
-            let (t, dt) = (along(&self.relative[c]), along(&self.change[c]) * alpha);
+            let (t, dt) = (
+                along(&self.primal.relative[c]),
+                along(&self.primal.change[c]) * alpha,
+            );
             let softened = (t.norm_squared() + state.slip_softening.powi(2)).sqrt();
             let y = &self.slip[c];
             self.slip[c] = clipped((t + dt - y * (t.dot(&dt) / softened)) / softened);
@@ -444,45 +312,4 @@ impl NewtonCg {
 /// A vector in the unit ball.
 fn clipped(y: Vector3<f64>) -> Vector3<f64> {
     y / y.norm().max(1.0)
-}
-
-/// |M^−½ r| of the nodes and |r| of the links.
-fn weighted_norm(problem: &ContactProblem, r: &Point) -> f64 {
-    let nodes = problem.nodes.iter().zip(&r.nodes);
-    let sum: f64 = nodes
-        .map(|(node, r)| node.inverse_mass.dot(&r.component_mul(r)))
-        .sum();
-    (sum + r.links.norm_squared()).sqrt()
-}
-
-/// K += J_rᵀ G J_r with J_r = [−P, I], P = [arm]×.
-fn add_congruence(g: &Matrix3<f64>, arm: &Vector3<f64>, k: &mut Matrix6<f64>) {
-    let p = arm.cross_matrix();
-    let gp = g * p;
-    let mut block = k.fixed_view_mut::<3, 3>(0, 0);
-    block += p.transpose() * gp;
-    let mut block = k.fixed_view_mut::<3, 3>(0, 3);
-    block -= gp.transpose();
-    let mut block = k.fixed_view_mut::<3, 3>(3, 0);
-    block -= gp;
-    let mut block = k.fixed_view_mut::<3, 3>(3, 3);
-    block += g;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use nalgebra::Vector6;
-
-    #[test]
-    fn the_congruence_is_that_of_point_velocities() {
-        let g = Matrix3::new(2.0, 0.3, -0.1, 0.3, 1.0, 0.2, -0.1, 0.2, 0.7);
-        let arm = Vector3::new(0.3, -0.2, 0.5);
-        let mut k = Matrix6::zeros();
-        add_congruence(&g, &arm, &mut k);
-        let twist = Vector6::new(0.1, -0.4, 0.3, 1.0, 0.2, -0.7);
-        let omega = twist.fixed_rows::<3>(0).into_owned();
-        let v = twist.fixed_rows::<3>(3) + omega.cross(&arm);
-        assert!((twist.dot(&(k * twist)) - v.dot(&(g * v))).abs() < 1e-14);
-    }
 }

@@ -4,11 +4,12 @@ use super::contact_problem::ContactProblem;
 use super::gauss_seidel;
 use super::links::RigidLinks;
 use super::newton_cg::NewtonCg;
+use super::quasi_newton::QuasiNewton;
 
 /// Sweeps of Gauss-Seidel before Newton's method takes over.
 const SWEEPS_MAX: u32 = 40;
 
-/// Which solver. All reach the same minimiser.
+/// Which solver. All that converge reach the same minimiser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SubstepSolver {
     /// Contact by contact, from the impulses of the last substep; continued by [`NewtonCg`](Self::NewtonCg) where that takes too many sweeps,
@@ -17,11 +18,13 @@ pub enum SubstepSolver {
     GaussSeidel,
     /// Newton's method with conjugate gradients.
     NewtonCg,
+    /// Descent along the diagonal blocks, as published. It stalls on stiff contact, and then reports so.
+    QuasiNewton,
 }
 
 impl SubstepSolver {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::GaussSeidel, Self::NewtonCg];
+    pub const ALL: [Self; 3] = [Self::GaussSeidel, Self::NewtonCg, Self::QuasiNewton];
 }
 
 /// How a solve went.
@@ -36,6 +39,7 @@ pub(super) struct Solved {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Solvers {
     newton_cg: NewtonCg,
+    quasi_newton: QuasiNewton,
 }
 
 impl Solvers {
@@ -63,6 +67,10 @@ impl Solvers {
             }
             SubstepSolver::NewtonCg => {
                 self.newton_cg
+                    .solve(problem, links, tolerance, iterations_max)
+            }
+            SubstepSolver::QuasiNewton => {
+                self.quasi_newton
                     .solve(problem, links, tolerance, iterations_max)
             }
         }

@@ -16,6 +16,9 @@ pub(super) struct CompareArguments {
     /// Solvers, separated by commas [default: the scene's]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     solver: Vec<String>,
+    /// Time steppers, separated by commas [default: the scene's]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    stepper: Vec<String>,
     /// Time steps in s, separated by commas [default: the scene's]
     #[arg(long, value_name = "X,Y", value_delimiter = ',', value_parser = parse_time_step)]
     time_step: Vec<f64>,
@@ -38,20 +41,28 @@ pub(super) fn main(arguments: &CompareArguments, registry: &Registry) -> Result<
         RunLength::Smoke
     };
     let solvers: Vec<Option<String>> = or_the_scenes(&arguments.solver);
+    let steppers: Vec<Option<String>> = or_the_scenes(&arguments.stepper);
+    let stepper_and_solver =
+        (steppers.iter()).flat_map(|stepper| solvers.iter().map(move |solver| (stepper, solver)));
     let steps: Vec<Option<f64>> = or_the_scenes(&arguments.time_step);
     let mut rows = Vec::new();
     let mut observables = Vec::new();
-    for solver in &solvers {
+    for (stepper, solver) in stepper_and_solver {
         for time_step_s in &steps {
+            let mut parameters = arguments.parameters.clone();
+            if let Some(name) = stepper {
+                parameters.push(format!("simulation.stepper={name}").parse()?);
+            }
             let options = SceneOptions {
-                parameters: arguments.parameters.clone(),
+                parameters,
                 time_step_s: *time_step_s,
                 solver: solver.clone(),
                 registry: registry.clone(),
             };
             let scene = Scene::load(&arguments.scene, &options)?;
-            let (solver, dt) = (scene.solver.name(), scene.simulation.time_step_s);
-            eprintln!("{} with {solver}, {dt} s", scene.name());
+            let names = [scene.stepper.name(), scene.solver.name()];
+            let dt = scene.simulation.time_step_s;
+            eprintln!("{} with {}, {}, {dt} s", scene.name(), names[0], names[1]);
             let summary = run_with_progress(
                 &scene,
                 &RunOptions {
@@ -65,10 +76,11 @@ pub(super) fn main(arguments: &CompareArguments, registry: &Registry) -> Result<
                 .iter()
                 .map(|verdict| format!("{} {}", verdict.observable, verdict.measured))
                 .collect();
-            rows.push(row(solver, dt, &summary));
+            rows.push(row(names, dt, &summary));
         }
     }
     let mut header = vec![
+        "stepper",
         "solver",
         "step s",
         "x real time",
@@ -91,7 +103,7 @@ fn or_the_scenes<T: Clone>(asked: &[T]) -> Vec<Option<T>> {
     asked.iter().cloned().map(Some).collect()
 }
 
-fn row(solver: &str, time_step_s: f64, summary: &RunSummary) -> Vec<String> {
+fn row(names: [&str; 2], time_step_s: f64, summary: &RunSummary) -> Vec<String> {
     let count = |outcome| {
         summary
             .expectations
@@ -101,7 +113,8 @@ fn row(solver: &str, time_step_s: f64, summary: &RunSummary) -> Vec<String> {
     };
     let (met, failed) = (count(Outcome::Met), count(Outcome::Failed));
     let mut row = vec![
-        solver.to_owned(),
+        names[0].to_owned(),
+        names[1].to_owned(),
         number(time_step_s),
         number(summary.realtime_rate),
         number(summary.iterations_mean),

@@ -363,9 +363,26 @@ fn compare_prints_a_row_for_each_combination() {
     assert!(
         said.lines()
             .skip(1)
-            .all(|line| line.starts_with("newton") && line.contains("4 of 4")),
+            .all(|line| line.contains(" newton ") && line.contains("4 of 4")),
         "{said}"
     );
+}
+
+#[test]
+fn compare_shows_steppers_side_by_side() {
+    let output = pliant(&[
+        "compare",
+        "async-panels",
+        "--stepper",
+        "asynchronous,strong-implicit",
+    ]);
+    check_ends(&output, 0);
+    let said = text(&output.stdout);
+    let mut rows = said.lines().skip(1);
+    for stepper in ["asynchronous", "strong-implicit"] {
+        let row = rows.next().expect("one row for each");
+        assert!(row.starts_with(stepper) && row.contains("8 of 8"), "{said}");
+    }
 }
 
 #[test]

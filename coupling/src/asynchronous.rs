@@ -166,8 +166,11 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
                 time_step_s,
             )?,
             RigidCoupling::InSubstep => {
-                let forces = &state.memory.frame_forces;
-                links::add_loads(forces, &mut self.state);
+                // Memory of another world has frames that are not there.
+                let known = |f: &&FrameForce| split.frames.contains(&(f.body, f.frame));
+                let forces: Vec<FrameForce> =
+                    (state.memory.frame_forces.iter().filter(known).copied()).collect();
+                links::add_loads(&forces, &mut self.state);
                 self.rigid.step_into(
                     &split.rigid.world,
                     &self.state,
@@ -177,7 +180,7 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
                 )?;
                 let response = self.rigid.frame_response(&self.state, &split.frames)?;
                 split.rigid.without_explicit(state, &mut self.state);
-                Frames::responding(response, &split.frames, forces, time_step_s)
+                Frames::responding(response, &split.frames, &forces, time_step_s)
             }
         };
         next.bodies

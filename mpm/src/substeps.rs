@@ -25,6 +25,7 @@ mod detection;
 mod gauss_seidel;
 mod links;
 mod newton_cg;
+mod pair_sums;
 mod prescribed;
 mod primal;
 mod quasi_newton;

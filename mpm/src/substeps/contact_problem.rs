@@ -30,6 +30,22 @@ pub(super) struct ContactNode {
     pub(super) inverse_mass: Vector3<f64>,
 }
 
+impl ContactNode {
+    /// `block` + M of the node; rows and columns of prescribed components are those of the identity.
+    pub(super) fn add_mass(&self, mut block: Matrix3<f64>) -> Matrix3<f64> {
+        for k in 0..3 {
+            if self.inverse_mass[k] > 0.0 {
+                block[(k, k)] += 1.0 / self.inverse_mass[k];
+            } else {
+                block.row_mut(k).fill(0.0);
+                block.column_mut(k).fill(0.0);
+                block[(k, k)] = 1.0;
+            }
+        }
+        block
+    }
+}
+
 /// A particle in contact with an obstacle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Contact {

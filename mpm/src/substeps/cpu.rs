@@ -12,9 +12,10 @@ use rayon::prelude::*;
 use super::cloth::{ClothRun, cloths_of};
 use super::contact_problem::{Contact, ContactNode, ContactProblem};
 use super::links::RigidLinks;
+use super::pair_sums::PairSums;
 use super::prescribed::{Held, Prescribed, held_sets, occupied};
 use super::solver::Solvers;
-use super::{PairImpulse, ParticleImpulse, SubstepBackend, SubstepInput, SubstepReport, detection};
+use super::{ParticleImpulse, SubstepBackend, SubstepInput, SubstepReport, detection};
 use crate::colours::worth_threads;
 use crate::error::MpmError;
 use crate::lanes::LaneScalar;
@@ -96,6 +97,29 @@ impl<T: Precision> CpuSubsteps<T> {
             passed_s: 0.0,
             crushed: Crushed::default(),
         }
+    }
+
+    /// Checks that all particles of each cloth are in the state, at their places.
+    fn check_cloths(&self) -> Result<(), BodyError> {
+        for (number, object) in self.parts.objects.iter().enumerate() {
+            let Some(cloth) = &object.cloth else {
+                continue;
+            };
+            let n = cloth.n_particles();
+            let own = self.records.particles.iter().zip(&self.records.ids);
+            let own = own.skip(cloth.first as usize).zip(cloth.first..);
+            let found = own
+                .take_while(|((p, id), k)| p.object as usize == number && *id == k)
+                .count();
+            if found < n {
+                return Err(BodyError::StateLength {
+                    what: "particles of a cloth, in the order of its mesh",
+                    found,
+                    expected: n,
+                });
+            }
+        }
+        Ok(())
     }
 
     fn sort(&mut self) -> Result<(), MpmError> {
@@ -366,6 +390,7 @@ impl<T: Precision> CpuSubsteps<T> {
 impl<T: Precision> SubstepBackend for CpuSubsteps<T> {
     fn begin(&mut self, state: &BodyState) -> Result<(), BodyError> {
         self.records.read_again(&self.parts, state)?;
+        self.check_cloths()?;
         self.particles.clear();
         self.particles
             .extend(self.records.particles.iter().map(Particle::cast));
@@ -388,6 +413,11 @@ impl<T: Precision> SubstepBackend for CpuSubsteps<T> {
         let targets = [&control.position, &control.velocity, &control.effort];
         if targets.iter().any(|x| !x.is_empty()) {
             return Err(BodyError::Unsupported { what: "actuators" });
+        }
+        if input.substeps == 0 {
+            return Err(BodyError::Model(
+                "a time step needs at least one substep".into(),
+            ));
         }
         let settings = &self.parts.settings;
         let transfer = Transfer::new(T::of(settings.spacing), settings.gradient);
@@ -494,68 +524,6 @@ impl<T: Real> Particle<T> {
             object: self.object,
             index: self.index,
         }
-    }
-}
-
-/// Impulses between objects and obstacles.
-struct PairSums {
-    n_obstacles: usize,
-    sums: Vec<PairSum>,
-}
-
-#[derive(Clone, Copy)]
-struct PairSum {
-    impulse: Vector3<f64>,
-    /// Σ |γ| p and Σ |γ|.
-    moment: Vector3<f64>,
-    size: f64,
-    normal: Vector3<f64>,
-    signed_distance: f64,
-}
-
-impl PairSums {
-    fn new(n_objects: usize, n_obstacles: usize) -> Self {
-        let none = PairSum {
-            impulse: Vector3::zeros(),
-            moment: Vector3::zeros(),
-            size: 0.0,
-            normal: Vector3::zeros(),
-            signed_distance: f64::INFINITY,
-        };
-        Self {
-            n_obstacles,
-            sums: vec![none; n_objects * n_obstacles],
-        }
-    }
-
-    fn add(&mut self, problem: &ContactProblem) {
-        for (contact, state) in problem.contacts.iter().zip(&problem.states) {
-            let pair = contact.object as usize * self.n_obstacles + contact.obstacle as usize;
-            let sum = &mut self.sums[pair];
-            let size = state.impulse.norm();
-            sum.impulse += state.impulse;
-            sum.moment += contact.p_WC * size;
-            sum.size += size;
-            sum.normal += contact.normal * size;
-            sum.signed_distance = sum.signed_distance.min(contact.signed_distance);
-        }
-    }
-
-    fn write(&self, out: &mut Vec<PairImpulse>) {
-        out.clear();
-        let touching = self
-            .sums
-            .iter()
-            .enumerate()
-            .filter(|(_, sum)| sum.size > 0.0);
-        out.extend(touching.map(|(pair, sum)| PairImpulse {
-            object: (pair / self.n_obstacles) as u32,
-            obstacle: (pair % self.n_obstacles) as u32,
-            impulse_W: sum.impulse,
-            p_WC: sum.moment / sum.size,
-            normal_W: sum.normal.try_normalize(0.0).unwrap_or_else(Vector3::z),
-            signed_distance: sum.signed_distance,
-        }));
     }
 }
 

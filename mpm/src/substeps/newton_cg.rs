@@ -159,16 +159,7 @@ impl NewtonCg {
             self.tangents.push(g);
         }
         for (node, block) in problem.nodes.iter().zip(&mut self.blocks) {
-            for k in 0..3 {
-                if node.inverse_mass[k] > 0.0 {
-                    block[(k, k)] += 1.0 / node.inverse_mass[k];
-                } else {
-                    block.row_mut(k).fill(0.0);
-                    block.column_mut(k).fill(0.0);
-                    block[(k, k)] = 1.0;
-                }
-            }
-            *block = block.try_inverse()?;
+            *block = node.add_mass(*block).try_inverse()?;
         }
         let n = root.ncols();
         let mut schur = DMatrix::identity(n, n);

@@ -94,17 +94,7 @@ impl QuasiNewton {
         let nodes = problem.nodes.iter().zip(&self.blocks);
         let blocks = nodes.zip(&gradient.nodes).zip(&mut direction.nodes);
         for (((node, block), gradient), out) in blocks {
-            let mut block = *block;
-            for k in 0..3 {
-                if node.inverse_mass[k] > 0.0 {
-                    block[(k, k)] += 1.0 / node.inverse_mass[k];
-                } else {
-                    block.row_mut(k).fill(0.0);
-                    block.column_mut(k).fill(0.0);
-                    block[(k, k)] = 1.0;
-                }
-            }
-            *out = -(block.try_inverse()? * gradient);
+            *out = -(node.add_mass(*block).try_inverse()? * gradient);
         }
         let mut of_z = DMatrix::identity(root.ncols(), root.ncols());
         for (l, k) in of_links.iter().enumerate() {

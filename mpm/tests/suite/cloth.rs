@@ -201,6 +201,24 @@ fn free_cloth_keeps_its_momentum() {
 }
 
 #[test]
+fn a_state_without_a_particle_of_the_cloth_is_an_error() {
+    let (world, _) = drape(0.0);
+    let mut state = world.default_state();
+    let body = &mut state.bodies[0];
+    body.q.truncate(body.q.len() - 3);
+    body.v.truncate(body.v.len() - 3);
+    body.history.truncate(body.history.len() - 22);
+    let mut next = State::default();
+    let error = stepper(Precision::Double)
+        .step(&world, &state, 0.005, &mut next)
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("particles of a cloth"),
+        "{error}"
+    );
+}
+
+#[test]
 fn the_implicit_stepper_refuses_cloth_by_name() {
     let (world, _) = drape(0.0);
     let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));

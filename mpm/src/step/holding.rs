@@ -35,19 +35,26 @@ impl Parts {
             }
         }
     }
+
+    /// Checks that there are no held velocities, or three for each set.
+    pub(crate) fn check_held(&self, held: &[Option<f64>]) -> Result<(), BodyError> {
+        let expected = 3 * self.grips.len();
+        if held.is_empty() || held.len() == expected {
+            return Ok(());
+        }
+        Err(BodyError::StateLength {
+            what: "held velocities of material points (three for each set)",
+            found: held.len(),
+            expected,
+        })
+    }
 }
 
 impl MpmStep {
     /// Gives nodes that have more than half of their mass from a held set the velocity of the set.
     pub(super) fn hold_grips(&mut self, held: &[Option<f64>]) -> Result<(), BodyError> {
+        self.parts.check_held(held)?;
         let grips = &self.parts.grips;
-        if !held.is_empty() && held.len() != 3 * grips.len() {
-            return Err(BodyError::StateLength {
-                what: "held velocities of material points (three for each set)",
-                found: held.len(),
-                expected: 3 * grips.len(),
-            });
-        }
         let system = &mut self.system;
         for ((_, members), velocity) in grips.iter().zip(held.chunks_exact(3)) {
             if velocity.iter().all(Option::is_none) {

@@ -161,15 +161,8 @@ pub(super) fn held_sets(
     ids: &[u32],
     held: &[Option<f64>],
 ) -> Result<Vec<Held>, BodyError> {
-    let grips = &parts.grips;
-    if !held.is_empty() && held.len() != 3 * grips.len() {
-        return Err(BodyError::StateLength {
-            what: "held velocities of material points (three for each set)",
-            found: held.len(),
-            expected: 3 * grips.len(),
-        });
-    }
-    let sets = grips.iter().zip(held.chunks_exact(3));
+    parts.check_held(held)?;
+    let sets = parts.grips.iter().zip(held.chunks_exact(3));
     let moving = sets.filter(|(_, velocity)| velocity.iter().any(Option::is_some));
     let each = moving.map(|((_, members), velocity)| {
         let member = |id: &u32| members.binary_search(id).is_ok();

@@ -109,8 +109,8 @@ impl BodyStep for BeadStep {
         out: &mut Interpolation,
     ) -> Result<BasisIdx, BodyError> {
         let Primitive::Vertex(0) = p.primitive else {
-            let (point, places) = (p.primitive, "one vertex".into());
-            return Err(BodyError::NoSuchPoint { point, places });
+            let (point, available) = (p.primitive, "one vertex".into());
+            return Err(BodyError::NoSuchPoint { point, available });
         };
         out.set_weights([1.0]);
         Ok(BasisIdx(0))

@@ -36,7 +36,7 @@ impl BodyStep for Bead {
     fn dynamics(&self) -> &dyn Dynamics { &self.dynamics }
     fn interpolation(&self, p: &MaterialPoint, out: &mut Interpolation) -> Result<BasisIdx, BodyError> {
         out.set_weights([1.0]);
-        let missing = BodyError::NoSuchPoint { point: p.primitive, places: "one vertex".into() };
+        let missing = BodyError::NoSuchPoint { point: p.primitive, available: "one vertex".into() };
         (p.primitive == Primitive::Vertex(0)).then_some(BasisIdx(0)).ok_or(missing)
     }
     fn basis(&self, _: BasisIdx, _: &Point3<f64>, out: &mut Rows) { out.reset(3); out.identity(0, 0, 3); }

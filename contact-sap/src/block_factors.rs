@@ -1,12 +1,9 @@
 //! Cholesky factors of the diagonal blocks of every A, and the effective inertia of constraints by them.
 
-use nalgebra::Matrix6;
-
-use crate::constraint_set::{BasisId, ConstraintSet};
 use crate::dynamics::BlockDiagonal;
 use crate::error::SolveError;
-use crate::problem::{ParticipantIdx, Participants};
-use crate::rows::Entries;
+use crate::participant::{ParticipantIdx, Participants};
+use crate::rows::{BasisRows, Entries};
 use crate::small_cholesky::{self, cholesky_in_place, solve_lower};
 
 /// D = LLᵀ for the block diagonal D of A, participant by participant.
@@ -25,7 +22,6 @@ pub struct BlockFactors {
     gather: Vec<f64>,
     /// Rows of a basis that involve the current diagonal block.
     rows: Vec<usize>,
-    delassus: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +104,7 @@ impl BlockFactors {
                 }
                 Some((row, value)) => {
                     return Err(SolveError::NotFinite {
-                        place: format!("A of participant {participant}, row {row},"),
+                        location: format!("A of participant {participant}, row {row},"),
                         value,
                     });
                 }
@@ -154,12 +150,11 @@ impl BlockFactors {
     }
 
     /// M = B D⁻¹Bᵀ of a basis, r×r column-major in `out`: the inverse inertia of its coordinates.
-    pub fn delassus(&mut self, set: &ConstraintSet, basis: BasisId, out: &mut Vec<f64>) {
-        let record = &set.bases[basis.0];
-        let r = record.n_rows;
+    pub(crate) fn delassus(&mut self, basis: BasisRows<'_>, out: &mut Vec<f64>) {
+        let r = basis.n_rows;
         out.clear();
         out.resize(r * r, 0.0);
-        let blocks = &set.blocks[record.blocks.clone()];
+        let blocks = basis.blocks;
         let mut gather = std::mem::take(&mut self.gather);
         let mut rows = std::mem::take(&mut self.rows);
         for (k, (participant, block)) in blocks.iter().enumerate() {
@@ -196,7 +191,7 @@ impl BlockFactors {
                             Entries::Dense(from) => {
                                 for i in 0..b.n_rows {
                                     gather[(b.row + i) * size + column - start] +=
-                                        set.block_values[from + j * b.n_rows + i];
+                                        basis.values[from + j * b.n_rows + i];
                                 }
                                 rows.extend(b.row..b.row + b.n_rows);
                             }
@@ -225,18 +220,6 @@ impl BlockFactors {
         }
         self.gather = gather;
         self.rows = rows;
-    }
-
-    /// [`BlockFactors::delassus`] of a twist basis, six rows.
-    ///
-    /// # Panics
-    /// The basis does not have six rows.
-    pub fn twist_delassus(&mut self, set: &ConstraintSet, basis: BasisId) -> Matrix6<f64> {
-        let mut out = std::mem::take(&mut self.delassus);
-        self.delassus(set, basis, &mut out);
-        let matrix = Matrix6::from_column_slice(&out);
-        self.delassus = out;
-        matrix
     }
 
     /// First velocity, size and value offset of the diagonal block that contains `dof`.

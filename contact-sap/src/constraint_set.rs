@@ -6,8 +6,8 @@ use nalgebra::Vector3;
 
 use crate::block_factors::BlockFactors;
 use crate::law::{ContactLaw, RowLaw};
-use crate::problem::ParticipantIdx;
-use crate::rows::{Entries, RowBlock, Rows};
+use crate::participant::ParticipantIdx;
+use crate::rows::{BasisRows, Entries, RowBlock, Rows};
 
 /// Index of a contact, in the order of insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -186,18 +186,6 @@ impl ConstraintSet {
         self.rows.len()
     }
 
-    /// Number of bases.
-    #[must_use]
-    pub fn n_bases(&self) -> usize {
-        self.bases.len()
-    }
-
-    /// Law of a contact.
-    #[must_use]
-    pub fn contact_law(&self, contact: ContactIdx) -> &ContactLaw {
-        &self.contacts[contact.0].law
-    }
-
     /// Law of a contact, mutable: the next solve uses the change.
     pub fn contact_law_mut(&mut self, contact: ContactIdx) -> &mut ContactLaw {
         &mut self.contacts[contact.0].law
@@ -337,9 +325,16 @@ impl BasisBuilder<'_> {
         self.row(RowInterpolation::Dense(start), law, label)
     }
 
-    /// M = B D⁻¹Bᵀ of the rows added so far, r×r column-major: see [`BlockFactors::delassus`].
+    /// M = B D⁻¹Bᵀ of the rows added so far, r×r column-major: the inverse inertia of the basis' coordinates.
     pub fn delassus(&self, factors: &mut BlockFactors, out: &mut Vec<f64>) {
-        factors.delassus(self.set, self.id(), out);
+        let set = &self.set;
+        let record = &set.bases[self.id().0];
+        let basis = BasisRows {
+            n_rows: record.n_rows,
+            blocks: &set.blocks[record.blocks.clone()],
+            values: &set.block_values,
+        };
+        factors.delassus(basis, out);
     }
 
     fn record(&mut self) -> &mut BasisRecord {

@@ -1,7 +1,7 @@
 //! Errors of solvers and bodies.
 
 use crate::body::Primitive;
-use crate::problem::ParticipantIdx;
+use crate::participant::ParticipantIdx;
 
 /// An invalid problem, or a failed solve.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -9,11 +9,11 @@ use crate::problem::ParticipantIdx;
 pub enum SolveError {
     /// A number in the problem is NaN or infinite.
     #[error(
-        "{place} holds {value}, which is not a finite number; look for diverging controls, an explicit stiff spring or a bad initial state"
+        "{location} holds {value}, which is not a finite number; look for diverging controls, an explicit stiff spring or a bad initial state"
     )]
     NotFinite {
         /// Which quantity of which participant or constraint.
-        place: String,
+        location: String,
         /// The value.
         value: f64,
     },
@@ -132,10 +132,10 @@ pub enum BodyError {
         expected: usize,
     },
     /// A number in the state is NaN or infinite.
-    #[error("{place} is {value}; the step was not taken")]
+    #[error("{location} is {value}; the step was not taken")]
     NotFinite {
         /// Which quantity.
-        place: String,
+        location: String,
         /// The value.
         value: f64,
     },
@@ -146,12 +146,12 @@ pub enum BodyError {
         what: &'static str,
     },
     /// A material point that the body does not have.
-    #[error("{point:?} is not a point of this body, which has {places}")]
+    #[error("{point:?} is not a point of this body, which has {available}")]
     NoSuchPoint {
         /// The point.
         point: Primitive,
         /// The points that exist.
-        places: String,
+        available: String,
     },
     /// An error particular to one model, as text.
     #[error("{0}")]

@@ -15,7 +15,8 @@ use crate::line_search::LineSearch;
 use crate::newton::exact_hessian_solve;
 use crate::progress::{Progress, Rate};
 use crate::solver::StopCriteria;
-use crate::solver_kind::SolverKind;
+
+pub(crate) use dual::GAUSS_SEIDEL;
 
 /// Settings of [`GaussSeidel`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -41,8 +42,6 @@ pub(crate) struct GaussSeidelWorkspace {
     hessian: Hessian,
     dual: Dual,
 }
-
-const NAME: &str = SolverKind::GaussSeidel.name();
 
 impl IslandSolver for GaussSeidelSettings {
     type Workspace = GaussSeidelWorkspace;
@@ -99,6 +98,6 @@ impl IslandSolver for GaussSeidelSettings {
             hessian,
             ..
         } = workspace;
-        exact_hessian_solve(p, evaluation, hessian, NAME, velocity, x)
+        exact_hessian_solve(p, evaluation, hessian, GAUSS_SEIDEL, velocity, x)
     }
 }

@@ -8,7 +8,8 @@ use crate::constraint_set::ConstraintSet;
 use crate::dynamics::{Assembled, BlockDiagonal, Dynamics};
 use crate::error::SolveError;
 use crate::newton::ReducedBody;
-use crate::problem::{ContactProblem, ParticipantIdx};
+use crate::participant::ParticipantIdx;
+use crate::problem::ContactProblem;
 use crate::rows::Entries;
 use crate::solver::SolveMode;
 

@@ -10,7 +10,8 @@ use crate::block_factors::BlockFactors;
 use crate::error::SolveError;
 use crate::island::{Island, IslandProblem, Start};
 use crate::linear_algebra::LinearSystems;
-use crate::problem::{ContactProblem, ParticipantIdx};
+use crate::participant::ParticipantIdx;
+use crate::problem::ContactProblem;
 use crate::problem_checks::{check_constraints, check_problem};
 use crate::solver::{Solution, SolveMode, SolveReport, StageTimes, StopReason};
 
@@ -452,7 +453,7 @@ fn check_vector(
     match x.iter().position(|x| !x.is_finite()) {
         None => Ok(()),
         Some(i) => Err(SolveError::NotFinite {
-            place: format!("the {what}, entry {i},"),
+            location: format!("the {what}, entry {i},"),
             value: x[i],
         }),
     }

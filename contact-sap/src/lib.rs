@@ -32,7 +32,9 @@ mod linear_algebra;
 mod long_vectors;
 mod newton;
 mod newton_cg;
+mod participant;
 mod potential;
+mod preconditioner;
 mod problem;
 mod problem_checks;
 mod progress;
@@ -72,9 +74,11 @@ pub use law::{
 pub use line_search::LineSearch;
 pub use linear_algebra::{LinearAlgebra, LinearSystems};
 pub use newton::{Newton, NewtonSettings};
-pub use newton_cg::{NewtonCg, NewtonCgSettings, Preconditioner};
+pub use newton_cg::{NewtonCg, NewtonCgSettings};
+pub use participant::{ParticipantIdx, Participants};
 pub use potential::Potential;
-pub use problem::{ContactProblem, ParticipantIdx, Participants};
+pub use preconditioner::Preconditioner;
+pub use problem::ContactProblem;
 pub use quasi_newton::{Acceleration, QuasiNewton, QuasiNewtonSettings};
 pub use rows::{Interpolation, Rows};
 pub use solver::{

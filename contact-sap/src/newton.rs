@@ -22,11 +22,10 @@ use crate::newton::schur::Condensed;
 use crate::newton::subdomain::Subdomain;
 use crate::progress::{Progress, Rate};
 use crate::solver::{SolveMode, StopCriteria};
-use crate::solver_kind::SolverKind;
 
 pub(crate) use iteration::{Iterate, NewtonMethod};
 pub(crate) use schur::ReducedBody;
-pub(crate) use systems::{LinearSolver, exact_hessian_solve};
+pub(crate) use systems::{LinearSolver, NEWTON, exact_hessian_solve};
 
 /// Settings of [`Newton`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -65,8 +64,6 @@ pub(crate) struct NewtonWorkspace {
     reduced: Iterate,
     reduced_subdomain: Subdomain,
 }
-
-const NAME: &str = SolverKind::Newton.name();
 
 /// Islands with fewer participants have no subdomains.
 const MEMBERS_MIN: usize = 200;

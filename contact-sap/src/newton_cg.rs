@@ -1,12 +1,12 @@
 //! Newton's method with conjugate gradients, without assembly of H.
 
-use crate::block_hessian::BlockHessian;
 use crate::error::SolveError;
 use crate::friction_tangent::FrictionTangent;
 use crate::island::IslandProblem;
 use crate::islands::{IslandAnswer, IslandSolver, Islands, solver_by_islands};
 use crate::line_search::LineSearch;
 use crate::newton::{Iterate, LinearSolver, NewtonMethod};
+use crate::preconditioner::Preconditioner;
 use crate::solver::StopCriteria;
 
 /// Settings of [`NewtonCg`].
@@ -20,17 +20,6 @@ pub struct NewtonCgSettings {
     pub friction: FrictionTangent,
     /// The preconditioner of conjugate gradients.
     pub preconditioner: Preconditioner,
-}
-
-/// An approximation of H⁻¹.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Preconditioner {
-    /// The inverse of the diagonal blocks of H: includes contact, but no stiffness between blocks.
-    #[default]
-    BlockDiagonal,
-    /// The body's own [`Dynamics::precondition`](crate::Dynamics::precondition), which includes its stiffness but no contact.
-    /// Bodies without one have the diagonal blocks of H.
-    Body,
 }
 
 /// Inexact Newton method: H Δv = −∇ℓ by conjugate gradients, as accurately as the outer iteration requires.
@@ -78,28 +67,5 @@ impl IslandSolver for NewtonCgSettings {
         x: &mut [f64],
     ) -> Result<(), SolveError> {
         NewtonMethod::from(*self).hessian_solve(p, workspace, velocity, x)
-    }
-}
-
-impl Preconditioner {
-    /// z = M⁻¹r; `blocks` are the factored diagonal blocks of H.
-    pub(crate) fn apply(
-        self,
-        p: &IslandProblem<'_>,
-        blocks: &BlockHessian,
-        r: &[f64],
-        z: &mut [f64],
-    ) {
-        z.copy_from_slice(r);
-        match self {
-            Preconditioner::BlockDiagonal => blocks.solve(p, 0..p.island.n_dofs, z),
-            Preconditioner::Body => {
-                for member in &p.island.members {
-                    if !p.dynamics(member).precondition(&mut z[member.dofs()]) {
-                        blocks.solve(p, member.dofs(), z);
-                    }
-                }
-            }
-        }
     }
 }

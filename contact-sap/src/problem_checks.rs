@@ -4,7 +4,8 @@ use crate::block_factors::BlockFactors;
 use crate::constraint_set::{ConstraintSet, ContactInterpolation};
 use crate::dynamics::{Assembled, Dynamics};
 use crate::error::SolveError;
-use crate::problem::{ContactProblem, ParticipantIdx};
+use crate::participant::ParticipantIdx;
+use crate::problem::ContactProblem;
 use crate::rows::Entries;
 
 /// Checks every number of the problem; `factors` is scratch, and holds the factored diagonal blocks of A afterwards.
@@ -23,7 +24,7 @@ fn check_dynamics(participant: ParticipantIdx, dynamics: &dyn Dynamics) -> Resul
     for (i, b) in dynamics.right_hand_side().iter().enumerate() {
         if !b.is_finite() {
             return Err(SolveError::NotFinite {
-                place: format!("b of participant {participant}, row {i},"),
+                location: format!("b of participant {participant}, row {i},"),
                 value: *b,
             });
         }
@@ -77,7 +78,7 @@ fn check_dynamics(participant: ParticipantIdx, dynamics: &dyn Dynamics) -> Resul
 
 fn not_finite(participant: ParticipantIdx, row: usize, column: usize, value: f64) -> SolveError {
     SolveError::NotFinite {
-        place: format!("A of participant {participant}, row {row}, column {column},"),
+        location: format!("A of participant {participant}, row {row}, column {column},"),
         value,
     }
 }
@@ -126,7 +127,7 @@ pub(crate) fn check_constraints(problem: &ContactProblem<'_>) -> Result<(), Solv
     {
         None => Ok(()),
         Some(i) => Err(SolveError::NotFinite {
-            place: what(i),
+            location: what(i),
             value: values[i],
         }),
     };

@@ -217,7 +217,7 @@ fn not_finite_error(p: &IslandProblem<'_>, e: &Evaluation) -> SolveError {
             let gamma = &e.gamma[basis.first_contact + k];
             if let Some(value) = gamma.iter().find(|g| !g.is_finite()) {
                 return SolveError::NotFinite {
-                    place: format!("the impulse of contact {i}"),
+                    location: format!("the impulse of contact {i}"),
                     value: *value,
                 };
             }
@@ -226,14 +226,14 @@ fn not_finite_error(p: &IslandProblem<'_>, e: &Evaluation) -> SolveError {
             let value = e.sigma[basis.first_scalar + k];
             if !value.is_finite() {
                 return SolveError::NotFinite {
-                    place: format!("the impulse of scalar row {i}"),
+                    location: format!("the impulse of scalar row {i}"),
                     value,
                 };
             }
         }
     }
     SolveError::NotFinite {
-        place: format!(
+        location: format!(
             "the momentum of the island of participant {}",
             p.island.members.first().map_or(0, |m| m.participant.0)
         ),

@@ -14,7 +14,9 @@ use crate::newton::exact_hessian_solve;
 use crate::potential::Potential;
 use crate::progress::{Progress, Rate};
 use crate::solver::StopCriteria;
-use crate::solver_kind::SolverKind;
+
+/// Its name.
+pub(crate) const QUASI_NEWTON: &str = "quasi-newton";
 
 /// Settings of [`QuasiNewton`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -132,7 +134,6 @@ impl IslandSolver for QuasiNewtonSettings {
             hessian,
             ..
         } = workspace;
-        let name = SolverKind::QuasiNewton.name();
-        exact_hessian_solve(p, evaluation, hessian, name, velocity, x)
+        exact_hessian_solve(p, evaluation, hessian, QUASI_NEWTON, velocity, x)
     }
 }

@@ -6,6 +6,8 @@
 
 use nalgebra::Vector3;
 
+use crate::participant::ParticipantIdx;
+
 /// Rows of a basis that one participant contributes: u = B v + b, B by dense or identity blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
@@ -30,6 +32,14 @@ pub(crate) enum Entries {
     Identity,
     /// Column-major `n_rows`×`n_dofs` from this offset of `values`.
     Dense(usize),
+}
+
+/// B of a basis: the blocks of all its participants.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BasisRows<'a> {
+    pub(crate) n_rows: usize,
+    pub(crate) blocks: &'a [(ParticipantIdx, RowBlock)],
+    pub(crate) values: &'a [f64],
 }
 
 impl Rows {

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::gauss_seidel::{GaussSeidel, GaussSeidelSettings};
-use crate::newton::{Newton, NewtonSettings};
+use crate::gauss_seidel::{GAUSS_SEIDEL, GaussSeidel, GaussSeidelSettings};
+use crate::newton::{NEWTON, Newton, NewtonSettings};
 use crate::newton_cg::{NewtonCg, NewtonCgSettings};
-use crate::quasi_newton::{QuasiNewton, QuasiNewtonSettings};
+use crate::quasi_newton::{QUASI_NEWTON, QuasiNewton, QuasiNewtonSettings};
 use crate::solver::{ConvexContactSolver, StopCriteria};
 
 /// The solvers of this crate, for choosing one at run time.
@@ -45,10 +45,10 @@ impl SolverKind {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            SolverKind::Newton => "newton",
+            SolverKind::Newton => NEWTON,
             SolverKind::NewtonCg => "newton-cg",
-            SolverKind::QuasiNewton => "quasi-newton",
-            SolverKind::GaussSeidel => "gauss-seidel",
+            SolverKind::QuasiNewton => QUASI_NEWTON,
+            SolverKind::GaussSeidel => GAUSS_SEIDEL,
         }
     }
 

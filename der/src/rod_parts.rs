@@ -168,7 +168,7 @@ impl RodParts {
                     _ => format!("{what}, {}", self.node_name(i / 4)),
                 };
                 return Err(BodyError::NotFinite {
-                    place: entry,
+                    location: entry,
                     value: values[i],
                 });
             }

@@ -2,6 +2,7 @@
 
 mod loads;
 mod material_point;
+mod point_location;
 mod surface;
 
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use crate::rod::Rod;
 use crate::rod_parts::RodParts;
 use crate::strain::EdgeKinematics;
 
-use material_point::PointLocation;
+use point_location::PointLocation;
 pub(crate) use surface::write_surface;
 
 /// A step of a [`Rod`]: what [`DeformableModel::new_step`](pliant_contact_sap::DeformableModel::new_step) makes, with the

@@ -1,94 +1,21 @@
 //! A finite-element body: mesh, material and supports, checked once and then immutable.
 
 mod build;
-mod surface;
 
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
-use pliant_constitutive::{Lame, polar_rotation};
 use pliant_contact_sap::{
-    BodyError, BodyState, BodyStep, Control, DeformableModel, Energy, MaterialPoint, Primitive,
-    Surface,
+    BodyState, BodyStep, Control, DeformableModel, Energy, MaterialPoint, Surface,
 };
 use pliant_hydroelastic::mesh::{TetIdx, TetMesh};
 
-use crate::loads::ForceField;
-use crate::mass::{MassKind, add_consistent_product};
-use crate::material::{Lag, Linearity, Material};
-use crate::mesh_links::MeshLinks;
-use crate::part_material::{PartMaterial, PerElement};
+use crate::material::Material;
+use crate::parts::{Parts, vectors};
 use crate::region::Region;
-use crate::rest::{Kinematics, RestElement};
 use crate::step::FemStep;
 
 pub use build::FemBuilder;
-pub(crate) use surface::Skin;
-
-/// Rayleigh damping: the force −(αM + βK)v.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rayleigh {
-    /// α, 1/s: drag on all motion, including free flight.
-    pub mass: f64,
-    /// β, s: viscosity of the material. A vibration of angular frequency ω has the damping ratio βω/2.
-    pub stiffness: f64,
-}
-
-impl Default for Rayleigh {
-    fn default() -> Self {
-        Self {
-            mass: 0.0,       // no drag in free flight
-            stiffness: 0.01, // Han et al. (2023), section VII: silicone and rubber vibrate for a few periods
-        }
-    }
-}
-
-/// Treatment of rotation within a step by the linear corotated law. Other laws are invariant under rotation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Rotation {
-    /// The paper's model: the rest shape has the rotation at the start of the step. A rotation by θ per step increases the volume of an
-    /// element by about θ², independent of its stiffness.
-    Lagged,
-    /// The rest shape has the predicted rotation at the end of the step: the error of volume is below about 0.2 % up to θ = 0.4, that of
-    /// angular momentum as with [`Rotation::Lagged`]. Steps in which an element rotates by more than 0.014 rad need further solves with
-    /// a factor of A at rest, computed once. For backward Euler only.
-    #[default]
-    Followed,
-}
-
-/// Whether a step offers solvers an approximation of A⁻¹ ([`Dynamics::precondition`](pliant_contact_sap::Dynamics::precondition)).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Preconditioning {
-    /// None.
-    #[default]
-    None,
-    /// The inverse of A at rest, rotated with the body, factored once for each step length and set of held components. For
-    /// [`NewtonCg`](pliant_contact_sap::NewtonCg) with `Preconditioner::Body`. Effective at moderate strains and with few contacts, which
-    /// it does not include.
-    RestShape,
-}
-
-/// Compliance of an anchor.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum AnchorCompliance {
-    /// As stiff as the time step can resolve.
-    #[default]
-    NearRigid,
-    /// A spring at each vertex in each direction.
-    Spring {
-        /// N/m, positive.
-        stiffness: f64,
-        /// s, at least zero.
-        relaxation_time_s: f64,
-    },
-}
-
-/// A vertex held at its rest position by three constraints, whose forces are reported.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Anchor {
-    pub(crate) vertex: u32,
-    pub(crate) compliance: AnchorCompliance,
-}
 
 /// A body of linear tetrahedra.
 ///
@@ -103,34 +30,6 @@ pub(crate) struct Anchor {
 #[derive(Clone, Debug)]
 pub struct FemBody {
     pub(crate) parts: Arc<Parts>,
-}
-
-/// The immutable data of a body.
-#[derive(Debug)]
-pub(crate) struct Parts {
-    pub(crate) mesh: TetMesh,
-    pub(crate) materials: PerElement<PartMaterial>,
-    pub(crate) lames: PerElement<Lame>,
-    pub(crate) linearity: Linearity,
-    pub(crate) damping: Rayleigh,
-    pub(crate) rotation: Rotation,
-    pub(crate) preconditioning: Preconditioning,
-    pub(crate) mass_kind: MassKind,
-    pub(crate) kinematics: Kinematics,
-    pub(crate) rest: Vec<Vector3<f64>>,
-    pub(crate) elements: Vec<RestElement>,
-    pub(crate) links: MeshLinks,
-    /// Σ ρV/4, kg.
-    pub(crate) vertex_mass: Vec<f64>,
-    /// Σ V/4, m³.
-    pub(crate) vertex_volume: Vec<f64>,
-    pub(crate) element_mass: Vec<f64>,
-    pub(crate) fixed: Vec<[bool; 3]>,
-    pub(crate) anchors: Vec<Anchor>,
-    pub(crate) fields: Vec<Arc<dyn ForceField>>,
-    pub(crate) skin: Skin,
-    /// Longest side, m.
-    pub(crate) extent: f64,
 }
 
 impl FemBody {
@@ -242,122 +141,6 @@ impl FemBody {
     }
 }
 
-impl Parts {
-    /// Whether any element has a barrier against inversion.
-    pub(crate) fn has_barrier(&self) -> bool {
-        self.materials
-            .values()
-            .iter()
-            .any(PartMaterial::has_barrier)
-    }
-
-    /// kg.
-    pub(crate) fn mass(&self) -> f64 {
-        self.element_mass.iter().sum()
-    }
-
-    /// F of an element for vertex positions `q`.
-    #[inline]
-    pub(crate) fn deformation(&self, element: &RestElement, q: &[Vector3<f64>]) -> Matrix3<f64> {
-        element.gradient(q) + self.kinematics.out_of_plane()
-    }
-
-    /// The lagged state of an element at F that is not expected to rotate.
-    pub(crate) fn lag_of(&self, F: &Matrix3<f64>) -> Lag {
-        match self.linearity {
-            Linearity::Corotated => Lag {
-                rotation: polar_rotation(F),
-                ..Lag::default()
-            },
-            Linearity::Linear | Linearity::Nonlinear => Lag::default(),
-        }
-    }
-
-    /// y = M x, all vertices.
-    pub(crate) fn mass_product(&self, x: &[Vector3<f64>], y: &mut [Vector3<f64>]) {
-        match self.mass_kind {
-            MassKind::Lumped => {
-                for ((y, x), mass) in y.iter_mut().zip(x).zip(&self.vertex_mass) {
-                    *y = x * *mass;
-                }
-            }
-            MassKind::Consistent => {
-                y.fill(Vector3::zeros());
-                add_consistent_product(&self.elements, &self.element_mass, x, y);
-            }
-        }
-    }
-
-    /// Vertices of a material point with their weights.
-    ///
-    /// # Errors
-    /// [`BodyError::NoSuchPoint`].
-    pub(crate) fn stencil(&self, p: &MaterialPoint) -> Result<Stencil, BodyError> {
-        let vertex = match p.primitive {
-            Primitive::Vertex(i) => [i],
-            _ => [0],
-        };
-        let vertices: Option<&[u32]> = match p.primitive {
-            Primitive::Frame(_) => None,
-            Primitive::Vertex(i) => ((i as usize) < self.rest.len()).then_some(&vertex),
-            Primitive::Edge(i) => self.skin.edges.get(i as usize).map(|v| &v[..]),
-            Primitive::Triangle(i) => self.skin.triangles.get(i as usize).map(|v| &v[..]),
-            Primitive::Tetrahedron(i) => self.elements.get(i as usize).map(|e| &e.vertices[..]),
-        };
-        let vertices = vertices.ok_or_else(|| BodyError::NoSuchPoint {
-            point: p.primitive,
-            places: format!(
-                "no frames, {} vertices, {} edges, {} triangles, {} tetrahedra",
-                self.rest.len(),
-                self.skin.edges.len(),
-                self.skin.triangles.len(),
-                self.elements.len()
-            ),
-        })?;
-        let mut stencil = Stencil {
-            vertices: [0; 4],
-            weights: p.weights,
-            n: vertices.len(),
-        };
-        stencil.vertices[..vertices.len()].copy_from_slice(vertices);
-        if vertices.len() == 1 {
-            stencil.weights[0] = 1.0;
-        }
-        Ok(stencil)
-    }
-}
-
-/// A few vertices and their weights.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stencil {
-    vertices: [u32; 4],
-    weights: [f64; 4],
-    n: usize,
-}
-
-impl Stencil {
-    pub(crate) fn vertices(&self) -> &[u32] {
-        &self.vertices[..self.n]
-    }
-
-    pub(crate) fn weights(&self) -> &[f64] {
-        &self.weights[..self.n]
-    }
-
-    pub(crate) fn terms(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let vertices = self.vertices().iter().map(|v| *v as usize);
-        vertices.zip(self.weights().iter().copied())
-    }
-}
-
-/// Reads three numbers per vertex as vectors.
-pub(crate) fn vectors(values: &[f64]) -> Vec<Vector3<f64>> {
-    values
-        .chunks_exact(3)
-        .map(Vector3::from_column_slice)
-        .collect()
-}
-
 impl DeformableModel for FemBody {
     fn default_state(&self) -> BodyState {
         self.rigid_state(&Isometry3::identity(), &Vector3::zeros(), &Vector3::zeros())
@@ -369,7 +152,7 @@ impl DeformableModel for FemBody {
 
     fn surface(&self, state: &BodyState, out: &mut Surface) {
         let q = state.q.chunks_exact(3).map(Point3::from_slice);
-        self.parts.write_surface(q, out);
+        self.parts.skin.write(q, out);
     }
 
     fn energy(&self, state: &BodyState, gravity: &Vector3<f64>) -> Energy {

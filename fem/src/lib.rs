@@ -23,11 +23,13 @@ mod matrix;
 mod mesh_links;
 mod parallel;
 mod part_material;
+mod parts;
 mod region;
 mod rest;
+mod skin;
 mod step;
 
-pub use body::{AnchorCompliance, FemBody, FemBuilder, Preconditioning, Rayleigh, Rotation};
+pub use body::{FemBody, FemBuilder};
 pub use error::FemError;
 pub use loads::{ForceField, UniformForce};
 pub use mass::MassKind;
@@ -35,5 +37,6 @@ pub use material::{
     Lag, LawKind, Linear, LinearCorotated, Linearity, MATERIAL_PRESETS, Material, MaterialPreset,
     Principal, Tangent, material_preset,
 };
+pub use parts::{AnchorCompliance, Preconditioning, Rayleigh, Rotation};
 pub use region::{Axis, Elements, Region};
 pub use rest::Kinematics;

@@ -6,8 +6,6 @@
 mod assembly;
 mod blocks;
 
-use std::ops::Range;
-
 use pliant_contact_sap::{Assembled, BlockDiagonal, Dynamics};
 use rayon::prelude::*;
 use sprs::CsMatI;
@@ -15,21 +13,10 @@ use sprs::CsMatI;
 use crate::dofs::{DofMap, HELD};
 use crate::mesh_links::MeshLinks;
 
-use assembly::Assembly;
+use assembly::{Assembly, CHUNK, Column, PARALLEL_MIN};
+
+pub(crate) use assembly::MassPart;
 pub(crate) use blocks::{BlockTable, ElementBlocks, HookeBlocks};
-
-/// With fewer vertices one thread is faster than two.
-const PARALLEL_MIN: usize = 512;
-const CHUNK: usize = 64;
-
-/// The mass part of A.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum MassPart<'a> {
-    /// On the diagonal: scale · mass of each vertex, kg.
-    Lumped(f64, &'a [f64]),
-    /// scale · mass of each element, kg, as consistent mass.
-    Consistent(f64, &'a [f64]),
-}
 
 /// A and b.
 #[derive(Clone, Debug)]
@@ -42,30 +29,6 @@ pub(crate) struct System {
     sizes: Vec<usize>,
     whole: bool,
     pub(crate) right_hand_side: Vec<f64>,
-}
-
-/// The columns of one moving vertex.
-#[derive(Clone, Debug)]
-struct Column {
-    vertex: u32,
-    first_dof: usize,
-    /// Stored rows of each column.
-    length: usize,
-    /// First row of the vertex itself.
-    own_row: usize,
-    /// Axes in the solve.
-    free: [bool; 3],
-    incidences: Range<usize>,
-}
-
-impl Column {
-    fn n_free(&self) -> usize {
-        self.free.iter().filter(|free| **free).count()
-    }
-
-    fn n_values(&self) -> usize {
-        self.n_free() * self.length
-    }
 }
 
 impl Default for System {

@@ -17,6 +17,7 @@ mod elements;
 mod implicit;
 mod input;
 mod lagged_rotation;
+mod motion;
 mod outcome;
 
 use std::sync::Arc;
@@ -26,30 +27,26 @@ use pliant_contact_sap::{
     BasisIdx, Bilateral, BodyError, BodyReport, BodyState, BodyStep, ConstraintLabel, Dynamics,
     ExplicitStep, InternalConstraints, Interpolation, LaggedTerms, MaterialPoint, MomentumBalance,
     NonlinearBalance, PointForce, Primitive, Reactions, RowKind, RowLaw, Rows, StartLinearisation,
-    StepInput, SupportReaction, Surface, SurfaceMotion, TimeStep,
+    StepInput, SupportReaction, Surface, SurfaceMotion,
 };
 
-use crate::body::{AnchorCompliance, Parts};
-use crate::dofs::{DofMap, HELD};
+use crate::dofs::HELD;
 use crate::free_motion::FreeMotion;
 use crate::mass::MassKind;
 use crate::material::Linearity;
 use crate::matrix::System;
+use crate::parts::{AnchorCompliance, Parts};
 
-use elements::{Elasticity, ElementState};
+use elements::{Elasticity, ElementState, Scratch};
+use motion::Motion;
 
 /// Workspace of a step, reused from step to step.
 #[derive(Debug)]
 pub(crate) struct FemStep {
-    parts: Arc<Parts>,
-    time_step: TimeStep,
-    /// Positions and velocities of all vertices at the start; prescribed velocities have their prescribed values.
-    q: Vec<Vector3<f64>>,
-    v: Vec<Vector3<f64>>,
+    motion: Motion,
     /// Gravity, fields and loads on all vertices, N.
     external: Vec<Vector3<f64>>,
     held: Vec<[bool; 3]>,
-    dofs: DofMap,
     start: Vec<f64>,
     elements: ElementState,
     system: System,
@@ -61,25 +58,12 @@ pub(crate) struct FemStep {
     scratch: Scratch,
 }
 
-#[derive(Debug, Default)]
-struct Scratch {
-    velocity: Vec<Vector3<f64>>,
-    field: Vec<Vector3<f64>>,
-    residual: Vec<Vector3<f64>>,
-    nodal_forces: Vec<[Vector3<f64>; 3]>,
-    values: Vec<f64>,
-}
-
 impl FemStep {
     pub(crate) fn new(parts: Arc<Parts>) -> Self {
         Self {
-            parts,
-            time_step: TimeStep::default(),
-            q: Vec::new(),
-            v: Vec::new(),
+            motion: Motion::new(parts),
             external: Vec::new(),
             held: Vec::new(),
-            dofs: DofMap::default(),
             start: Vec::new(),
             elements: ElementState::default(),
             system: System::default(),
@@ -89,58 +73,31 @@ impl FemStep {
             scratch: Scratch::default(),
         }
     }
-
-    /// q at the end of the step of a vertex with velocity `v`.
-    fn end_position(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
-        self.q[vertex] + self.mean_velocity(vertex, v) * self.time_step.length_s
-    }
-
-    /// v^vq of a vertex with end velocity `v`.
-    fn mean_velocity(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
-        self.v[vertex].zip_map(v, |v0, v| self.time_step.mean_velocity(v0, v))
-    }
-
-    /// v^θ of a vertex with end velocity `v`.
-    fn force_velocity(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
-        self.v[vertex].zip_map(v, |v0, v| self.time_step.force_velocity(v0, v))
-    }
-
-    /// q^θ of a vertex with end velocity `v`.
-    fn force_position(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
-        self.q[vertex] + self.mean_velocity(vertex, v) * self.time_step.forces_s()
-    }
-
-    /// Velocities of all vertices, with `v` the free ones.
-    fn all_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
-        out.clone_from(&self.v);
-        self.dofs.scatter(v, out);
-    }
 }
 
 impl BodyStep for FemStep {
     fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
         self.check(state, input)?;
-        self.time_step = input.time_step;
+        self.motion.time_step = input.time_step;
         let fill = |out: &mut Vec<Vector3<f64>>, values: &[f64]| {
             out.clear();
             out.extend(values.chunks_exact(3).map(Vector3::from_column_slice));
         };
-        fill(&mut self.q, &state.q);
-        fill(&mut self.v, &state.v);
+        fill(&mut self.motion.q, &state.q);
+        fill(&mut self.motion.v, &state.v);
         self.hold(input);
-        if self.dofs.update(&self.held) {
-            self.system.lay_out(&self.parts.links, &self.dofs);
+        if self.motion.dofs.update(&self.held) {
+            self.system
+                .lay_out(&self.motion.parts.links, &self.motion.dofs);
             self.free_motion.forget_pattern();
         }
-        self.start.resize(self.dofs.n_dofs(), 0.0);
-        self.dofs.gather(&self.v, &mut self.start);
+        self.start.resize(self.motion.dofs.n_dofs(), 0.0);
+        self.motion.dofs.gather(&self.motion.v, &mut self.start);
         self.gather_external(input)?;
-        if self.parts.has_barrier() {
-            self.refuse_inverted(&self.q, "at the start of the step")?;
+        if self.motion.parts.has_barrier() {
+            self.refuse_inverted(&self.motion.q, "at the start of the step")?;
         }
-        let mut elements = std::mem::take(&mut self.elements);
-        elements.begin(self);
-        self.elements = elements;
+        self.elements.begin(&self.motion);
         Ok(())
     }
 
@@ -149,7 +106,7 @@ impl BodyStep for FemStep {
     }
 
     fn linearise(&mut self, v: &[f64]) -> Result<(), BodyError> {
-        match self.parts.linearity {
+        match self.motion.parts.linearity {
             Linearity::Nonlinear => self.linearise_at(v),
             Linearity::Linear | Linearity::Corotated => self.linearise_at_start(),
         }
@@ -165,11 +122,11 @@ impl BodyStep for FemStep {
         p: &MaterialPoint,
         out: &mut Interpolation,
     ) -> Result<BasisIdx, BodyError> {
-        let stencil = self.parts.stencil(p)?;
+        let stencil = self.motion.parts.stencil(p)?;
         out.set_weights(stencil.weights().iter().copied());
         // Vertices first, then edges, triangles, tetrahedra.
-        let skin = &self.parts.skin;
-        let edges = self.parts.rest.len() as u32;
+        let skin = &self.motion.parts.skin;
+        let edges = self.motion.parts.rest.len() as u32;
         let triangles = edges + skin.edges.len() as u32;
         let tetrahedra = triangles + skin.triangles.len() as u32;
         Ok(BasisIdx(match p.primitive {
@@ -181,8 +138,8 @@ impl BodyStep for FemStep {
     }
 
     fn basis(&self, basis: BasisIdx, _: &Point3<f64>, out: &mut Rows) {
-        let skin = &self.parts.skin;
-        let (n, n_edges) = (self.parts.rest.len(), skin.edges.len());
+        let skin = &self.motion.parts.skin;
+        let (n, n_edges) = (self.motion.parts.rest.len(), skin.edges.len());
         let n_triangles = skin.triangles.len();
         let i = basis.0 as usize;
         let vertex = [basis.0];
@@ -193,18 +150,18 @@ impl BodyStep for FemStep {
         } else if i < n + n_edges + n_triangles {
             &skin.triangles[i - n - n_edges]
         } else {
-            &self.parts.elements[i - n - n_edges - n_triangles].vertices
+            &self.motion.parts.elements[i - n - n_edges - n_triangles].vertices
         };
         out.reset(3 * vertices.len());
         for (k, &vertex) in vertices.iter().enumerate() {
-            let of = self.dofs.of(vertex);
+            let of = self.motion.dofs.of(vertex);
             if !of.contains(&HELD) {
                 out.identity(3 * k, of[0] as usize, 3);
                 continue;
             }
             for (axis, dof) in of.into_iter().enumerate() {
                 if dof == HELD {
-                    out.bias_mut()[3 * k + axis] = self.v[vertex as usize][axis];
+                    out.bias_mut()[3 * k + axis] = self.motion.v[vertex as usize][axis];
                 } else {
                     out.identity(3 * k + axis, dof as usize, 1);
                 }
@@ -213,20 +170,29 @@ impl BodyStep for FemStep {
     }
 
     fn constraints(&self, out: &mut InternalConstraints<'_>) {
-        for anchor in &self.parts.anchors {
+        for anchor in &self.motion.parts.anchors {
             let vertex = anchor.vertex as usize;
-            let displacement = self.q[vertex] - self.parts.rest[vertex];
-            for (axis, dof) in self.dofs.free(anchor.vertex) {
+            let displacement = self.motion.q[vertex] - self.motion.parts.rest[vertex];
+            for (axis, dof) in self.motion.dofs.free(anchor.vertex) {
                 let w = out.inverse_inertia(dof as usize);
                 let error = self
+                    .motion
                     .time_step
-                    .coasted(displacement[axis], self.v[vertex][axis]);
+                    .coasted(displacement[axis], self.motion.v[vertex][axis]);
                 let law = match anchor.compliance {
-                    AnchorCompliance::NearRigid => Bilateral::near_rigid(self.time_step, error, w),
+                    AnchorCompliance::NearRigid => {
+                        Bilateral::near_rigid(self.motion.time_step, error, w)
+                    }
                     AnchorCompliance::Spring {
                         stiffness,
                         relaxation_time_s,
-                    } => Bilateral::spring(self.time_step, error, stiffness, relaxation_time_s, w),
+                    } => Bilateral::spring(
+                        self.motion.time_step,
+                        error,
+                        stiffness,
+                        relaxation_time_s,
+                        w,
+                    ),
                 };
                 let label = ConstraintLabel {
                     kind: RowKind::Bilateral,
@@ -239,16 +205,18 @@ impl BodyStep for FemStep {
 
     fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         let mut velocities = Vec::new();
-        self.all_velocities(v, &mut velocities);
+        self.motion.all_velocities(v, &mut velocities);
         let vertices = velocities.iter().enumerate();
-        let positions: Vec<Vector3<f64>> = vertices.map(|(i, v)| self.end_position(i, v)).collect();
+        let positions: Vec<Vector3<f64>> = vertices
+            .map(|(i, v)| self.motion.end_position(i, v))
+            .collect();
         if let Some(vertex) = positions.iter().position(|p| !p.sum().is_finite()) {
             return Err(BodyError::NotFinite {
-                place: format!("vertex {vertex} at the end of the step"),
+                location: format!("vertex {vertex} at the end of the step"),
                 value: positions[vertex].sum(),
             });
         }
-        if self.parts.has_barrier() {
+        if self.motion.parts.has_barrier() {
             self.refuse_inverted(&positions, "by the step")?;
         }
         let warnings = self.warnings(&positions, &velocities);
@@ -263,7 +231,7 @@ impl BodyStep for FemStep {
     }
 
     fn as_start_linearisation(&mut self) -> Option<&mut dyn StartLinearisation> {
-        match self.parts.linearity {
+        match self.motion.parts.linearity {
             Linearity::Nonlinear => Some(self),
             Linearity::Linear | Linearity::Corotated => None,
         }
@@ -274,19 +242,19 @@ impl BodyStep for FemStep {
     }
 
     fn as_nonlinear(&self) -> Option<&dyn NonlinearBalance> {
-        let implicit = self.time_step.forces_s() > 0.0;
-        (self.parts.linearity == Linearity::Nonlinear && implicit).then_some(self)
+        let implicit = self.motion.time_step.forces_s() > 0.0;
+        (self.motion.parts.linearity == Linearity::Nonlinear && implicit).then_some(self)
     }
 
     fn as_lagged(&mut self) -> Option<&mut dyn LaggedTerms> {
-        match self.has_lagged_rotations() {
+        match self.motion.has_lagged_rotations() {
             true => Some(self),
             false => None,
         }
     }
 
     fn as_explicit(&self) -> Option<&dyn ExplicitStep> {
-        (self.parts.mass_kind == MassKind::Lumped).then_some(self)
+        (self.motion.parts.mass_kind == MassKind::Lumped).then_some(self)
     }
 
     fn as_reactions(&self) -> Option<&dyn Reactions> {
@@ -302,25 +270,25 @@ impl MomentumBalance for FemStep {
     fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
         let mut scratch = Scratch::default();
         let mut all = Vec::new();
-        self.all_velocities(v, &mut all);
+        self.motion.all_velocities(v, &mut all);
         self.momentum(&all, Elasticity::Exact, &mut scratch);
-        self.dofs.gather(&scratch.residual, out);
+        self.motion.dofs.gather(&scratch.residual, out);
         Ok(())
     }
 
     fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
-        let parts = &*self.parts;
+        let parts = &*self.motion.parts;
         let mut all = Vec::new();
-        self.all_velocities(v, &mut all);
+        self.motion.all_velocities(v, &mut all);
         let mut change = vec![Vector3::zeros(); all.len()];
-        self.dofs.scatter(x, &mut change);
+        self.motion.dofs.scatter(x, &mut change);
         let mut product = vec![Vector3::zeros(); all.len()];
         parts.mass_product(&change, &mut product);
-        let factor = self.mass_factor();
+        let factor = self.motion.mass_factor();
         product.iter_mut().for_each(|p| *p *= factor);
         self.elements
-            .add_tangent_product(self, &all, &change, &mut product);
-        self.dofs.gather(&product, y);
+            .add_tangent_product(&self.motion, &all, &change, &mut product);
+        self.motion.dofs.gather(&product, y);
         Ok(())
     }
 }
@@ -358,9 +326,9 @@ impl ExplicitStep for FemStep {
     fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
         // v0 − M⁻¹m(v0) with forces at the start: θ = 0.
         let mut scratch = Scratch::default();
-        self.elements.start_nodal_forces(self, &mut scratch);
-        let parts = &*self.parts;
-        let mut velocities = self.v.clone();
+        self.elements.start_nodal_forces(&self.motion, &mut scratch);
+        let parts = &*self.motion.parts;
+        let mut velocities = self.motion.v.clone();
         for (vertex, v) in velocities.iter_mut().enumerate() {
             let drag = *v * (parts.damping.mass * parts.vertex_mass[vertex]);
             let mut force = self.external[vertex] - drag;
@@ -369,9 +337,9 @@ impl ExplicitStep for FemStep {
                 let [a, b, c] = &scratch.nodal_forces[element];
                 force -= [-(a + b + c), *a, *b, *c][local];
             }
-            *v += force * (self.time_step.length_s / parts.vertex_mass[vertex]);
+            *v += force * (self.motion.time_step.length_s / parts.vertex_mass[vertex]);
         }
-        self.dofs.gather(&velocities, out);
+        self.motion.dofs.gather(&velocities, out);
         Ok(())
     }
 }
@@ -384,20 +352,20 @@ impl Reactions for FemStep {
         out: &mut Vec<SupportReaction>,
     ) {
         out.clear();
-        if !self.dofs.holds_any() {
+        if !self.motion.dofs.holds_any() {
             return;
         }
         // The supports exert m(v) − δt f with the external forces f.
         let mut scratch = Scratch::default();
         let mut all = Vec::new();
-        self.all_velocities(v, &mut all);
+        self.motion.all_velocities(v, &mut all);
         self.momentum(&all, self.elements.elasticity(), &mut scratch);
         let mut forces = scratch.residual;
         forces
             .iter_mut()
-            .for_each(|f| *f /= self.time_step.length_s);
+            .for_each(|f| *f /= self.motion.time_step.length_s);
         for load in external {
-            if let Ok(stencil) = self.parts.stencil(&load.point) {
+            if let Ok(stencil) = self.motion.parts.stencil(&load.point) {
                 for (vertex, weight) in stencil.terms() {
                     forces[vertex] -= load.force_W * weight;
                 }
@@ -411,7 +379,7 @@ impl Reactions for FemStep {
                 }
                 out.push(SupportReaction {
                     vertex,
-                    p_WV: self.q[vertex as usize].into(),
+                    p_WV: self.motion.q[vertex as usize].into(),
                     force_W,
                 });
             }
@@ -421,11 +389,11 @@ impl Reactions for FemStep {
 
 impl SurfaceMotion for FemStep {
     fn start_surface(&self, out: &mut Surface) {
-        let positions = self.q.iter().map(|p| Point3::from(*p));
-        self.parts.write_surface(positions, out);
+        let positions = self.motion.q.iter().map(|p| Point3::from(*p));
+        self.motion.parts.skin.write(positions, out);
     }
 
     fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
-        self.all_velocities(v, out);
+        self.motion.all_velocities(v, out);
     }
 }

@@ -115,7 +115,7 @@ impl MpmStep {
         if let Some(i) = self.right_hand_side.iter().position(|b| !b.is_finite()) {
             let position = self.system.node_position(i / 3);
             return Err(BodyError::NotFinite {
-                place: format!(
+                location: format!(
                     "impulse on the grid node at ({}, {}, {}) m",
                     position.x, position.y, position.z
                 ),

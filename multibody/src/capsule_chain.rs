@@ -11,6 +11,7 @@
 //! # Source
 //! Li and Chou 2025, section V, use such a chain for comparison.
 
+mod row;
 mod step;
 
 use std::sync::Arc;
@@ -23,8 +24,9 @@ use crate::error::MultibodyError;
 use crate::inertia::SpatialInertia;
 use crate::joint::{JointKind, PassiveForces, write_floating_position};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
-use crate::model::{LinkIdx, Model, Root};
+use crate::model::{Model, Root};
 use crate::rigid_tree::RigidTree;
+use row::Row;
 use step::ChainStep;
 
 /// The specification of a [`CapsuleChain`].
@@ -61,15 +63,6 @@ pub enum RestShape {
 pub struct CapsuleChain {
     tree: RigidTree,
     row: Arc<Row>,
-}
-
-/// The capsules and their links.
-#[derive(Debug)]
-struct Row {
-    links: Vec<LinkIdx>,
-    lengths: Vec<f64>,
-    radius: f64,
-    linear_density: f64,
 }
 
 impl CapsuleChain {
@@ -204,35 +197,6 @@ impl CapsuleChain {
     #[must_use]
     pub fn spring_energy(&self, state: &BodyState) -> f64 {
         self.tree.model().spring_energy(&state.q)
-    }
-}
-
-impl Row {
-    /// The link of a node, and the node's distance from its origin, m.
-    fn node_on_link(&self, node: usize) -> (LinkIdx, f64) {
-        match self.links.get(node) {
-            Some(link) => (*link, 0.0),
-            None => (self.links[node - 1], self.lengths[node - 1]),
-        }
-    }
-
-    fn write_nodes(&self, frames: &[Isometry3<f64>], out: &mut Vec<Point3<f64>>) {
-        out.extend((0..=self.lengths.len()).map(|node| {
-            let (link, along) = self.node_on_link(node);
-            frames[link.0] * Point3::new(0.0, 0.0, along)
-        }));
-    }
-
-    /// Adds vertices and edges to a surface that has the frames of all links.
-    fn complete(&self, surface: &mut Surface) {
-        let Surface {
-            frames, vertices, ..
-        } = surface;
-        self.write_nodes(frames, vertices);
-        surface.radii.resize(surface.vertices.len(), self.radius);
-        surface
-            .edges
-            .extend((0..self.lengths.len() as u32).map(|i| [i, i + 1]));
     }
 }
 

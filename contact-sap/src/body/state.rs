@@ -45,7 +45,7 @@ impl BodyState {
             }
             if let Some(i) = values.iter().position(|x| !x.is_finite()) {
                 return Err(BodyError::NotFinite {
-                    place: format!("{what}, entry {i}"),
+                    location: format!("{what}, entry {i}"),
                     value: values[i],
                 });
             }

@@ -1,6 +1,7 @@
 //! Is a body's step consistent: matrices, bases, surface, states, capabilities?
 
 mod balance;
+mod begin;
 mod capabilities;
 mod surface;
 
@@ -11,6 +12,7 @@ use crate::body::{BodyState, BodyStep, DeformableModel, StepInput, Surface};
 use crate::error::BodyError;
 use crate::time_step::{Integration, TimeStep};
 use balance::check_balance;
+use begin::{accepts, fingerprint, lasting};
 use capabilities::{check_explicit, check_lagged_terms, check_reactions};
 use surface::{check_points, check_refused_points, check_surface, check_surface_motion};
 
@@ -104,41 +106,6 @@ fn check_step(
     check_lagged_terms(step.as_mut(), &mut probe)
 }
 
-/// The same step, but of another length.
-fn lasting<'a>(input: &StepInput<'a>, length_s: f64) -> StepInput<'a> {
-    StepInput {
-        time_step: TimeStep {
-            length_s,
-            ..input.time_step
-        },
-        ..*input
-    }
-}
-
-/// Opens a step and linearises it.
-fn accepts(
-    step: &mut dyn BodyStep,
-    state: &BodyState,
-    input: &StepInput<'_>,
-) -> Result<(), Violation> {
-    let refused = |what: &str, e: BodyError| Violation(format!("{what} refuses the state: {e}"));
-    step.begin(state, input).map_err(|e| refused("begin", e))?;
-    let mut linearised_at = Vec::new();
-    step.linearise_start(&mut linearised_at)
-        .map_err(|e| refused("linearise_start", e))?;
-    let n = step.start_velocity().len();
-    let found = linearised_at.len();
-    promise(found == n, || {
-        format!("linearised at {found} velocities, the start velocity has {n}")
-    })?;
-    let finite = step.start_velocity().iter().all(|v| v.is_finite());
-    promise(finite, || "the start velocity is not finite".into())?;
-    let found = step.dynamics().n_dofs();
-    promise(found == n, || {
-        format!("the dynamics have {found} velocities, the start velocity has {n}")
-    })
-}
-
 fn check_refusals(
     model: &dyn DeformableModel,
     state: &BodyState,
@@ -158,18 +125,6 @@ fn check_refusals(
         promise(refused, || "begin takes a state with NaN in q".into())?;
     }
     Ok(())
-}
-
-/// Start velocities, b and a product with A.
-fn fingerprint(step: &dyn BodyStep) -> Vec<f64> {
-    let dynamics = step.dynamics();
-    let mut shown = step.start_velocity().to_vec();
-    shown.extend_from_slice(dynamics.right_hand_side());
-    let x = Probe::new(3).vector(dynamics.n_dofs());
-    let mut y = vec![0.0; x.len()];
-    dynamics.apply(&x, &mut y);
-    shown.extend(y);
-    shown
 }
 
 fn check_repeats(

@@ -156,7 +156,7 @@ impl MassSpringNet {
         }
         Err(BodyError::NoSuchPoint {
             point: p.primitive,
-            places: format!(
+            available: format!(
                 "{} vertices, {n_edges} edges, {n_triangles} triangles",
                 self.n_nodes()
             ),

@@ -8,7 +8,8 @@ use crate::law::{
     Bilateral, ContactLaw, ContactParameters, Dissipation, Lagged, Limit, PdActuator, PdCommand,
     PdGains, RowLaw, Sap, Similar,
 };
-use crate::problem::{ContactProblem, ParticipantIdx};
+use crate::participant::ParticipantIdx;
+use crate::problem::ContactProblem;
 use crate::rows::Rows;
 
 /// The contact models.

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use nalgebra::{Matrix1, Matrix3, Vector1, Vector3};
 
-use super::NAME;
 use super::local_solve::local_solve;
 use crate::dynamics::Assembled;
 use crate::error::SolveError;
@@ -12,6 +11,9 @@ use crate::evaluation::Evaluation;
 use crate::hessian::Hessian;
 use crate::island::{IslandBasis, IslandProblem, Member};
 use crate::small_cholesky::{self, cholesky_in_place};
+
+/// Name of the method.
+pub(crate) const GAUSS_SEIDEL: &str = "gauss-seidel";
 
 /// Impulses and their velocities A⁻¹(b + Jᵀγ).
 #[derive(Default)]
@@ -79,7 +81,7 @@ impl Dual {
         }
         if any_sparse {
             // The Hessian without aggregates is A.
-            Hessian::check(p, NAME)?;
+            Hessian::check(p, GAUSS_SEIDEL)?;
             hessian.begin(p);
             e.active.fill(false);
             hessian.assemble(p, e, 0.0);

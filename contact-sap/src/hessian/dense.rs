@@ -2,8 +2,8 @@
 
 use crate::dynamics::Assembled;
 use crate::evaluation::Evaluation;
-use crate::hessian::front::{backward, eliminate, forward};
-use crate::hessian::{BlockLocation, Congruence, FailedPivot};
+use crate::hessian::congruence::{BlockLocation, Congruence};
+use crate::hessian::front::{FailedPivot, backward, eliminate, forward};
 use crate::island::IslandProblem;
 
 /// n×n column-major; only the lower triangle is used.

@@ -9,6 +9,12 @@ use faer::{Accum, MatMut, MatRef, Par};
 use crate::hessian::Real;
 use strips::Strips;
 
+/// A pivot that was not positive, by velocity of the island.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FailedPivot {
+    pub(crate) dof: usize,
+}
+
 /// Fronts with at least this many pivots and rows below them are eliminated by blocks, with parallel matrix products. At this
 /// size blocks are as fast as strips on one thread.
 const BLOCKED_MIN: (usize, usize) = (64, 256);

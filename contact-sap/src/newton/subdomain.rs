@@ -262,7 +262,8 @@ mod tests {
     use crate::law::{ContactLaw, ContactParameters, Dissipation, Lagged};
     use crate::newton::Newton;
     use crate::newton_cg::NewtonCg;
-    use crate::problem::{ContactProblem, ParticipantIdx};
+    use crate::participant::ParticipantIdx;
+    use crate::problem::ContactProblem;
     use crate::rows::Rows;
     use crate::solver::{ConvexContactSolver, Solution, StopReason};
 

@@ -10,11 +10,13 @@ use crate::hessian::Hessian;
 use crate::island::IslandProblem;
 use crate::islands::IslandReport;
 use crate::linear_algebra::LinearAlgebra;
-use crate::newton::NAME;
 use crate::newton::hessian_products::{HessianProducts, Limits, is_usable};
 use crate::newton::mixed::Mixed;
-use crate::newton_cg::Preconditioner;
 use crate::potential::Potential;
+use crate::preconditioner::Preconditioner;
+
+/// Name of Newton's method.
+pub(crate) const NEWTON: &str = "newton";
 
 /// Factors of more multiplications are computed in single precision; smaller ones take less time than the rest of a Newton
 /// step.
@@ -45,7 +47,7 @@ impl LinearSolver {
     /// Rejects islands without an assembled A if factors are required.
     pub(super) fn check(self, p: &IslandProblem<'_>) -> Result<(), SolveError> {
         match self {
-            LinearSolver::Factored(_) => Hessian::check(p, NAME),
+            LinearSolver::Factored(_) => Hessian::check(p, NEWTON),
             LinearSolver::ConjugateGradients(_) => Ok(()),
         }
     }
@@ -251,7 +253,7 @@ impl Systems {
         x: &mut [f64],
     ) -> Result<(), SolveError> {
         let LinearSolver::ConjugateGradients(preconditioner) = solver else {
-            return exact_hessian_solve(p, e, &mut self.hessian, NAME, velocity, x);
+            return exact_hessian_solve(p, e, &mut self.hessian, NEWTON, velocity, x);
         };
         begin_plain_hessian(p, e, velocity);
         self.products.begin(p);

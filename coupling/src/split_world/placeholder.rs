@@ -51,7 +51,7 @@ impl BodyStep for Placeholder {
     ) -> Result<BasisIdx, BodyError> {
         Err(BodyError::NoSuchPoint {
             point: p.primitive,
-            places: "none".into(),
+            available: "none".into(),
         })
     }
 

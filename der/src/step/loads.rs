@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 use pliant_contact_sap::{BodyError, Load, StepInput};
 
 use super::RodStep;
-use super::material_point::PointLocation;
+use super::point_location::PointLocation;
 use super::surface::frame_axes;
 
 impl RodStep {
@@ -80,7 +80,7 @@ impl RodStep {
             if let Some(velocity) = *held {
                 if !velocity.is_finite() {
                     return Err(BodyError::NotFinite {
-                        place: format!("held velocity {i} of a rod"),
+                        location: format!("held velocity {i} of a rod"),
                         value: velocity,
                     });
                 }

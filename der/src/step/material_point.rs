@@ -4,22 +4,8 @@ use nalgebra::{Matrix3, SMatrix, Vector3};
 use pliant_contact_sap::{BasisIdx, BodyError, MaterialPoint, Primitive, Rows};
 
 use super::RodStep;
+use super::point_location::PointLocation;
 use crate::strain::EdgeKinematics;
-
-/// Location of a material point on the rod.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum PointLocation {
-    /// On an edge at a fraction of its length, with an offset r from the centreline, in world axes at the start of the step.
-    Edge {
-        edge: usize,
-        fraction: f64,
-        offset: Vector3<f64>,
-    },
-    /// A node.
-    Node(usize),
-    /// At an offset from a named frame, in its axes.
-    Frame { frame: usize, offset: Vector3<f64> },
-}
 
 impl RodStep {
     pub(super) fn locate(&self, p: &MaterialPoint) -> Result<PointLocation, BodyError> {
@@ -27,7 +13,7 @@ impl RodStep {
         let (first, n_segments) = (rod.first_node(), rod.n_segments());
         let no_such_point = || BodyError::NoSuchPoint {
             point: p.primitive,
-            places: format!(
+            available: format!(
                 "{} frames, {} vertices, {n_segments} edges",
                 rod.frames.len(),
                 rod.n_vertices()

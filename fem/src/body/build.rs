@@ -7,15 +7,17 @@ use pliant_hydroelastic::mesh::{
     FilePosition, LoadReport, Location, MeshError, Severity, TetIdx, TetMesh,
 };
 
-use super::{Anchor, AnchorCompliance, FemBody, Parts, Preconditioning, Rayleigh, Rotation, Skin};
+use super::FemBody;
 use crate::error::FemError;
 use crate::loads::ForceField;
 use crate::mass::{MassKind, lumped};
 use crate::material::Material;
 use crate::mesh_links::MeshLinks;
 use crate::part_material::{PartMaterial, PerElement};
+use crate::parts::{Anchor, AnchorCompliance, Parts, Preconditioning, Rayleigh, Rotation};
 use crate::region::{Axis, Elements, Region};
 use crate::rest::{Kinematics, RestElement};
+use crate::skin::Skin;
 
 /// Larger bodies that deform under their weight are probably given in millimetres, m.
 const USUAL_EXTENT_MAX: f64 = 20.0;

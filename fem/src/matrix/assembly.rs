@@ -1,10 +1,49 @@
 //! Assembly of A: each column of a vertex by one thread.
 
+use std::ops::Range;
+
 use nalgebra::Matrix3;
 
-use super::{CHUNK, Column, ElementBlocks, MassPart, PARALLEL_MIN};
+use super::blocks::ElementBlocks;
 use crate::dofs::{DofMap, HELD};
 use crate::mesh_links::MeshLinks;
+
+/// With fewer vertices one thread is faster than two.
+pub(super) const PARALLEL_MIN: usize = 512;
+pub(super) const CHUNK: usize = 64;
+
+/// The mass part of A.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MassPart<'a> {
+    /// On the diagonal: scale · mass of each vertex, kg.
+    Lumped(f64, &'a [f64]),
+    /// scale · mass of each element, kg, as consistent mass.
+    Consistent(f64, &'a [f64]),
+}
+
+/// The columns of one moving vertex.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) vertex: u32,
+    pub(super) first_dof: usize,
+    /// Stored rows of each column.
+    pub(super) length: usize,
+    /// First row of the vertex itself.
+    pub(super) own_row: usize,
+    /// Axes in the solve.
+    pub(super) free: [bool; 3],
+    pub(super) incidences: Range<usize>,
+}
+
+impl Column {
+    pub(super) fn n_free(&self) -> usize {
+        self.free.iter().filter(|free| **free).count()
+    }
+
+    pub(super) fn n_values(&self) -> usize {
+        self.n_free() * self.length
+    }
+}
 
 /// The input of every thread.
 pub(super) struct Assembly<'a, S> {

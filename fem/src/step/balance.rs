@@ -3,31 +3,13 @@
 use nalgebra::Vector3;
 use pliant_contact_sap::{Assembled, BlockDiagonal, BodyError, Dynamics};
 
-use super::elements::Elasticity;
-use super::{FemStep, Scratch};
-use crate::body::Preconditioning;
-use crate::mass::MassKind;
+use super::FemStep;
+use super::elements::{Elasticity, Scratch};
 use crate::material::Linearity;
-use crate::matrix::MassPart;
 use crate::parallel;
+use crate::parts::Preconditioning;
 
 impl FemStep {
-    /// θδt(θ_vq δt + β), the factor of K in A.
-    pub(super) fn stiffness_factor(&self) -> f64 {
-        self.time_step.forces_s() * (self.time_step.positions_s() + self.parts.damping.stiffness)
-    }
-
-    /// Its elastic and viscous parts.
-    pub(super) fn stiffness_factors(&self) -> [f64; 2] {
-        let parts = [self.time_step.positions_s(), self.parts.damping.stiffness];
-        parts.map(|part| self.time_step.forces_s() * part)
-    }
-
-    /// 1 + αθδt, the factor of M in A.
-    pub(super) fn mass_factor(&self) -> f64 {
-        1.0 + self.parts.damping.mass * self.time_step.forces_s()
-    }
-
     /// m(v) of all vertices for velocities `v` of all vertices.
     pub(super) fn momentum(
         &self,
@@ -35,10 +17,11 @@ impl FemStep {
         elasticity: Elasticity,
         scratch: &mut Scratch,
     ) {
-        let parts = &*self.parts;
-        let dt = self.time_step.length_s;
+        let parts = &*self.motion.parts;
+        let dt = self.motion.time_step.length_s;
         let alpha = parts.damping.mass;
-        self.elements.nodal_forces(self, v, elasticity, scratch);
+        self.elements
+            .nodal_forces(&self.motion, v, elasticity, scratch);
         let Scratch {
             field,
             residual,
@@ -47,7 +30,7 @@ impl FemStep {
         } = scratch;
         // M(v − v0 + δtα v^θ).
         let change = v.iter().enumerate().map(|(vertex, v)| {
-            (v - self.v[vertex]) + self.force_velocity(vertex, v) * (dt * alpha)
+            (v - self.motion.v[vertex]) + self.motion.force_velocity(vertex, v) * (dt * alpha)
         });
         field.clear();
         field.extend(change);
@@ -76,19 +59,19 @@ impl FemStep {
     /// changes of velocity.
     pub(super) fn write_right_hand_side(&mut self) {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let quadratic = self.parts.linearity != Linearity::Nonlinear;
+        let quadratic = self.motion.parts.linearity != Linearity::Nonlinear;
         let mut v = std::mem::take(&mut scratch.velocity);
-        v.clone_from(&self.v);
+        v.clone_from(&self.motion.v);
         let mut b = std::mem::take(&mut self.system.right_hand_side);
         scratch.values.clear();
-        scratch.values.resize(self.dofs.n_dofs(), 0.0);
+        scratch.values.resize(self.motion.dofs.n_dofs(), 0.0);
         if quadratic {
-            self.dofs.scatter(&scratch.values, &mut v);
+            self.motion.dofs.scatter(&scratch.values, &mut v);
         } else {
             self.system.apply(&self.start, &mut scratch.values);
         }
         self.momentum(&v, Elasticity::Extrapolated, &mut scratch);
-        self.dofs.gather(&scratch.residual, &mut b);
+        self.motion.dofs.gather(&scratch.residual, &mut b);
         for (b, av) in b.iter_mut().zip(&scratch.values) {
             *b = av - *b;
         }
@@ -97,21 +80,10 @@ impl FemStep {
         self.scratch = scratch;
     }
 
-    /// The mass part of A.
-    pub(super) fn mass_part(&self) -> MassPart<'_> {
-        let factor = self.mass_factor();
-        match self.parts.mass_kind {
-            MassKind::Lumped => MassPart::Lumped(factor, &self.parts.vertex_mass),
-            MassKind::Consistent => MassPart::Consistent(factor, &self.parts.element_mass),
-        }
-    }
-
     /// A and b with stiffness, stress and rotations of `begin`.
     pub(super) fn linearise_at_start(&mut self) {
         if self.elements.corrected {
-            let mut elements = std::mem::take(&mut self.elements);
-            elements.predict_targets(self);
-            self.elements = elements;
+            self.elements.predict_targets(&self.motion);
         }
         self.assemble();
         self.write_right_hand_side();
@@ -119,7 +91,7 @@ impl FemStep {
 
     /// A factor of A at rest, and the rotation to apply it in.
     pub(super) fn prepare_preconditioner(&mut self) -> Result<(), BodyError> {
-        if self.parts.preconditioning == Preconditioning::RestShape {
+        if self.motion.parts.preconditioning == Preconditioning::RestShape {
             self.provide_rest_factor()?;
             self.mean_rotation = self.find_mean_rotation();
         }
@@ -127,11 +99,7 @@ impl FemStep {
     }
 
     pub(super) fn assemble(&mut self) {
-        let mut system = std::mem::take(&mut self.system);
-        let mut elements = std::mem::take(&mut self.elements);
-        elements.assemble(self, &mut system);
-        self.elements = elements;
-        self.system = system;
+        self.elements.assemble(&self.motion, &mut self.system);
     }
 }
 
@@ -154,7 +122,7 @@ impl Dynamics for FemStep {
 
     fn precondition(&self, x: &mut [f64]) -> bool {
         // Only if requested: a factor of an earlier step must have no influence on this one.
-        match self.parts.preconditioning {
+        match self.motion.parts.preconditioning {
             Preconditioning::None => false,
             Preconditioning::RestShape => self
                 .free_motion

@@ -3,7 +3,7 @@
 use nalgebra::{Matrix3, Vector3};
 use pliant_constitutive::{corotated_stretch, polar_rotation};
 
-use super::{FemStep, Scratch};
+use super::motion::Motion;
 use crate::material::{Lag, Linearity, Tangent};
 use crate::matrix::{BlockTable, HookeBlocks, System};
 use crate::parallel;
@@ -16,6 +16,16 @@ pub(super) enum Elasticity {
     Exact,
     /// By stress and tangent at the start: F at the end of a fast motion may be far outside the range of the law.
     Extrapolated,
+}
+
+/// Memory of an evaluation.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    pub(super) velocity: Vec<Vector3<f64>>,
+    pub(super) field: Vec<Vector3<f64>>,
+    pub(super) residual: Vec<Vector3<f64>>,
+    pub(super) nodal_forces: Vec<[Vector3<f64>; 3]>,
+    pub(super) values: Vec<f64>,
 }
 
 /// Arrays over elements, reused from step to step.
@@ -43,10 +53,10 @@ pub(super) struct ElementState {
 
 impl ElementState {
     /// Computes R₀ and the tangents of K at the start of a step.
-    pub(super) fn begin(&mut self, step: &FemStep) {
-        let parts = &*step.parts;
+    pub(super) fn begin(&mut self, motion: &Motion) {
+        let parts = &*motion.parts;
         let n = parts.elements.len();
-        let deformation = |e: usize| parts.deformation(&parts.elements[e], &step.q);
+        let deformation = |e: usize| parts.deformation(&parts.elements[e], &motion.q);
         match parts.linearity {
             Linearity::Corotated => {
                 self.rotations.resize(n, Matrix3::identity());
@@ -68,7 +78,7 @@ impl ElementState {
                 parallel::fill(&mut self.convex, |e| tangents[e].clone().semidefinite());
             }
         }
-        self.predict_targets(step);
+        self.predict_targets(motion);
     }
 
     pub(super) fn rotation(&self, element: usize) -> Matrix3<f64> {
@@ -79,10 +89,10 @@ impl ElementState {
     }
 
     /// Evaluates the elastic tangents of A at F^θ of velocities `v` of all vertices; those of viscosity stay at the start.
-    pub(super) fn linearise_at(&mut self, step: &FemStep, v: &[Vector3<f64>]) {
-        let parts = &*step.parts;
+    pub(super) fn linearise_at(&mut self, motion: &Motion, v: &[Vector3<f64>]) {
+        let parts = &*motion.parts;
         let positions: Vec<Vector3<f64>> = (0..v.len())
-            .map(|i| step.force_position(i, &v[i]))
+            .map(|i| motion.force_position(i, &v[i]))
             .collect();
         self.relinearised.clone_from(&self.convex);
         parallel::fill(&mut self.relinearised, |e| {
@@ -106,10 +116,10 @@ impl ElementState {
     }
 
     /// Σ V Ψ(F) for positions `q`, J; infinite if an element of a barrier law is inverted.
-    pub(super) fn elastic_energy(&self, step: &FemStep, q: &[Vector3<f64>]) -> f64 {
-        self.sum(step, |e, element| {
-            let F = step.parts.deformation(element, q);
-            let part = step.parts.materials.at(e);
+    pub(super) fn elastic_energy(&self, motion: &Motion, q: &[Vector3<f64>]) -> f64 {
+        self.sum(motion, |e, element| {
+            let F = motion.parts.deformation(element, q);
+            let part = motion.parts.materials.at(e);
             if part.has_barrier() && F.determinant() <= 0.0 {
                 return f64::INFINITY;
             }
@@ -118,31 +128,31 @@ impl ElementState {
     }
 
     /// ½ẋᵀKẋ with K of the start, for velocities `v` of all vertices, W.
-    pub(super) fn viscous_power(&self, step: &FemStep, v: &[Vector3<f64>]) -> f64 {
-        self.sum(step, |e, element| {
+    pub(super) fn viscous_power(&self, motion: &Motion, v: &[Vector3<f64>]) -> f64 {
+        self.sum(motion, |e, element| {
             let rate = element.gradient(v);
             0.5 * rate.dot(&self.convex[e].apply(&rate)) * element.volume
         })
     }
 
     /// The sum over all elements, in their order.
-    fn sum(&self, step: &FemStep, each: impl Fn(usize, &RestElement) -> f64 + Sync) -> f64 {
-        let elements = &step.parts.elements;
+    fn sum(&self, motion: &Motion, each: impl Fn(usize, &RestElement) -> f64 + Sync) -> f64 {
+        let elements = &motion.parts.elements;
         let mut values = vec![0.0; elements.len()];
         parallel::fill(&mut values, |e| each(e, &elements[e]));
         values.iter().sum()
     }
 
     /// Assembles A of the step.
-    pub(super) fn assemble(&mut self, step: &FemStep, system: &mut System) {
-        let (parts, dofs) = (&*step.parts, &step.dofs);
-        let factor = step.stiffness_factor();
-        let mass = step.mass_part();
+    pub(super) fn assemble(&mut self, motion: &Motion, system: &mut System) {
+        let (parts, dofs) = (&*motion.parts, &motion.dofs);
+        let factor = motion.stiffness_factor();
+        let mass = motion.mass_part();
         let n = parts.elements.len();
         if parts.linearity == Linearity::Nonlinear {
             self.blocks.resize(n, [Matrix3::zeros(); 10]);
             let (convex, relinearised) = (&self.convex, &self.relinearised);
-            let [elastic, viscous] = step.stiffness_factors();
+            let [elastic, viscous] = motion.stiffness_factors();
             parallel::fill(&mut self.blocks, |e| {
                 let element = &parts.elements[e];
                 let g = element.all_gradients();
@@ -184,32 +194,32 @@ impl ElementState {
     /// V(P(F^θ) + βK:Ḟ^θ)∇N of vertices 1 to 3 of every element, for velocities `v` of all vertices, N.
     pub(super) fn nodal_forces(
         &self,
-        step: &FemStep,
+        motion: &Motion,
         v: &[Vector3<f64>],
         elasticity: Elasticity,
         scratch: &mut Scratch,
     ) {
-        let position = |i: usize| step.force_position(i, &v[i]);
-        let rate = |i: usize| step.force_velocity(i, &v[i]);
-        self.write_nodal_forces(step, position, rate, elasticity, scratch);
+        let position = |i: usize| motion.force_position(i, &v[i]);
+        let rate = |i: usize| motion.force_velocity(i, &v[i]);
+        self.write_nodal_forces(motion, position, rate, elasticity, scratch);
     }
 
     /// The same at the start of the step.
-    pub(super) fn start_nodal_forces(&self, step: &FemStep, scratch: &mut Scratch) {
-        let (position, rate) = (|i: usize| step.q[i], |i: usize| step.v[i]);
-        self.write_nodal_forces(step, position, rate, Elasticity::Exact, scratch);
+    pub(super) fn start_nodal_forces(&self, motion: &Motion, scratch: &mut Scratch) {
+        let (position, rate) = (|i: usize| motion.q[i], |i: usize| motion.v[i]);
+        self.write_nodal_forces(motion, position, rate, Elasticity::Exact, scratch);
     }
 
     fn write_nodal_forces(
         &self,
-        step: &FemStep,
+        motion: &Motion,
         position: impl Fn(usize) -> Vector3<f64>,
         rate: impl Fn(usize) -> Vector3<f64>,
         elasticity: Elasticity,
         scratch: &mut Scratch,
     ) {
-        let parts = &*step.parts;
-        let n = step.q.len();
+        let parts = &*motion.parts;
+        let n = motion.q.len();
         let beta = parts.damping.stiffness;
         let Scratch {
             field,
@@ -230,7 +240,7 @@ impl ElementState {
                 let mut stress = match elasticity {
                     Elasticity::Exact => elastic(&end),
                     Elasticity::Extrapolated => {
-                        let start = parts.deformation(element, &step.q);
+                        let start = parts.deformation(element, &motion.q);
                         elastic(&start) + self.tangents[e].apply(&(end - start))
                     }
                 };
@@ -244,7 +254,7 @@ impl ElementState {
         // Elastic and viscous stress are linear in one field: y = x + βẋ.
         field.extend((0..n).map(|i| position(i) + rate(i) * beta));
         let field = &*field;
-        let viscous_target = self.viscous_target(step);
+        let viscous_target = self.viscous_target(motion);
         parallel::fill(nodal_forces, |e| {
             let element = &parts.elements[e];
             let rotation = self.rotation(e);
@@ -262,22 +272,22 @@ impl ElementState {
     }
 
     /// β/δt. Damping must not resist rotation, whose chord has the strain rate (T − I)/δt.
-    fn viscous_target(&self, step: &FemStep) -> f64 {
-        step.parts.damping.stiffness / step.time_step.length_s
+    fn viscous_target(&self, motion: &Motion) -> f64 {
+        motion.parts.damping.stiffness / motion.time_step.length_s
     }
 
     /// y += θδt(θ_vq δt ∂P/∂F + βK) x, all vertices.
     pub(super) fn add_tangent_product(
         &self,
-        step: &FemStep,
+        motion: &Motion,
         v: &[Vector3<f64>],
         x: &[Vector3<f64>],
         y: &mut [Vector3<f64>],
     ) {
-        let parts = &*step.parts;
+        let parts = &*motion.parts;
         let beta = parts.damping.stiffness;
-        let (forces_s, positions_s) = (step.time_step.forces_s(), step.time_step.positions_s());
-        let ends = |i: usize| step.force_position(i, &v[i]);
+        let (forces_s, positions_s) = (motion.time_step.forces_s(), motion.time_step.positions_s());
+        let ends = |i: usize| motion.force_position(i, &v[i]);
         let positions: Vec<Vector3<f64>> = (0..v.len()).map(ends).collect();
         for (e, element) in parts.elements.iter().enumerate() {
             let dF = element.gradient(x);
@@ -290,7 +300,7 @@ impl ElementState {
             } else {
                 let rotation = self.rotation(e);
                 let lame = *parts.lames.at(e);
-                Tangent::Hooke { rotation, lame }.apply(&dF) * step.stiffness_factor()
+                Tangent::Hooke { rotation, lame }.apply(&dF) * motion.stiffness_factor()
             };
             add_nodal_forces(element, &stress, y);
         }

@@ -7,7 +7,7 @@ use super::FemStep;
 
 impl FemStep {
     pub(super) fn check(&self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
-        let expected = 3 * self.parts.rest.len();
+        let expected = 3 * self.motion.parts.rest.len();
         for (what, values) in [
             ("q of a finite-element body", &state.q),
             ("v of a finite-element body", &state.v),
@@ -21,7 +21,7 @@ impl FemStep {
             }
             if let Some(i) = values.iter().position(|x| !x.is_finite()) {
                 return Err(BodyError::NotFinite {
-                    place: format!("{what}, vertex {}, axis {}", i / 3, ["x", "y", "z"][i % 3]),
+                    location: format!("{what}, vertex {}, axis {}", i / 3, ["x", "y", "z"][i % 3]),
                     value: values[i],
                 });
             }
@@ -67,8 +67,8 @@ impl FemStep {
 
     /// Sets the held components and their velocities.
     pub(super) fn hold(&mut self, input: &StepInput<'_>) {
-        self.held.clone_from(&self.parts.fixed);
-        for (held, v) in self.held.iter().zip(&mut self.v) {
+        self.held.clone_from(&self.motion.parts.fixed);
+        for (held, v) in self.held.iter().zip(&mut self.motion.v) {
             for k in 0..3 {
                 if held[k] {
                     v[k] = 0.0;
@@ -77,24 +77,24 @@ impl FemStep {
         }
         for (i, velocity) in input.control.held.iter().enumerate() {
             let (vertex, k) = (i / 3, i % 3);
-            if let (Some(velocity), false) = (velocity, self.parts.fixed[vertex][k]) {
+            if let (Some(velocity), false) = (velocity, self.motion.parts.fixed[vertex][k]) {
                 self.held[vertex][k] = true;
-                self.v[vertex][k] = *velocity;
+                self.motion.v[vertex][k] = *velocity;
             }
         }
     }
 
     pub(super) fn gather_external(&mut self, input: &StepInput<'_>) -> Result<(), BodyError> {
-        let parts = &*self.parts;
+        let parts = &*self.motion.parts;
         self.external.clear();
         let weights = parts.vertex_mass.iter().map(|mass| input.gravity * *mass);
         self.external.extend(weights);
         for field in &parts.fields {
             for (vertex, force) in self.external.iter_mut().enumerate() {
-                let density = field.force_density(&Point3::from(self.q[vertex]));
+                let density = field.force_density(&Point3::from(self.motion.q[vertex]));
                 if let Some(value) = density.iter().find(|x| !x.is_finite()) {
                     return Err(BodyError::NotFinite {
-                        place: format!("force field at vertex {vertex}"),
+                        location: format!("force field at vertex {vertex}"),
                         value: *value,
                     });
                 }

@@ -12,15 +12,15 @@ use std::f64::consts::SQRT_2;
 
 use nalgebra::{Matrix3, Vector3};
 use pliant_constitutive::{axial_vector, polar_rotation, rest_stretch};
-use pliant_contact_sap::{BodyError, Dynamics, Integration};
+use pliant_contact_sap::{BodyError, Dynamics};
 
 use super::FemStep;
 use super::elements::ElementState;
-use crate::body::{Preconditioning, Rotation};
+use super::motion::Motion;
 use crate::free_motion::{Accuracy, Precision, RestKey};
-use crate::material::Linearity;
 use crate::matrix::{HookeBlocks, System};
 use crate::parallel;
+use crate::parts::Preconditioning;
 
 /// Rotations up to this (rad) in a step change T by less than 1e-4 and need no correction.
 const ROTATION_CORRECTED: f64 = 0.014;
@@ -39,15 +39,15 @@ pub(super) const ROTATION_WARNED: f64 = 0.6;
 
 impl ElementState {
     /// Predicts T: every element repeats its rotation of the last step.
-    pub(super) fn predict_targets(&mut self, step: &FemStep) {
-        let parts = &*step.parts;
+    pub(super) fn predict_targets(&mut self, motion: &Motion) {
+        let parts = &*motion.parts;
         self.predicted_rotation = 0.0;
         self.corrected = false;
-        if !step.has_lagged_rotations() {
+        if !motion.has_lagged_rotations() {
             self.targets.clear();
             return;
         }
-        self.predicted_rotation = self.largest_rotation(step, &step.v);
+        self.predicted_rotation = self.largest_rotation(motion, &motion.v);
         if self.predicted_rotation < ROTATION_NONE {
             self.targets.clear();
             return;
@@ -57,7 +57,7 @@ impl ElementState {
         parallel::fill(&mut targets, |e| {
             let element = &parts.elements[e];
             let rotation = &self.rotations[e];
-            let change = element.gradient(&step.v) * step.time_step.length_s;
+            let change = element.gradient(&motion.v) * motion.time_step.length_s;
             let sine = axial_vector(&(rotation.transpose() * change));
             if sine.norm_squared() < ROTATION_SMALL * ROTATION_SMALL {
                 // cos θ ≈ 1 − θ²/2.
@@ -65,25 +65,25 @@ impl ElementState {
                 return Matrix3::identity()
                     + 0.5 * (across - Matrix3::from_diagonal_element(sine.norm_squared()));
             }
-            let before = polar_rotation(&(parts.deformation(element, &step.q) - change));
+            let before = polar_rotation(&(parts.deformation(element, &motion.q) - change));
             rest_stretch(&(before.transpose() * rotation))
         });
         self.targets = targets;
     }
 
     /// Finds T at the end of a step with velocities `v`, and returns the largest difference from the present T.
-    fn find_targets(&mut self, step: &FemStep, v: &[Vector3<f64>]) -> f64 {
-        let parts = &*step.parts;
+    fn find_targets(&mut self, motion: &Motion, v: &[Vector3<f64>]) -> f64 {
+        let parts = &*motion.parts;
         let mut targets = std::mem::take(&mut self.new_targets);
         targets.resize(parts.elements.len(), Matrix3::identity());
         let moved = v
             .iter()
-            .zip(&step.q)
-            .map(|(v, q)| q + v * step.time_step.length_s);
+            .zip(&motion.q)
+            .map(|(v, q)| q + v * motion.time_step.length_s);
         let ends: Vec<Vector3<f64>> = moved.collect();
         parallel::fill(&mut targets, |e| {
             let [before, after] =
-                [&step.q, &ends].map(|q| parts.deformation(&parts.elements[e], q));
+                [&motion.q, &ends].map(|q| parts.deformation(&parts.elements[e], q));
             // The polar rotation of an inverted F is not that of the element.
             if before.determinant() <= 0.0 || after.determinant() <= 0.0 {
                 return Matrix3::identity();
@@ -112,15 +112,17 @@ impl ElementState {
     }
 
     /// Whether any element rotates enough for a correction, as predicted or with velocities `v`.
-    fn rotates(&self, step: &FemStep, v: &[Vector3<f64>]) -> bool {
-        self.predicted_rotation.max(self.largest_rotation(step, v)) >= ROTATION_CORRECTED
+    fn rotates(&self, motion: &Motion, v: &[Vector3<f64>]) -> bool {
+        self.predicted_rotation
+            .max(self.largest_rotation(motion, v))
+            >= ROTATION_CORRECTED
     }
 
     /// Largest angle by which an element rotates in a step with velocities `v` of all vertices, rad.
-    pub(super) fn largest_rotation(&self, step: &FemStep, v: &[Vector3<f64>]) -> f64 {
-        let elements = &step.parts.elements;
+    pub(super) fn largest_rotation(&self, motion: &Motion, v: &[Vector3<f64>]) -> f64 {
+        let elements = &motion.parts.elements;
         let sine = parallel::largest(elements.len(), |e| {
-            let change = elements[e].gradient(v) * step.time_step.length_s;
+            let change = elements[e].gradient(v) * motion.time_step.length_s;
             axial_vector(&(self.rotation(e).transpose() * change)).norm()
         });
         sine.min(1.0).asin()
@@ -128,14 +130,6 @@ impl ElementState {
 }
 
 impl FemStep {
-    /// Whether T differs from I: by backward Euler only, with which it was tested; the midpoint rule evaluates forces half a step ahead
-    /// already.
-    pub(super) fn has_lagged_rotations(&self) -> bool {
-        self.parts.linearity == Linearity::Corotated
-            && self.parts.rotation == Rotation::Followed
-            && self.time_step.integration == Integration::BackwardEuler
-    }
-
     /// Corrects T and b by the free motion with the same A, if elements rotate enough; returns the free motion then.
     pub(super) fn update_targets_in_free_motion(&mut self) -> Result<Option<&[f64]>, BodyError> {
         if self
@@ -169,14 +163,11 @@ impl FemStep {
     /// The largest difference of T from that of velocities `v` of the solve, which is kept for [`FemStep::update_targets`].
     pub(super) fn target_error(&mut self, v: &[f64]) -> f64 {
         let mut velocities = Vec::new();
-        self.all_velocities(v, &mut velocities);
-        if !self.elements.rotates(self, &velocities) {
+        self.motion.all_velocities(v, &mut velocities);
+        if !self.elements.rotates(&self.motion, &velocities) {
             return 0.0;
         }
-        let mut elements = std::mem::take(&mut self.elements);
-        let error = elements.find_targets(self, &velocities);
-        self.elements = elements;
-        error
+        self.elements.find_targets(&self.motion, &velocities)
     }
 
     /// Sets T to that of the last [`FemStep::target_error`], and computes b with it.
@@ -190,18 +181,18 @@ impl FemStep {
     /// Factors A at rest for steps of the present length.
     pub(super) fn provide_rest_factor(&mut self) -> Result<(), BodyError> {
         let key = RestKey {
-            mass: self.mass_factor(),
-            stiffness: self.stiffness_factor(),
+            mass: self.motion.mass_factor(),
+            stiffness: self.motion.stiffness_factor(),
         };
         let mut free_motion = std::mem::take(&mut self.free_motion);
-        let precision = match self.parts.preconditioning {
+        let precision = match self.motion.parts.preconditioning {
             Preconditioning::None => Precision::Single,
             Preconditioning::RestShape => Precision::Double,
         };
         let provided = free_motion.provide_rest(key, precision, || {
-            let parts = &*self.parts;
+            let parts = &*self.motion.parts;
             let mut system = System::default();
-            system.lay_out(&parts.links, &self.dofs);
+            system.lay_out(&parts.links, &self.motion.dofs);
             let mut gradients = vec![[Vector3::zeros(); 4]; parts.elements.len()];
             parallel::fill(&mut gradients, |e| {
                 let element = &parts.elements[e];
@@ -212,7 +203,12 @@ impl FemStep {
                 lames: &parts.lames,
                 gradients: &gradients,
             };
-            system.assemble(&parts.links, &self.dofs, self.mass_part(), &blocks);
+            system.assemble(
+                &parts.links,
+                &self.motion.dofs,
+                self.motion.mass_part(),
+                &blocks,
+            );
             system
         });
         self.free_motion = free_motion;
@@ -221,17 +217,23 @@ impl FemStep {
 
     /// The rotation that takes the rest shape closest to the present one; none where a vertex is held in one direction only.
     pub(super) fn find_mean_rotation(&self) -> Option<Matrix3<f64>> {
-        if !self.dofs.is_whole() {
+        if !self.motion.dofs.is_whole() {
             return None;
         }
-        let parts = &*self.parts;
+        let parts = &*self.motion.parts;
         let mean = |positions: &[Vector3<f64>]| {
             let weighted = positions.iter().zip(&parts.vertex_mass);
             weighted.map(|(p, m)| p * *m).sum::<Vector3<f64>>() / parts.mass()
         };
-        let (here, rest) = (mean(&self.q), mean(&parts.rest));
+        let (here, rest) = (mean(&self.motion.q), mean(&parts.rest));
         let mut moment = Matrix3::zeros();
-        for ((p, x), mass) in self.q.iter().zip(&parts.rest).zip(&parts.vertex_mass) {
+        for ((p, x), mass) in self
+            .motion
+            .q
+            .iter()
+            .zip(&parts.rest)
+            .zip(&parts.vertex_mass)
+        {
             moment += (p - here) * (x - rest).transpose() * *mass;
         }
         Some(polar_rotation(&moment))
@@ -239,20 +241,22 @@ impl FemStep {
 
     /// Estimate of the rotation of a partly held body by the net force within the step, rad: δt² |net force|/(mass · size).
     fn rotation_by_net_force(&self) -> f64 {
-        if !self.dofs.holds_any() {
+        if !self.motion.dofs.holds_any() {
             return 0.0;
         }
-        let mut impulse = vec![0.0; self.dofs.n_dofs()];
+        let mut impulse = vec![0.0; self.motion.dofs.n_dofs()];
         self.system.apply(&self.start, &mut impulse);
         for (impulse, b) in impulse.iter_mut().zip(&self.system.right_hand_side) {
             *impulse = b - *impulse;
         }
-        let mut impulses = vec![Vector3::zeros(); self.q.len()];
-        self.dofs.scatter(&impulse, &mut impulses);
+        let mut impulses = vec![Vector3::zeros(); self.motion.q.len()];
+        self.motion.dofs.scatter(&impulse, &mut impulses);
         let net: Vector3<f64> = impulses.iter().sum();
-        let moving = self.dofs.moving().iter();
-        let mass: f64 = moving.map(|v| self.parts.vertex_mass[*v as usize]).sum();
-        self.time_step.length_s * net.norm() / (mass * self.parts.extent)
+        let moving = self.motion.dofs.moving().iter();
+        let mass: f64 = moving
+            .map(|v| self.motion.parts.vertex_mass[*v as usize])
+            .sum();
+        self.motion.time_step.length_s * net.norm() / (mass * self.motion.parts.extent)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::parallel;
 impl FemStep {
     /// Rejects inverted elements of a barrier law.
     pub(super) fn refuse_inverted(&self, q: &[Vector3<f64>], when: &str) -> Result<(), BodyError> {
-        let parts = &*self.parts;
+        let parts = &*self.motion.parts;
         let det = |e: usize| parts.deformation(&parts.elements[e], q).determinant();
         let inverted = |e: usize| parts.materials.at(e).has_barrier() && det(e) <= 0.0;
         let Some((first, many)) = parallel::count(parts.elements.len(), inverted) else {
@@ -29,7 +29,7 @@ impl FemStep {
     }
 
     pub(super) fn warnings(&self, q: &[Vector3<f64>], v: &[Vector3<f64>]) -> Vec<String> {
-        let parts = &*self.parts;
+        let parts = &*self.motion.parts;
         let mut warnings = Vec::new();
         let det = |e: usize| parts.deformation(&parts.elements[e], q).determinant();
         if let Some((first, many)) = parallel::count(parts.elements.len(), |e| det(e) <= 0.0) {
@@ -41,7 +41,7 @@ impl FemStep {
             ));
         }
         if parts.linearity == Linearity::Corotated {
-            let rotation = self.elements.largest_rotation(self, v);
+            let rotation = self.elements.largest_rotation(&self.motion, v);
             if rotation > ROTATION_WARNED {
                 warnings.push(format!(
                     "an element rotated by {rotation:.2} rad in one step; beyond {ROTATION_WARNED} the linear corotated law overestimates volume: use a smaller time step"

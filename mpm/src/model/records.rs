@@ -92,7 +92,7 @@ impl Records {
         }
         if let Some(x) = self.header.iter().find(|x| !x.is_finite()) {
             return Err(BodyError::NotFinite {
-                place: "time or count of material points".into(),
+                location: "time or count of material points".into(),
                 value: *x,
             });
         }
@@ -132,7 +132,7 @@ pub(crate) fn check_finite(
     for (what, values) in quantities {
         if let Some(value) = values.iter().find(|x| !x.is_finite()) {
             return Err(BodyError::NotFinite {
-                place: format!("{what} of {}", parts.name_of(particle, p.object)),
+                location: format!("{what} of {}", parts.name_of(particle, p.object)),
                 value: *value,
             });
         }

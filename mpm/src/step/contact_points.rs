@@ -37,7 +37,7 @@ impl MpmStep {
             Some(index) => Ok(*index as usize),
             None => Err(BodyError::NoSuchPoint {
                 point: p.primitive,
-                places: format!("{} particles, each a vertex", self.sorted_index.len()),
+                available: format!("{} particles, each a vertex", self.sorted_index.len()),
             }),
         }
     }

@@ -193,7 +193,7 @@ impl<T: Precision> CpuSubsteps<T> {
                 other => {
                     return Err(BodyError::NoSuchPoint {
                         point: other,
-                        places: "vertices, one for each particle".into(),
+                        available: "vertices, one for each particle".into(),
                     });
                 }
             };

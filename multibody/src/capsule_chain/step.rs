@@ -9,7 +9,7 @@ use pliant_contact_sap::{
     StepInput, Surface, SurfaceMotion,
 };
 
-use super::Row;
+use super::row::Row;
 use crate::kinematics::PositionKinematics;
 use crate::model::Model;
 use crate::rigid_tree::{RigidTree, write_surface};
@@ -51,7 +51,7 @@ impl ChainStep {
             point => {
                 return Err(BodyError::NoSuchPoint {
                     point,
-                    places: format!(
+                    available: format!(
                         "{} frames, {} vertices, {n} edges",
                         self.surface.frames.len(),
                         n + 1

@@ -18,7 +18,7 @@ pub(super) fn check(model: &Model, state: &BodyState, control: &Control) -> Resu
     for (name, values) in arrays {
         if let Some(k) = values.iter().position(|x| !x.is_finite()) {
             return Err(BodyError::NotFinite {
-                place: format!("{name}[{k}]"),
+                location: format!("{name}[{k}]"),
                 value: values[k],
             });
         }
@@ -26,7 +26,7 @@ pub(super) fn check(model: &Model, state: &BodyState, control: &Control) -> Resu
     for (k, held) in control.held.iter().enumerate() {
         if let Some(value) = held.filter(|v| !v.is_finite()) {
             return Err(BodyError::NotFinite {
-                place: format!("control.held[{k}]"),
+                location: format!("control.held[{k}]"),
                 value,
             });
         }
@@ -79,7 +79,7 @@ fn check_loads(model: &Model, control: &Control) -> Result<(), BodyError> {
         let numbers = vectors.into_iter().flat_map(|v| v.iter());
         if let Some(&value) = numbers.into_iter().find(|x| !x.is_finite()) {
             return Err(BodyError::NotFinite {
-                place: format!("control.loads[{k}]"),
+                location: format!("control.loads[{k}]"),
                 value,
             });
         }
@@ -96,7 +96,7 @@ pub(super) fn link_of(model: &Model, p: &MaterialPoint) -> Result<LinkIdx, BodyE
         Primitive::Frame(link) if (link as usize) < n_links => Ok(LinkIdx(link as usize)),
         point => Err(BodyError::NoSuchPoint {
             point,
-            places: format!("{n_links} frames, one for each link, and no other primitives"),
+            available: format!("{n_links} frames, one for each link, and no other primitives"),
         }),
     }
 }

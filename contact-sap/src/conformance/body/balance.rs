@@ -1,6 +1,6 @@
 //! Is A v − b the linearised residual, the tangent its derivative, and the potential its integral?
 
-use super::{accepts, fingerprint, lasting};
+use super::begin::{accepts, fingerprint, lasting};
 use crate::body::{BodyState, BodyStep, DeformableModel, MomentumBalance, StepInput};
 use crate::conformance::dynamics::check_dynamics;
 use crate::conformance::probe::{Probe, distance, dot, norm, same_bits};

@@ -1,6 +1,6 @@
 //! Lagged terms, explicit steps and reactions.
 
-use super::{accepts, lasting};
+use super::begin::{accepts, lasting};
 use crate::body::{BodyState, BodyStep, DeformableModel, StepInput};
 use crate::conformance::probe::{Probe, distance, norm, same_bits};
 use crate::conformance::{Violation, promise};

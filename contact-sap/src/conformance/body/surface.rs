@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::{accepts, lasting};
+use super::begin::{accepts, lasting};
 use crate::body::{
     BodyState, BodyStep, DeformableModel, FlatEdge, MaterialPoint, Primitive, StepInput, Surface,
 };

@@ -60,7 +60,7 @@ impl BlobStep {
             Primitive::Vertex(p) if (p as usize) < n => Ok(p as usize),
             point => Err(BodyError::NoSuchPoint {
                 point,
-                places: format!("{n} vertices"),
+                available: format!("{n} vertices"),
             }),
         }
     }

@@ -7,7 +7,8 @@ use crate::constraint_set::ConstraintSet;
 use crate::dynamics::{DenseDynamics, Dynamics};
 use crate::island::{Island, Start};
 use crate::law::{ContactLaw, ContactParameters, Dissipation, Lagged};
-use crate::problem::{ContactProblem, ParticipantIdx};
+use crate::participant::ParticipantIdx;
+use crate::problem::ContactProblem;
 use crate::rows::Rows;
 use crate::solver::SolveMode;
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::complement::Complement;
 use crate::dynamics::{Assembled, BlockDiagonal, Dynamics};
 use crate::hessian::{BodyGraph, Elimination, Factor, Graph, Multifrontal};
-use crate::problem::ParticipantIdx;
+use crate::participant::ParticipantIdx;
 
 /// A participant and, if it is sparse and has nodes to eliminate, its Schur complement.
 #[derive(Default)]

@@ -63,12 +63,11 @@ fn basis_inertia(
 ) -> DMatrix<f64> {
     let mut set = ConstraintSet::default();
     let mut basis = set.basis(n_rows);
-    let id = basis.id();
     for (participant, rows, first, scale) in parts {
         basis.rows(ParticipantIdx(*participant), rows, *first, *scale);
     }
     let mut m = Vec::new();
-    factors.delassus(&set, id, &mut m);
+    basis.delassus(factors, &mut m);
     DMatrix::from_column_slice(n_rows, n_rows, &m)
 }
 

@@ -4,7 +4,6 @@ use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::Surface;
 use pliant_hydroelastic::mesh::TetMesh;
 
-use super::Parts;
 use crate::error::FemError;
 
 /// The boundary of a mesh, and its vertices' radii.
@@ -21,7 +20,7 @@ pub(crate) struct Skin {
 }
 
 impl Skin {
-    pub(super) fn of(mesh: &TetMesh) -> Self {
+    pub(crate) fn of(mesh: &TetMesh) -> Self {
         let boundary = mesh.boundary();
         let triangles: Vec<_> = boundary.triangles.iter().map(|t| t.map(|v| v.0)).collect();
         let tetrahedra: Vec<_> = mesh.tets().iter().map(|t| t.map(|v| v.0)).collect();
@@ -52,7 +51,7 @@ impl Skin {
     ///
     /// # Errors
     /// [`FemError::Parameter`] or, if two vertices that share no edge would touch at rest, [`FemError::ContactRadius`].
-    pub(super) fn set_radius(
+    pub(crate) fn set_radius(
         &mut self,
         radius: f64,
         rest: &[Vector3<f64>],
@@ -101,21 +100,20 @@ impl Skin {
     }
 }
 
-impl Parts {
+impl Skin {
     /// Writes the surface with vertices at `q`; `out` is overwritten.
-    pub(crate) fn write_surface(&self, q: impl Iterator<Item = Point3<f64>>, out: &mut Surface) {
-        let skin = &self.skin;
+    pub(crate) fn write(&self, q: impl Iterator<Item = Point3<f64>>, out: &mut Surface) {
         out.clear();
         out.vertices.extend(q);
-        out.radii.extend_from_slice(&skin.radii);
-        out.edges.extend_from_slice(&skin.edges);
-        out.tetrahedra.extend_from_slice(&skin.tetrahedra);
+        out.radii.extend_from_slice(&self.radii);
+        out.edges.extend_from_slice(&self.edges);
+        out.tetrahedra.extend_from_slice(&self.tetrahedra);
         let vertices = &out.vertices;
         let upright = |tet: u32| {
-            let [o, a, b, c] = skin.tetrahedra[tet as usize].map(|v| vertices[v as usize]);
+            let [o, a, b, c] = self.tetrahedra[tet as usize].map(|v| vertices[v as usize]);
             (a - o).dot(&(b - o).cross(&(c - o))) > 0.0
         };
-        let triangles = skin.triangles.iter().zip(&skin.behind);
+        let triangles = self.triangles.iter().zip(&self.behind);
         out.triangles.extend(triangles.map(|(&triangle, &tet)| {
             if upright(tet) {
                 triangle

@@ -1,0 +1,54 @@
+//! Participants of a contact problem.
+
+use std::fmt;
+
+use crate::dynamics::Dynamics;
+
+/// Index of a participant of the problem: a body with velocities to solve for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ParticipantIdx(pub usize);
+
+impl fmt::Display for ParticipantIdx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The participants of a problem, by index: their A and b. Implemented by lists of [`Dynamics`] and of [`BodyStep`](crate::BodyStep)s, so that a
+/// stepper lends its bodies to the solver as they are.
+pub trait Participants: Sync {
+    /// Number of participants.
+    fn n_participants(&self) -> usize;
+    /// A and b of one of them.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    fn dynamics(&self, participant: ParticipantIdx) -> &dyn Dynamics;
+}
+
+impl dyn Participants + '_ {
+    /// A and b of all participants, in the order of their index.
+    pub fn iter(&self) -> impl Iterator<Item = &dyn Dynamics> {
+        (0..self.n_participants()).map(|p| self.dynamics(ParticipantIdx(p)))
+    }
+}
+
+impl Participants for Vec<&dyn Dynamics> {
+    fn n_participants(&self) -> usize {
+        self.len()
+    }
+
+    fn dynamics(&self, participant: ParticipantIdx) -> &dyn Dynamics {
+        self[participant.0]
+    }
+}
+
+impl<const N: usize> Participants for [&dyn Dynamics; N] {
+    fn n_participants(&self) -> usize {
+        N
+    }
+
+    fn dynamics(&self, participant: ParticipantIdx) -> &dyn Dynamics {
+        self[participant.0]
+    }
+}

@@ -22,6 +22,9 @@ pub(super) struct CompareArguments {
     /// Time steps in s, separated by commas [default: the scene's]
     #[arg(long, value_name = "X,Y", value_delimiter = ',', value_parser = parse_time_step)]
     time_step: Vec<f64>,
+    /// Values of a parameter or a key, separated by commas; may be repeated
+    #[arg(long = "vary", value_name = "K=A,B")]
+    varied: Vec<ParameterOverride>,
     /// Value of a parameter; may be repeated
     #[arg(long = "set", value_name = "K=V")]
     parameters: Vec<ParameterOverride>,
@@ -33,6 +36,16 @@ pub(super) struct CompareArguments {
     threads: Option<usize>,
 }
 
+/// One run: what distinguishes it from the others.
+#[derive(Clone, Default)]
+struct Case {
+    parameters: Vec<ParameterOverride>,
+    solver: Option<String>,
+    time_step_s: Option<f64>,
+    /// Values of `--vary`.
+    varied: Vec<String>,
+}
+
 pub(super) fn main(arguments: &CompareArguments, registry: &Registry) -> Result<Ending, Failure> {
     use_threads(arguments.threads)?;
     let length = if arguments.full {
@@ -40,94 +53,134 @@ pub(super) fn main(arguments: &CompareArguments, registry: &Registry) -> Result<
     } else {
         RunLength::Smoke
     };
-    let solvers: Vec<Option<String>> = or_the_scenes(&arguments.solver);
-    let steppers: Vec<Option<String>> = or_the_scenes(&arguments.stepper);
-    let stepper_and_solver =
-        (steppers.iter()).flat_map(|stepper| solvers.iter().map(move |solver| (stepper, solver)));
-    let steps: Vec<Option<f64>> = or_the_scenes(&arguments.time_step);
-    let mut rows = Vec::new();
-    let mut observables = Vec::new();
-    for (stepper, solver) in stepper_and_solver {
-        for time_step_s in &steps {
-            let mut parameters = arguments.parameters.clone();
-            if let Some(name) = stepper {
-                parameters.push(format!("simulation.stepper={name}").parse()?);
+    let (mut rows, mut observables) = (Vec::new(), Vec::new());
+    for case in cases(arguments)? {
+        let options = SceneOptions {
+            parameters: case.parameters,
+            time_step_s: case.time_step_s,
+            solver: case.solver,
+            registry: registry.clone(),
+        };
+        let scene = Scene::load(&arguments.scene, &options)?;
+        let names = [scene.stepper.name(), scene.solver.name()];
+        let dt = scene.simulation.time_step_s;
+        let varied = case.varied.iter().map(|value| format!(", {value}"));
+        eprintln!(
+            "{} with {}, {}, {dt} s{}",
+            scene.name(),
+            names[0],
+            names[1],
+            varied.collect::<String>()
+        );
+        let mut row = case.varied;
+        row.extend([names[0].to_owned(), names[1].to_owned(), number(dt)]);
+        let options = RunOptions {
+            length,
+            ..RunOptions::default()
+        };
+        match run_with_progress(&scene, &options) {
+            Ok(outcome) => {
+                let verdicts = &outcome.summary.expectations;
+                observables = verdicts
+                    .iter()
+                    .map(|verdict| format!("{} {}", verdict.observable, verdict.measured))
+                    .collect();
+                row.extend(results(&outcome.summary));
             }
-            let options = SceneOptions {
-                parameters,
-                time_step_s: *time_step_s,
-                solver: solver.clone(),
-                registry: registry.clone(),
-            };
-            let scene = Scene::load(&arguments.scene, &options)?;
-            let names = [scene.stepper.name(), scene.solver.name()];
-            let dt = scene.simulation.time_step_s;
-            eprintln!("{} with {}, {}, {dt} s", scene.name(), names[0], names[1]);
-            let summary = run_with_progress(
-                &scene,
-                &RunOptions {
-                    length,
-                    ..RunOptions::default()
-                },
-            )?
-            .summary;
-            observables = summary
-                .expectations
-                .iter()
-                .map(|verdict| format!("{} {}", verdict.observable, verdict.measured))
-                .collect();
-            rows.push(row(names, dt, &summary));
+            Err(failure) => {
+                eprintln!("{failure}");
+                row.push("failed".into());
+            }
         }
+        rows.push(row);
     }
-    let mut header = vec![
-        "stepper",
-        "solver",
-        "step s",
-        "x real time",
-        "iterations",
-        "at most",
-        "unconverged",
-        "contacts",
-        "met",
-    ];
+    let varied = arguments.varied.iter().map(|key| key.name.as_str());
+    let mut header: Vec<&str> = varied.collect();
+    header.extend(["stepper", "solver", "step s"]);
+    header.extend(RESULTS);
     header.extend(observables.iter().map(String::as_str));
+    for row in &mut rows {
+        row.resize(header.len(), "-".into());
+    }
     print(&table(&header, &rows, &[]))?;
     Ok(Ending::AsExpected)
 }
 
-/// One `None` if nothing is requested: the scene's own.
-fn or_the_scenes<T: Clone>(asked: &[T]) -> Vec<Option<T>> {
-    if asked.is_empty() {
-        return vec![None];
+/// Every combination of the requested values, the last option varying fastest.
+fn cases(arguments: &CompareArguments) -> Result<Vec<Case>, Failure> {
+    let mut cases = vec![Case {
+        parameters: arguments.parameters.clone(),
+        ..Case::default()
+    }];
+    for key in &arguments.varied {
+        let values: Result<Vec<ParameterOverride>, _> = (key.value.split(','))
+            .map(|value| format!("{}={value}", key.name).parse())
+            .collect();
+        cases = combined(cases, &values?, |case, value| {
+            case.varied.push(value.value.clone());
+            case.parameters.push(value.clone());
+        });
     }
-    asked.iter().cloned().map(Some).collect()
+    cases = combined(cases, &arguments.stepper, |case, name| {
+        case.parameters.push(ParameterOverride {
+            name: "simulation.stepper".into(),
+            value: name.clone(),
+        });
+    });
+    cases = combined(cases, &arguments.solver, |case, name| {
+        case.solver = Some(name.clone());
+    });
+    Ok(combined(cases, &arguments.time_step, |case, step| {
+        case.time_step_s = Some(*step);
+    }))
 }
 
-fn row(names: [&str; 2], time_step_s: f64, summary: &RunSummary) -> Vec<String> {
+/// Each case with each of the values; the cases themselves if there are no values.
+fn combined<T>(cases: Vec<Case>, values: &[T], set: impl Fn(&mut Case, &T)) -> Vec<Case> {
+    if values.is_empty() {
+        return cases;
+    }
+    let each = cases
+        .iter()
+        .flat_map(|case| values.iter().map(move |value| (case, value)));
+    each.map(|(case, value)| {
+        let mut case = case.clone();
+        set(&mut case, value);
+        case
+    })
+    .collect()
+}
+
+/// Headings of [`results`].
+const RESULTS: [&str; 6] = [
+    "x real time",
+    "iterations",
+    "at most",
+    "unconverged",
+    "contacts",
+    "met",
+];
+
+/// Speed, iterations and expectations of a run, and what its expectations measured.
+fn results(summary: &RunSummary) -> Vec<String> {
     let count = |outcome| {
-        summary
-            .expectations
-            .iter()
-            .filter(|v| v.outcome == outcome)
-            .count()
+        let verdicts = summary.expectations.iter();
+        verdicts.filter(|v| v.outcome == outcome).count()
     };
     let (met, failed) = (count(Outcome::Met), count(Outcome::Failed));
-    let mut row = vec![
-        names[0].to_owned(),
-        names[1].to_owned(),
-        number(time_step_s),
+    let (iterations, contacts) = match &summary.substeps {
+        Some(substeps) => (substeps.iterations_mean, substeps.contacts_mean),
+        None => (summary.iterations_mean, summary.contacts_mean),
+    };
+    let mut results = vec![
         number(summary.realtime_rate),
-        number(summary.iterations_mean),
+        number(iterations),
         summary.iterations_max.to_string(),
         summary.unconverged_steps.to_string(),
-        number(summary.contacts_mean),
+        number(contacts),
         format!("{met} of {}", met + failed),
     ];
-    row.extend(
-        summary
-            .expectations
-            .iter()
-            .map(|v| v.found.map_or("none".into(), number)),
-    );
-    row
+    let found = |found: Option<f64>| found.map_or("none".into(), number);
+    results.extend(summary.expectations.iter().map(|v| found(v.found)));
+    results
 }

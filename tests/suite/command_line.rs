@@ -386,6 +386,34 @@ fn compare_shows_steppers_side_by_side() {
 }
 
 #[test]
+fn compare_varies_parameters_and_keys() {
+    let output = pliant(&[
+        "compare",
+        "box-on-incline",
+        "--vary",
+        "mu=0.3,0.4",
+        "--vary",
+        "contact.model=sap,lagged",
+    ]);
+    check_ends(&output, 0);
+    let found = text(&output.stdout);
+    let rows: Vec<Vec<&str>> = found
+        .lines()
+        .map(|line| line.split_whitespace().take(2).collect())
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ["mu", "contact.model"],
+            ["0.3", "sap"],
+            ["0.3", "lagged"],
+            ["0.4", "sap"],
+            ["0.4", "lagged"]
+        ]
+    );
+}
+
+#[test]
 fn results_are_written_with_machine_and_commit() {
     let out = folder("results");
     let output = pliant(&["results", "--scene", "box-on-incline", "--out", path(&out)]);

@@ -4,6 +4,7 @@
 //! reused from step to step. Steppers call bodies; bodies call neither steppers nor solvers.
 
 mod balance;
+mod end_frames;
 mod explicit;
 mod input;
 mod lagged_terms;
@@ -22,6 +23,7 @@ use crate::error::BodyError;
 use crate::rows::{Interpolation, Rows};
 
 pub use balance::{MomentumBalance, NonlinearBalance, StartLinearisation};
+pub use end_frames::EndFrames;
 pub use explicit::{ExplicitStep, PointMass, PointMasses};
 pub use input::{Control, Load, StepInput};
 pub use lagged_terms::LaggedTerms;
@@ -136,6 +138,10 @@ pub trait BodyStep: Send + Sync {
     }
     /// m, its derivative and its potential, of bodies that can be linearised again within a step.
     fn as_nonlinear(&self) -> Option<&dyn NonlinearBalance> {
+        None
+    }
+    /// Frames at the end of the step, of bodies that have frames.
+    fn as_end_frames(&mut self) -> Option<&mut dyn EndFrames> {
         None
     }
     /// Terms of b that are evaluated at a predicted motion.

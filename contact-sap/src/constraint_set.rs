@@ -174,6 +174,46 @@ impl ConstraintSet {
         }
     }
 
+    /// Calls `visit` with every scalar row in the order of its index: with (participant, velocity, coefficient) of its terms, its bias, its law.
+    pub fn for_each_row(
+        &self,
+        mut visit: impl FnMut(&[(ParticipantIdx, usize, f64)], f64, &RowLaw),
+    ) {
+        let mut terms = Vec::new();
+        for basis in &self.bases {
+            for row in &self.rows[basis.rows.clone()] {
+                let weights: Vec<f64> = match row.interpolation {
+                    RowInterpolation::Coordinate(k) => (0..basis.n_rows)
+                        .map(|i| f64::from(u8::from(i == k)))
+                        .collect(),
+                    RowInterpolation::Dense(start) => {
+                        self.interpolation_values[start..start + basis.n_rows].to_vec()
+                    }
+                };
+                terms.clear();
+                for (participant, block) in &self.blocks[basis.blocks.clone()] {
+                    for i in 0..block.n_rows {
+                        for j in 0..block.n_dofs {
+                            let value = match block.entries {
+                                Entries::Identity => f64::from(u8::from(i == j)),
+                                Entries::Dense(start) => {
+                                    self.block_values[start + i + block.n_rows * j]
+                                }
+                            };
+                            let coefficient = weights[block.row + i] * value;
+                            if coefficient != 0.0 {
+                                terms.push((*participant, block.dof + j, coefficient));
+                            }
+                        }
+                    }
+                }
+                let bias = &self.bias[basis.row0..basis.row0 + basis.n_rows];
+                let bias = bias.iter().zip(&weights).map(|(b, w)| b * w).sum();
+                visit(&terms, bias, &row.law);
+            }
+        }
+    }
+
     /// Number of contacts.
     #[must_use]
     pub fn n_contacts(&self) -> usize {

@@ -47,11 +47,11 @@ mod time_step;
 
 pub use block_factors::BlockFactors;
 pub use body::{
-    BasisIdx, BodyReport, BodyState, BodyStep, Control, DeformableModel, Energy, ExplicitStep,
-    FlatEdge, FlatOutline, FrameWrench, JointReaction, LaggedTerms, Load, MaterialPoint,
-    MomentumBalance, NonlinearBalance, PointForce, PointMass, PointMasses, Primitive, Reactions,
-    SelfContact, StartLinearisation, StepInput, SupportReaction, Surface, SurfaceMotion,
-    VelocityLayout,
+    BasisIdx, BodyReport, BodyState, BodyStep, Control, DeformableModel, EndFrames, Energy,
+    ExplicitStep, FlatEdge, FlatOutline, FrameWrench, JointReaction, LaggedTerms, Load,
+    MaterialPoint, MomentumBalance, NonlinearBalance, PointForce, PointMass, PointMasses,
+    Primitive, Reactions, SelfContact, StartLinearisation, StepInput, SupportReaction, Surface,
+    SurfaceMotion, VelocityLayout,
 };
 pub use conjugate_gradients::{
     CgLimits, CgReport, CgStop, ConjugateGradients, PreconditionedSystem, ResidualNorm,

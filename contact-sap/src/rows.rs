@@ -130,6 +130,26 @@ impl Rows {
         }
     }
 
+    /// Calls `visit` with row, velocity and value of every entry of B.
+    pub fn for_each(&self, mut visit: impl FnMut(usize, usize, f64)) {
+        for block in &self.blocks {
+            match block.entries {
+                Entries::Identity => {
+                    (0..block.n_rows).for_each(|i| visit(block.row + i, block.dof + i, 1.0));
+                }
+                Entries::Dense(start) => {
+                    let values = self.values[start..]
+                        .iter()
+                        .take(block.n_rows * block.n_dofs);
+                    for (k, value) in values.enumerate() {
+                        let (i, j) = (k % block.n_rows, k / block.n_rows);
+                        visit(block.row + i, block.dof + j, *value);
+                    }
+                }
+            }
+        }
+    }
+
     /// u = B v, for a change of velocities.
     pub fn apply_without_bias(&self, v: &[f64], u: &mut [f64]) {
         u.fill(0.0);
@@ -212,6 +232,9 @@ mod tests {
         let (mut bv, mut btu) = ([0.0; 5], [0.0; 6]);
         rows.apply_without_bias(&v, &mut bv);
         rows.add_transposed(&u, &mut btu);
+        let mut by_entries = [0.0; 5];
+        rows.for_each(|i, j, value| by_entries[i] += value * v[j]);
+        assert_eq!(by_entries, bv);
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         assert!((dot(&u, &bv) - dot(&btu, &v)).abs() < 1e-14);
     }

@@ -19,6 +19,7 @@ mod impulse_exchange;
 mod pair_basis;
 mod patch_depth;
 mod patches;
+mod penalty_force;
 mod report;
 mod settings;
 mod split_world;
@@ -43,6 +44,9 @@ pub use error::{StepError, WorldError, WorldPart};
 pub use friction_bounds::{FRICTION_TOLERANCE, FrictionError, PairLoad};
 pub use impulse_exchange::{ExchangeAt, ImpulseExchange};
 pub use patches::{PairPatch, PatchFinder};
+pub use penalty_force::{
+    Attachment, AttachmentPlace, PenaltyForce, PenaltyForceReport, PenaltyForceSettings,
+};
 pub use pliant_mpm::SubstepSolver;
 pub use report::{
     ConstraintForce, ContactForce, PairForce, RowForce, RowOwner, StepReport, Wrench,

@@ -7,6 +7,7 @@ use pliant_hydroelastic::PatchShare;
 use crate::adaptive::AdaptiveReport;
 use crate::asynchronous::AsynchronousReport;
 use crate::convergence::{Convergence, Untrusted};
+use crate::penalty_force::PenaltyForceReport;
 use crate::world::{BodyIdx, ConstraintIdx, GeometryIdx};
 
 /// What a step did. Forces are means over the step: impulses divided by δt.
@@ -19,6 +20,8 @@ pub struct StepReport {
     pub adaptive: Option<AdaptiveReport>,
     /// The substeps of an [`Asynchronous`](crate::Asynchronous) stepper; `None` for other steppers.
     pub asynchronous: Option<AsynchronousReport>,
+    /// The force balance of a [`PenaltyForce`](crate::PenaltyForce) stepper; `None` for other steppers.
+    pub penalty_force: Option<PenaltyForceReport>,
     /// Velocities solved for.
     pub n_dofs: usize,
     /// Every contact in the problem, those without force included; sorted by pair. [`StepReport::pairs`] sums them up.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::asynchronous::{FrameForce, ParticleForce};
 use crate::friction_bounds::PairLoad;
+use crate::penalty_force::Attachment;
 use crate::stiction::ContactMemory;
 
 /// The state of a [`World`](crate::World) at one moment: plain data, all that a later step depends on.
@@ -46,6 +47,9 @@ pub struct StepperMemory {
     /// Forces of rigid geometries on material points in its last substep: where the contact solver starts.
     #[serde(default)]
     pub particle_forces: Vec<ParticleForce>,
+    /// Attachments of a [`PenaltyForce`](crate::PenaltyForce) stepper, ascending by object, geometry of the particle, and particle.
+    #[serde(default)]
+    pub attachments: Vec<Attachment>,
     /// Length that an [`Adaptive`](crate::Adaptive) stepper tries first in the next step, s; `None` before its first.
     pub proposed_step_s: Option<f64>,
 }

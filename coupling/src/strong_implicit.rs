@@ -145,7 +145,8 @@ impl<S: ConvexContactSolver> Stepper for StrongImplicit<S> {
     }
 }
 
-fn check_lengths(world: &World, state: &State) -> Result<(), StepError> {
+/// Checks that a state has as many parts as its world.
+pub(crate) fn check_lengths(world: &World, state: &State) -> Result<(), StepError> {
     let parts = &world.parts;
     let lengths = [
         ("bodies", state.bodies.len(), parts.bodies.len()),

@@ -49,6 +49,14 @@ pub enum GeometryError {
         /// Number of vertices.
         vertices: usize,
     },
+    /// Attachments cannot slide over a triangle.
+    #[error("surface: triangle {triangle} {what}; repair the mesh")]
+    SurfaceWalk {
+        /// Index of the triangle.
+        triangle: usize,
+        /// What is wrong.
+        what: &'static str,
+    },
     /// The surface has a hole, a seam or triangles of opposite orientation: inside and outside are undefined.
     #[error(
         "mesh: the edge between vertices {from} and {to} (triangle {triangle}) is used {forward} times forward and \

@@ -6,6 +6,7 @@
 )]
 
 mod aabb;
+mod attachment;
 mod broad_phase;
 mod cells;
 mod collision_filter;
@@ -41,6 +42,12 @@ mod test_support;
 mod twist;
 
 pub use aabb::Aabb;
+pub use attachment::{
+    Branch, EdgeHit, MeshPlace, MeshRelaxed, Path, Relaxed, RigidPath, Slide, SlidingFriction,
+    Variable, VertexHit, WalkEnd, WalkSurface, WeightDerivative, closest_attachment,
+    edge_meets_edge, edge_meets_edge_rigidly, entry_point, relax_on_level_set,
+    vertex_meets_triangle, vertex_meets_triangle_rigidly,
+};
 pub use broad_phase::{BroadPhase, Proxy};
 pub use collision_filter::{
     CollisionFilter, CollisionFilterBuilder, GeometryIdx, GroupIdx, OwnerIdx,

@@ -66,5 +66,6 @@ pub use report::{LoadEntry, LoadReport, Severity};
 pub use tet_mesh::{Boundary, TetMesh, tet_quality};
 pub use tetrahedralise::{Crossings, FillSettings, tetrahedralise};
 pub use topology::Edge;
+pub(crate) use topology::{Topology, edge_groups, sorted_half_edges};
 pub use tri_mesh::{TriMesh, triangle_quality};
 pub use vtu_write::{PvdSeries, VtuArray, VtuCells, VtuEncoding, VtuFile, VtuValues};

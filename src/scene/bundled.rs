@@ -108,6 +108,18 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/masonry-arch.toml"),
     ),
     ("panels", include_str!("../../scenes/panels.toml")),
+    (
+        "penalty-incline",
+        include_str!("../../scenes/penalty-incline.toml"),
+    ),
+    (
+        "penalty-rolling",
+        include_str!("../../scenes/penalty-rolling.toml"),
+    ),
+    (
+        "penalty-wedge",
+        include_str!("../../scenes/penalty-wedge.toml"),
+    ),
     ("ring-chain", include_str!("../../scenes/ring-chain.toml")),
     (
         "rolling-sphere",

@@ -46,7 +46,7 @@ static SIMULATION: TableSchema = TableSchema {
             value: ValueKind::Part("stepper"),
             unit: "",
             default: "`strong-implicit`",
-            about: "how bodies and contact are advanced: `strong-implicit`, one convex problem per time step; or, as a baseline, `impulse-exchange`, material points in explicit substeps that exchange impulses with rigid bodies as in ManiSkill2",
+            about: "how bodies and contact are advanced: `strong-implicit`, one convex problem per time step; `penalty-force`, springs to sliding attachments in one implicit step, with friction that does not creep; or, as a baseline, `impulse-exchange`, material points in explicit substeps that exchange impulses with rigid bodies as in ManiSkill2",
         },
     ],
 };

@@ -3,9 +3,10 @@
 use pliant_contact_sap::{ConvexContactSolver, Integration};
 use pliant_coupling::{
     Accuracy, Adaptive, Asynchronous, AsynchronousSettings, ErrorMeasure, ExchangeAt,
-    ImpulseExchange, Linearisation, Precision, RigidCoupling, Stepper, StrongImplicit,
-    StrongImplicitSettings, SubstepSolver, Substeps, WorldError,
+    ImpulseExchange, Linearisation, PenaltyForce, PenaltyForceSettings, Precision, RigidCoupling,
+    Stepper, StrongImplicit, StrongImplicitSettings, SubstepSolver, Substeps, WorldError,
 };
+use pliant_hydroelastic::Slide;
 
 use super::error::SceneError;
 use super::schema::{Key, TableSchema, ValueKind, words};
@@ -13,7 +14,12 @@ use super::table::TableReader;
 use super::text::SourceLocation;
 use crate::registry::{MakeStepper, Registry};
 
-pub(super) static TABLES: [&TableSchema; 3] = [&STRONG_IMPLICIT, &ASYNCHRONOUS, &IMPULSE_EXCHANGE];
+pub(super) static TABLES: [&TableSchema; 4] = [
+    &STRONG_IMPLICIT,
+    &ASYNCHRONOUS,
+    &IMPULSE_EXCHANGE,
+    &PENALTY_FORCE,
+];
 
 const INTEGRATIONS: [(&str, Integration); 3] = [
     ("backward-euler", Integration::BackwardEuler),
@@ -32,6 +38,8 @@ const EXCHANGES: [(&str, ExchangeAt); 2] = [
     ("nodes", ExchangeAt::Nodes),
     ("particles", ExchangeAt::Particles),
 ];
+
+const SLIDES: [(&str, Slide); 2] = [("planar", Slide::Planar), ("exact", Slide::Exact)];
 
 const INTEGRATION: Key = Key {
     name: "integration",
@@ -149,6 +157,46 @@ static IMPULSE_EXCHANGE: TableSchema = TableSchema {
         LAGGED_ITERATIONS_MAX,
     ],
 };
+static PENALTY_FORCE: TableSchema = TableSchema {
+    name: "[simulation] stepper = \"penalty-force\"",
+    keys: &[
+        Key {
+            name: "tolerance",
+            value: ValueKind::Positive,
+            unit: "",
+            default: "1e-6",
+            about: "relative to the impulses in play, in a norm that does not depend on the unit of mass; less than 1",
+        },
+        Key {
+            name: "iterations_max",
+            value: ValueKind::Integer(1, 1_000_000),
+            unit: "",
+            default: "200",
+            about: "bound of the Newton iterations; a step that needs more keeps the best velocities found and is reported as not converged",
+        },
+        Key {
+            name: "krylov_max",
+            value: ValueKind::Integer(1, 10_000),
+            unit: "",
+            default: "20",
+            about: "bound of the vectors of GMRES in a Newton iteration",
+        },
+        Key {
+            name: "slide",
+            value: ValueKind::Choice(&words(&SLIDES)),
+            unit: "",
+            default: "`planar`",
+            about: "attachments slide as on the tangential plane, as published; or on curved surfaces exactly to the friction cone",
+        },
+        Key {
+            name: "round_particles",
+            value: ValueKind::Integer(5, 1000),
+            unit: "",
+            default: "40",
+            about: "particles around a round rigid shape; boxes and hulls have theirs at the corners, meshes at the vertices",
+        },
+    ],
+};
 
 /// The time stepper that a scene names, with its settings.
 #[derive(Clone)]
@@ -245,6 +293,16 @@ pub(crate) fn register(registry: &mut Registry) {
             let implicit = StrongImplicit::new(solver).with_settings(settings)?;
             Ok(ImpulseExchange::new(implicit, substeps, at))
         })
+    });
+    registry.stepper("penalty-force", PENALTY_FORCE.keys, |table| {
+        let settings = PenaltyForceSettings {
+            tolerance: table.number("tolerance")?,
+            iterations_max: table.integer("iterations_max")? as u32,
+            krylov_max: table.integer("krylov_max")? as u32,
+            slide: table.choice_or_first("slide", &SLIDES)?,
+            round_particles: table.integer("round_particles")? as u32,
+        };
+        Ok(move |_: Box<dyn ConvexContactSolver>| PenaltyForce::new(settings))
     });
 }
 

@@ -116,6 +116,16 @@ fn dough_rotates_the_rolling_pin_by_friction() {
 }
 
 #[test]
+fn penalty_forces_stop_roll_and_jam_by_coulombs_law() {
+    for settings in [[].as_slice(), &["mu=0.1"]] {
+        check_scene("penalty-incline", settings);
+        check_scene("penalty-wedge", settings);
+    }
+    check_scene("penalty-rolling", &[]);
+    check_scene("penalty-rolling", &["mu=0.01"]);
+}
+
+#[test]
 fn asynchronous_scenes() {
     check_to_the_end("async-panels");
     check_to_the_end("async-dough-rolling");

@@ -433,8 +433,12 @@ fn results_are_written_with_machine_and_commit() {
 
 #[test]
 fn runs_repeat_their_bits_for_any_number_of_threads() {
-    // Many small islands, and one that several threads solve.
-    for (scene, until) in [("clutter", "0.4"), ("dough-rolling", "0.03")] {
+    // Many small islands, one that several threads solve, and one Newton system of all bodies.
+    for (scene, until) in [
+        ("clutter", "0.4"),
+        ("dough-rolling", "0.03"),
+        ("penalty-rolling", "0.2"),
+    ] {
         check_threads(scene, until);
     }
 }

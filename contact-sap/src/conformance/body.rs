@@ -3,6 +3,7 @@
 mod balance;
 mod begin;
 mod capabilities;
+mod end_frames;
 mod surface;
 
 use super::dynamics::check_dynamics;
@@ -14,6 +15,7 @@ use crate::time_step::{Integration, TimeStep};
 use balance::check_balance;
 use begin::{accepts, fingerprint, lasting};
 use capabilities::{check_explicit, check_lagged_terms, check_reactions};
+use end_frames::check_end_frames;
 use surface::{check_points, check_refused_points, check_surface, check_surface_motion};
 
 /// Checks a [`DeformableModel`] and its [`BodyStep`], at `state` under `input`, by every [`Integration`] that the body does
@@ -34,6 +36,8 @@ use surface::{check_points, check_refused_points, check_surface, check_surface_m
 /// - `as_balance`: linearised about v, A v − b is m(v); linearised at the start, it is m(v) up to O(Δt²); `tangent` is the derivative of
 ///   m.
 /// - `as_nonlinear`: m is the gradient of `potential`.
+/// - `as_end_frames`: frames at the end are where `advance` takes them; their Jacobians are the bases there; derivatives are those of
+///   differences.
 /// - `as_lagged`: lagged terms updated at velocities have no residual there; A does not depend on them.
 /// - `as_explicit`: the velocity is finite. `as_point_masses`: as the step tends to zero, A is the diagonal matrix of these masses.
 /// - `as_reactions`: reactions overwrite and are finite.
@@ -100,6 +104,7 @@ fn check_step(
     check_refused_points(step.as_ref(), surface)?;
     check_surface_motion(step.as_ref(), surface, &mut probe)?;
     check_balance(model, state, input, &mut probe)?;
+    check_end_frames(model, state, input, &mut probe)?;
     check_explicit(model, step.as_ref(), state, input)?;
     check_reactions(step.as_ref())?;
     check_advance(model, step.as_mut(), state, input)?;

@@ -17,6 +17,7 @@ impl StepProblem {
         let time_step_s = context.time_step.length_s;
         report.n_dofs = self.velocities.start.len();
         report.adaptive = None;
+        report.penalty_force = None;
         report.warnings.clear();
 
         let records = &self.contacts.records;

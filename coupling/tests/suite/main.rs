@@ -10,6 +10,7 @@ mod impacts;
 mod integration;
 mod joint_reactions;
 mod patches;
+mod penalty_force;
 mod random_rigid;
 mod refusals;
 mod reports;

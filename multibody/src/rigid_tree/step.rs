@@ -11,12 +11,13 @@ use std::sync::Arc;
 use nalgebra::{DMatrix, Isometry3, Point3, Vector3};
 use pliant_contact_sap::{
     BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Control, DenseDynamics, Dynamics,
-    ExplicitStep, FrameWrench, Integration, InternalConstraints, Interpolation, JointReaction,
-    MaterialPoint, PdGains, Primitive, Reactions, Rows, StepInput, Surface, SurfaceMotion,
-    TimeStep,
+    EndFrames, ExplicitStep, FrameWrench, Integration, InternalConstraints, Interpolation,
+    JointReaction, MaterialPoint, PdGains, Primitive, Reactions, Rows, StepInput, Surface,
+    SurfaceMotion, TimeStep,
 };
 
 use super::checks::{check, link_of};
+use super::end_frames::EndPlace;
 use super::free_flight::{EndState, FreeFlight};
 use crate::articulated_body::ArticulatedBodies;
 use crate::dynamics::Workspace;
@@ -61,6 +62,8 @@ pub(super) struct TreeStep {
     pub(super) flights: Vec<FreeFlight>,
     /// Workspace of [`BodyStep::advance`], of models with free flights.
     pub(super) end_state: Option<EndState>,
+    /// In use only by steppers whose forces act at the end of the step.
+    pub(super) end_place: Option<Box<EndPlace>>,
 }
 
 impl TreeStep {
@@ -70,6 +73,7 @@ impl TreeStep {
         let mut step = Self {
             end_state: (!flights.is_empty()).then(|| EndState::new(&model)),
             flights,
+            end_place: None,
             workspace: Workspace::new(&model),
             midpoint: None,
             time_step: TimeStep::default(),
@@ -227,6 +231,13 @@ impl BodyStep for TreeStep {
         self.state_after(v, &mut next.q, &mut next.v);
         self.write_dry_friction(v, &mut next.history);
         Ok(BodyReport::default())
+    }
+
+    fn as_end_frames(&mut self) -> Option<&mut dyn EndFrames> {
+        match self.moves_by_joints() {
+            true => Some(self),
+            false => None,
+        }
     }
 
     fn as_explicit(&self) -> Option<&dyn ExplicitStep> {

@@ -1,0 +1,150 @@
+//! The penalty-force stepper: particles pulled back to attachments that slide by Coulomb's law, in one implicit step of all bodies.
+//!
+//! ```text
+//! g(v) = m(v) − δt Σ Sᵀf(v) − Jᵀγ(v) = 0        f = k (P(X, Z(v)) − Z(v)),    |f_t| ≤ μ f_n
+//! ```
+//!
+//! m is the balance of momentum of the bodies, Z the position of a particle at the end of the step, P the relaxation of its attachment X
+//! (`pliant_hydroelastic`), S the Jacobian of the particle relative to the object, γ the impulses of joints, actuators and constraints. Forces act where
+//! the bodies are at the end of the step, friction included: nothing lags. An attachment in static friction stays bit for bit where it is, so nothing
+//! creeps, even where the solution is only approximate.
+//!
+//! 1. Attachments of the last step, and those of particles found inside an object at any iterate.
+//! 2. Newton's method on g with the exact, unsymmetric derivative: GMRES, preconditioned from the right, and a line search on ½‖g‖².
+//! 3. Bodies advance, attachments move to where they slid, those of separated particles are dropped.
+//!
+//! Norms are those of D⁻¹ with D the diagonal blocks of the bodies' A, so results don't depend on the unit of mass.
+//!
+//! Source: Ding, Schroeder (2020), "Penalty force for coupling materials with Coulomb friction"; derivations: `docs/theory/ding-2020.md`.
+
+mod attached;
+mod attachment;
+mod blocks;
+mod bodies;
+mod detection;
+mod gmres;
+mod line_search;
+mod linearised;
+mod newton;
+mod particles;
+mod places;
+mod report;
+mod rows;
+mod settings;
+mod system;
+
+use std::sync::Arc;
+
+use pliant_contact_sap::BodyError;
+
+pub use attachment::{Attachment, AttachmentPlace};
+pub use report::PenaltyForceReport;
+pub use settings::PenaltyForceSettings;
+
+use crate::error::{StepError, WorldError};
+use crate::report::StepReport;
+use crate::state::State;
+use crate::stepper::Stepper;
+use crate::strong_implicit::check_lengths;
+use crate::world::{BodyIdx, World};
+use detection::Detection;
+use newton::Newton;
+use system::System;
+
+/// Steps a [`World`] by penalty forces with sliding attachments.
+///
+/// Contact is between the particles of one geometry and the surface of another: vertices of deformable bodies, and the corners or points on the
+/// surface of rigid shapes, on the signed distance of rigid shapes. The stiffness of a pair is that of each particle. Steps are of backward Euler.
+pub struct PenaltyForce {
+    settings: PenaltyForceSettings,
+    known: Option<Known>,
+}
+
+/// Workspaces for one world.
+struct Known {
+    world: World,
+    system: System,
+    detection: Detection,
+    newton: Newton,
+}
+
+impl PenaltyForce {
+    /// # Errors
+    /// [`WorldError::Parameter`] for settings out of range.
+    pub fn new(settings: PenaltyForceSettings) -> Result<Self, WorldError> {
+        settings.validate()?;
+        Ok(Self {
+            settings,
+            known: None,
+        })
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &PenaltyForceSettings {
+        &self.settings
+    }
+}
+
+impl Stepper for PenaltyForce {
+    /// Places and distances in the report are those at the end of the step. A step whose balance was not met to the tolerance keeps the best iterate
+    /// and is not trusted.
+    ///
+    /// # Errors
+    /// [`StepError::Body`] for bodies without what this stepper needs, and pairs that it does not have.
+    fn step_into(
+        &mut self,
+        world: &World,
+        state: &State,
+        time_step_s: f64,
+        next: &mut State,
+        report: &mut StepReport,
+    ) -> Result<(), StepError> {
+        StepError::check_time_step(time_step_s)?;
+        let is_of = |known: &Known| Arc::ptr_eq(&known.world.parts, &world.parts);
+        let mut known = match self.known.take().filter(is_of) {
+            Some(known) => known,
+            None => {
+                let system = System::of(world, &self.settings);
+                Known {
+                    world: world.clone(),
+                    detection: Detection::of(world, state, &system.places)?,
+                    system,
+                    newton: Newton::default(),
+                }
+            }
+        };
+        let Known {
+            system,
+            detection,
+            newton,
+            ..
+        } = &mut known;
+        check_lengths(world, state)?;
+        system.begin(world, state, time_step_s)?;
+        let fault = |(body, source)| StepError::of_body(world, state, body, source);
+        (detection.begin(system, &state.memory.attachments)).map_err(fault)?;
+        let outcome = newton
+            .solve(system, detection, &self.settings)
+            .map_err(fault)?;
+        *report = StepReport::default();
+        system.describe(time_step_s, report);
+        outcome.describe(report);
+        system.advance(world, state, next, report)?;
+        let memory = &mut next.memory;
+        memory.contacts.clear();
+        memory.loads.clear();
+        memory.velocity_change.clear();
+        memory.frame_forces.clear();
+        memory.particle_forces.clear();
+        memory.proposed_step_s = state.memory.proposed_step_s;
+        system.remember(&mut memory.attachments);
+        self.known = Some(known);
+        Ok(())
+    }
+}
+
+/// An error of a body, and which.
+type BodyFault = (BodyIdx, BodyError);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! The bodies of a step and their balances of momentum.
+
+use pliant_contact_sap::{BodyStep, StepInput, Surface, TimeStep};
+
+use super::BodyFault;
+use crate::error::StepError;
+use crate::state::State;
+use crate::world::{BodyIdx, World};
+
+/// Steps of all bodies, opened and linearised at the start.
+#[derive(Default)]
+pub(super) struct Bodies {
+    pub(super) steps: Vec<Box<dyn BodyStep>>,
+    /// First velocity of each body, and the end of the last.
+    pub(super) offsets: Vec<usize>,
+    /// v₀ of all bodies.
+    pub(super) start: Vec<f64>,
+    pub(super) time_step: TimeStep,
+    surfaces: Vec<Surface>,
+    linearised_at: Vec<f64>,
+}
+
+impl Bodies {
+    pub(super) fn of(world: &World) -> Self {
+        let models = (0..world.n_bodies()).map(|b| world.model(BodyIdx(b)));
+        Self {
+            steps: models.map(|model| model.new_step()).collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn begin(
+        &mut self,
+        world: &World,
+        state: &State,
+        time_step_s: f64,
+    ) -> Result<(), StepError> {
+        self.time_step = TimeStep::from(time_step_s);
+        self.offsets.clear();
+        self.offsets.push(0);
+        self.start.clear();
+        self.surfaces
+            .resize_with(self.steps.len(), Surface::default);
+        for (b, step) in self.steps.iter_mut().enumerate() {
+            let input = StepInput {
+                time_step: self.time_step,
+                gravity: *world.gravity(),
+                control: &state.controls[b],
+            };
+            let begun = step.begin(&state.bodies[b], &input);
+            let begun = begun.and_then(|()| step.linearise_start(&mut self.linearised_at));
+            begun.map_err(|source| StepError::of_body(world, state, BodyIdx(b), source))?;
+            self.start.extend_from_slice(step.start_velocity());
+            self.offsets.push(self.start.len());
+            match step.as_surface() {
+                Some(motion) => motion.start_surface(&mut self.surfaces[b]),
+                None => world
+                    .model(BodyIdx(b))
+                    .surface(&state.bodies[b], &mut self.surfaces[b]),
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn range(&self, body: BodyIdx) -> std::ops::Range<usize> {
+        self.offsets[body.0]..self.offsets[body.0 + 1]
+    }
+
+    pub(super) fn surface(&self, body: BodyIdx) -> &Surface {
+        &self.surfaces[body.0]
+    }
+
+    pub(super) fn surfaces(&self) -> &[Surface] {
+        &self.surfaces
+    }
+
+    /// m(v) of all bodies.
+    pub(super) fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyFault> {
+        for (b, step) in self.steps.iter().enumerate() {
+            let range = self.range(BodyIdx(b));
+            let (v, out) = (&v[range.clone()], &mut out[range]);
+            match step.as_balance() {
+                Some(balance) => balance.residual(v, out).map_err(|e| (BodyIdx(b), e))?,
+                None => {
+                    let dynamics = step.dynamics();
+                    dynamics.apply(v, out);
+                    let b = dynamics.right_hand_side();
+                    out.iter_mut().zip(b).for_each(|(m, b)| *m -= b);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// y = (∂m/∂v) x of all bodies.
+    pub(super) fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyFault> {
+        for (b, step) in self.steps.iter().enumerate() {
+            let range = self.range(BodyIdx(b));
+            let y = &mut y[range.clone()];
+            match step.as_balance() {
+                Some(balance) => balance
+                    .tangent(&v[range.clone()], &x[range], y)
+                    .map_err(|e| (BodyIdx(b), e))?,
+                None => step.dynamics().apply(&x[range], y),
+            }
+        }
+        Ok(())
+    }
+}

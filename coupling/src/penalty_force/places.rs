@@ -1,0 +1,296 @@
+//! Where geometries and their particles are at the end of a step.
+
+use nalgebra::{Isometry3, Point3, Vector3, Vector6};
+use pliant_contact_sap::{BodyError, Interpolation, MaterialPoint, Rows};
+
+use super::BodyFault;
+use super::bodies::Bodies;
+use super::particles::particles_of;
+use super::settings::PenaltyForceSettings;
+use crate::world::{BodyIdx, GeometryIdx, Mount, World};
+
+/// All geometries of a world, for given end velocities of its bodies.
+#[derive(Default)]
+pub(super) struct Places {
+    pub(super) frames: Vec<FramePlace>,
+    pub(super) vertices: Vec<VertexPlace>,
+    mounts: Vec<Mounted>,
+    /// X_WG of each geometry, identity for those on vertices.
+    poses: Vec<Isometry3<f64>>,
+    /// Particles of each geometry with a shape, in its frame.
+    particles: Vec<Vec<Point3<f64>>>,
+}
+
+/// Where a geometry is mounted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mounted {
+    /// In the world, X_WG.
+    Fixed(Isometry3<f64>),
+    /// On one of the frames, X_FG.
+    Frame(usize, Isometry3<f64>),
+    /// On the vertices of a body.
+    Vertices(usize),
+}
+
+impl Places {
+    pub(super) fn of(world: &World, settings: &PenaltyForceSettings) -> Self {
+        let mut places = Self::default();
+        let of_mount = world.geometries().iter().map(|geometry| geometry.mount);
+        let mut frames: Vec<(BodyIdx, u32)> = (of_mount.clone())
+            .filter_map(|mount| match mount {
+                Mount::Frame { body, frame, .. } => Some((body, frame)),
+                _ => None,
+            })
+            .collect();
+        frames.sort_unstable();
+        frames.dedup();
+        let mut deforming: Vec<BodyIdx> = of_mount.filter_map(|mount| mount.deforming()).collect();
+        deforming.sort_unstable();
+        deforming.dedup();
+        for geometry in world.geometries() {
+            let mounted = match geometry.mount {
+                Mount::World(X_WG) => Mounted::Fixed(X_WG),
+                Mount::Frame { body, frame, X_FG } => {
+                    Mounted::Frame(frames.partition_point(|known| *known < (body, frame)), X_FG)
+                }
+                Mount::Vertices { body }
+                | Mount::Segments { body, .. }
+                | Mount::Surface { body } => {
+                    Mounted::Vertices(deforming.partition_point(|known| *known < body))
+                }
+            };
+            places.mounts.push(mounted);
+            let shape = geometry.shape.as_ref();
+            let around = settings.round_particles;
+            places
+                .particles
+                .push(shape.map(|s| particles_of(s, around)).unwrap_or_default());
+        }
+        places.frames = frames
+            .into_iter()
+            .map(|(body, frame)| FramePlace::new(body, frame))
+            .collect();
+        places.vertices = deforming.into_iter().map(VertexPlace::new).collect();
+        places
+    }
+
+    /// Opens a step of `bodies`.
+    pub(super) fn begin(&mut self, bodies: &Bodies) {
+        for place in &mut self.frames {
+            place.at_start = bodies.surface(place.body).frames[place.frame as usize];
+            place.X_WF = place.at_start;
+        }
+    }
+
+    /// Moves everything to the end of a step with end velocities `v`.
+    pub(super) fn move_to(&mut self, bodies: &mut Bodies, v: &[f64]) -> Result<(), BodyFault> {
+        for places in self.frames.chunk_by_mut(|a, b| a.body == b.body) {
+            let body = places[0].body;
+            let range = bodies.range(body);
+            let end = bodies.steps[body.0]
+                .as_end_frames()
+                .ok_or((body, NO_END_FRAMES))?;
+            end.move_to(&v[range]).map_err(|source| (body, source))?;
+            for place in places {
+                place.X_WF = end.pose(place.frame);
+                end.jacobian(place.frame, &mut place.jacobian);
+            }
+        }
+        self.poses.clear();
+        self.poses
+            .extend(self.mounts.iter().map(|mounted| match *mounted {
+                Mounted::Fixed(X_WG) => X_WG,
+                Mounted::Frame(place, X_FG) => self.frames[place].X_WF * X_FG,
+                Mounted::Vertices(_) => Isometry3::identity(),
+            }));
+        for place in &mut self.vertices {
+            place.move_to(bodies, v)?;
+        }
+        Ok(())
+    }
+
+    /// Derivatives of the poses of all frames by the velocities of the last move.
+    pub(super) fn linearise(&mut self, bodies: &mut Bodies) -> Result<(), BodyFault> {
+        for place in &mut self.frames {
+            let body = place.body;
+            let end = bodies.steps[body.0]
+                .as_end_frames()
+                .ok_or((body, NO_END_FRAMES))?;
+            end.displacement(place.frame, &mut place.displacement);
+        }
+        Ok(())
+    }
+
+    pub(super) fn mounted(&self, geometry: GeometryIdx) -> Mounted {
+        self.mounts[geometry.0]
+    }
+
+    /// X_WG of a geometry with a shape.
+    pub(super) fn pose(&self, geometry: GeometryIdx) -> Isometry3<f64> {
+        self.poses[geometry.0]
+    }
+
+    /// [`Places::pose`] at the start of the step.
+    pub(super) fn pose_at_start(&self, geometry: GeometryIdx) -> Isometry3<f64> {
+        match self.mounts[geometry.0] {
+            Mounted::Frame(place, X_FG) => self.frames[place].at_start * X_FG,
+            _ => self.pose(geometry),
+        }
+    }
+
+    pub(super) fn n_particles(&self, geometry: GeometryIdx, bodies: &Bodies) -> usize {
+        match self.mounts[geometry.0] {
+            Mounted::Vertices(place) => bodies.surface(self.vertices[place].body).vertices.len(),
+            _ => self.particles[geometry.0].len(),
+        }
+    }
+
+    /// Z.
+    pub(super) fn particle(&self, geometry: GeometryIdx, particle: usize) -> Point3<f64> {
+        match self.mounts[geometry.0] {
+            Mounted::Vertices(place) => self.vertices[place].at_end[particle],
+            _ => self.pose(geometry) * self.particles[geometry.0][particle],
+        }
+    }
+
+    /// [`Places::particle`] at the start of the step.
+    pub(super) fn particle_at_start(
+        &self,
+        geometry: GeometryIdx,
+        particle: usize,
+        bodies: &Bodies,
+    ) -> Point3<f64> {
+        match self.mounts[geometry.0] {
+            Mounted::Vertices(place) => {
+                bodies.surface(self.vertices[place].body).vertices[particle]
+            }
+            _ => self.pose_at_start(geometry) * self.particles[geometry.0][particle],
+        }
+    }
+}
+
+const NO_END_FRAMES: BodyError = BodyError::Unsupported {
+    what: "frames at the end of a step, which penalty forces need (a floating tree whose centre of mass is not at its root's origin has none); the strong-implicit stepper would do",
+};
+
+/// A frame that carries a geometry, at the end of the step.
+#[derive(Clone, Debug)]
+pub(super) struct FramePlace {
+    pub(super) body: BodyIdx,
+    pub(super) frame: u32,
+    pub(super) at_start: Isometry3<f64>,
+    pub(super) X_WF: Isometry3<f64>,
+    /// 6×n: twist at the origin, and rotation and displacement, per unit of velocity.
+    pub(super) jacobian: Vec<f64>,
+    pub(super) displacement: Vec<f64>,
+    /// δt Σ (τ, f) of the contacts about the origin.
+    pub(super) impulse: Vector6<f64>,
+}
+
+impl FramePlace {
+    pub(super) fn new(body: BodyIdx, frame: u32) -> Self {
+        Self {
+            body,
+            frame,
+            at_start: Isometry3::identity(),
+            X_WF: Isometry3::identity(),
+            jacobian: Vec::new(),
+            displacement: Vec::new(),
+            impulse: Vector6::zeros(),
+        }
+    }
+
+    pub(super) fn origin(&self) -> Vector3<f64> {
+        self.X_WF.translation.vector
+    }
+
+    /// Rotation and displacement of the frame by a change `x` of its body's velocities.
+    pub(super) fn moved_by(&self, x: &[f64]) -> Vector6<f64> {
+        product(&self.displacement, x)
+    }
+
+    /// out += scale Jᵀw.
+    pub(super) fn add_generalised(&self, w: &Vector6<f64>, scale: f64, out: &mut [f64]) {
+        for (column, out) in self.jacobian.chunks_exact(6).zip(out) {
+            let power: f64 = column.iter().zip(w.iter()).map(|(j, w)| j * w).sum();
+            *out += scale * power;
+        }
+    }
+}
+
+fn product(columns: &[f64], x: &[f64]) -> Vector6<f64> {
+    let mut out = Vector6::zeros();
+    for (column, x) in columns.chunks_exact(6).zip(x) {
+        out.iter_mut().zip(column).for_each(|(o, c)| *o += c * x);
+    }
+    out
+}
+
+/// Vertices of a deforming body at the end of the step.
+#[derive(Clone, Debug)]
+pub(super) struct VertexPlace {
+    pub(super) body: BodyIdx,
+    pub(super) at_end: Vec<Point3<f64>>,
+    velocities: Vec<Vector3<f64>>,
+}
+
+impl VertexPlace {
+    pub(super) fn new(body: BodyIdx) -> Self {
+        Self {
+            body,
+            at_end: Vec::new(),
+            velocities: Vec::new(),
+        }
+    }
+
+    pub(super) fn move_to(&mut self, bodies: &Bodies, v: &[f64]) -> Result<(), BodyFault> {
+        let step = &bodies.steps[self.body.0];
+        let motion = step.as_surface().ok_or((self.body, NO_VERTEX_VELOCITIES))?;
+        motion.vertex_velocities(&v[bodies.range(self.body)], &mut self.velocities);
+        let length_s = bodies.time_step.length_s;
+        let start = bodies.surface(self.body).vertices.iter();
+        self.at_end.clear();
+        (self.at_end).extend(start.zip(&self.velocities).map(|(p, v)| p + v * length_s));
+        Ok(())
+    }
+
+    /// The columns of ∂ṗ/∂v of a vertex, with the velocities that they belong to.
+    pub(super) fn columns(
+        &self,
+        bodies: &Bodies,
+        vertex: u32,
+        out: &mut Vec<(u32, Vector3<f64>)>,
+    ) -> Result<(), BodyFault> {
+        let (mut interpolation, mut rows) = (Interpolation::Twist, Rows::default());
+        let step = &bodies.steps[self.body.0];
+        let point = MaterialPoint::on_vertex(vertex);
+        let basis = step.interpolation(&point, &mut interpolation);
+        let basis = basis.map_err(|source| (self.body, source))?;
+        step.basis(basis, &Point3::origin(), &mut rows);
+        let offset = bodies.offsets[self.body.0];
+        let mut entries: Vec<(u32, Vector3<f64>)> = Vec::new();
+        rows.for_each(|row, dof, value| {
+            let column = match &interpolation {
+                Interpolation::Weights(weights) => Vector3::ith(row % 3, weights[row / 3] * value),
+                Interpolation::Dense(phi) => {
+                    Vector3::from_column_slice(&phi[3 * row..3 * row + 3]) * value
+                }
+                Interpolation::Twist => Vector3::zeros(),
+            };
+            entries.push(((offset + dof) as u32, column));
+        });
+        entries.sort_by_key(|(dof, _)| *dof);
+        out.clear();
+        for (dof, column) in entries {
+            match out.last_mut() {
+                Some((last, sum)) if *last == dof => *sum += column,
+                _ => out.push((dof, column)),
+            }
+        }
+        Ok(())
+    }
+}
+
+const NO_VERTEX_VELOCITIES: BodyError = BodyError::Unsupported {
+    what: "velocities of its vertices, which penalty forces need; the strong-implicit stepper would do",
+};

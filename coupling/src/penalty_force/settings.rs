@@ -1,0 +1,78 @@
+//! Settings of the penalty-force stepper.
+
+use pliant_hydroelastic::Slide;
+
+use crate::error::{WorldError, WorldPart};
+
+/// Settings of [`PenaltyForce`](crate::PenaltyForce).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PenaltyForceSettings {
+    /// ε: a step has converged where ‖g‖ ≤ ε max(‖m(v₀)‖, ‖δt Sᵀf‖), in the norm of D⁻¹.
+    pub tolerance: f64,
+    /// Bound of the Newton iterations of a step.
+    pub iterations_max: u32,
+    /// Bound of the vectors of GMRES in one iteration.
+    pub krylov_max: u32,
+    /// How far attachments slide on curved surfaces.
+    pub slide: Slide,
+    /// Particles around a round shape: a sphere has about as many on each great circle.
+    pub round_particles: u32,
+}
+
+impl Default for PenaltyForceSettings {
+    fn default() -> Self {
+        Self {
+            tolerance: 1e-6,
+            iterations_max: 200,
+            krylov_max: 20,
+            slide: Slide::Planar,
+            round_particles: 40,
+        }
+    }
+}
+
+impl PenaltyForceSettings {
+    /// Checks every number.
+    ///
+    /// # Errors
+    /// [`WorldError::Parameter`].
+    pub fn validate(&self) -> Result<(), WorldError> {
+        let checks = [
+            (
+                "tolerance of the force balance",
+                self.tolerance,
+                self.tolerance > 0.0 && self.tolerance < 1.0,
+                "must be positive and less than 1",
+            ),
+            (
+                "Newton iterations",
+                f64::from(self.iterations_max),
+                self.iterations_max >= 1,
+                "must be at least 1",
+            ),
+            (
+                "vectors of GMRES",
+                f64::from(self.krylov_max),
+                self.krylov_max >= 1,
+                "must be at least 1",
+            ),
+            (
+                "particles around a round shape",
+                f64::from(self.round_particles),
+                (5..=1000).contains(&self.round_particles),
+                "must be from 5 to 1000",
+            ),
+        ];
+        for (what, value, holds, allowed) in checks {
+            if !holds {
+                return Err(WorldError::Parameter {
+                    part: WorldPart::Stepper,
+                    parameter: what.into(),
+                    value,
+                    allowed,
+                });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,270 @@
+//! The equations of a step, g(v) = 0, and their derivative.
+
+use nalgebra::Vector6;
+use pliant_hydroelastic::Slide;
+
+use super::BodyFault;
+use super::attached::{Attached, Carrier};
+use super::attachment::Attachment;
+use super::blocks::Blocks;
+use super::bodies::Bodies;
+use super::line_search::Sliding;
+use super::linearised::Linearised;
+use super::places::Places;
+use super::rows::ScalarRows;
+use super::settings::PenaltyForceSettings;
+use crate::error::StepError;
+use crate::report::StepReport;
+use crate::state::State;
+use crate::world::{BodyIdx, World};
+
+/// Bodies, contacts and rows of a step at an iterate.
+pub(super) struct System {
+    world: World,
+    pub(super) bodies: Bodies,
+    pub(super) places: Places,
+    pub(super) rows: ScalarRows,
+    pub(super) attached: Vec<Attached>,
+    pub(super) slide: Slide,
+    /// L of the metric D = LLᵀ.
+    pub(super) metric: Blocks,
+    /// ‖m(v₀)‖.
+    pub(super) start_size: f64,
+    pub(super) v: Vec<f64>,
+    /// g at `v`.
+    pub(super) g: Vec<f64>,
+    linearised: Linearised,
+}
+
+/// Sizes of g and of its terms, in the norm of D⁻¹.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sizes {
+    /// ‖g‖.
+    pub(super) residual: f64,
+    /// ‖δt Sᵀf‖.
+    pub(super) contact: f64,
+    /// What round-off of the forces leaves of g.
+    pub(super) round_off: f64,
+}
+
+impl System {
+    pub(super) fn of(world: &World, settings: &PenaltyForceSettings) -> Self {
+        Self {
+            world: world.clone(),
+            bodies: Bodies::of(world),
+            places: Places::of(world, settings),
+            rows: ScalarRows::default(),
+            attached: Vec::new(),
+            slide: settings.slide,
+            metric: Blocks::default(),
+            start_size: 0.0,
+            v: Vec::new(),
+            g: Vec::new(),
+            linearised: Linearised::default(),
+        }
+    }
+
+    /// Opens a step at `state`, with v = v₀.
+    pub(super) fn begin(
+        &mut self,
+        world: &World,
+        state: &State,
+        time_step_s: f64,
+    ) -> Result<(), StepError> {
+        self.bodies.begin(world, state, time_step_s)?;
+        self.places.begin(&self.bodies);
+        self.rows.begin(world, state, &self.bodies)?;
+        self.metric.gather(&self.bodies.steps, &self.bodies.offsets);
+        // Blocks that are not positive definite have been refused by the rows' factors.
+        self.metric.factor_cholesky();
+        self.v.clone_from(&self.bodies.start);
+        self.g.resize(self.v.len(), 0.0);
+        let fault = |(body, source)| StepError::of_body(world, state, body, source);
+        let mut m = vec![0.0; self.v.len()];
+        self.bodies.residual(&self.v, &mut m).map_err(fault)?;
+        self.start_size = self.norm(m);
+        self.places
+            .move_to(&mut self.bodies, &self.v)
+            .map_err(fault)
+    }
+
+    /// Every attachment relative to its particle.
+    pub(super) fn sliding(&self) -> impl Iterator<Item = Sliding> + '_ {
+        self.attached.iter().map(Attached::sliding)
+    }
+
+    pub(super) fn n_dofs(&self) -> usize {
+        self.v.len()
+    }
+
+    fn norm(&self, mut x: Vec<f64>) -> f64 {
+        self.metric.solve_lower(&mut x);
+        super::gmres::norm(&x)
+    }
+
+    /// Moves to end velocities `v` and evaluates g there.
+    pub(super) fn move_to(&mut self, v: &[f64]) -> Result<(), BodyFault> {
+        self.v.copy_from_slice(v);
+        self.places.move_to(&mut self.bodies, v)?;
+        for attached in &mut self.attached {
+            attached.evaluate(&self.world, &self.places, self.slide);
+        }
+        self.evaluate()
+    }
+
+    /// Evaluates g with the contacts as they are.
+    pub(super) fn evaluate(&mut self) -> Result<(), BodyFault> {
+        let mut g = std::mem::take(&mut self.g);
+        let outcome = self.bodies.residual(&self.v, &mut g);
+        self.rows.add_residual(&self.v, &mut g);
+        let mut contact = vec![0.0; g.len()];
+        self.add_contact_impulses(&mut contact);
+        g.iter_mut().zip(&contact).for_each(|(g, c)| *g -= c);
+        self.g = g;
+        outcome
+    }
+
+    /// out += δt Sᵀf. Sums the wrenches on frames on the way.
+    fn add_contact_impulses(&mut self, out: &mut [f64]) {
+        let dt = self.bodies.time_step.length_s;
+        for place in &mut self.places.frames {
+            place.impulse = Vector6::zeros();
+        }
+        for attached in self.attached.iter().filter(|a| a.is_active()) {
+            let (particle, object) = attached.carriers(&self.places);
+            for (carrier, sign) in [(particle, dt), (object, -dt)] {
+                match carrier {
+                    Carrier::Frame(place) => {
+                        let place = &mut self.places.frames[place];
+                        place.impulse += attached.wrench_about(&place.origin()) * sign;
+                    }
+                    Carrier::Columns => {
+                        for (dof, column) in &attached.columns {
+                            out[*dof as usize] += sign * column.dot(&attached.at.force);
+                        }
+                    }
+                    Carrier::World => {}
+                }
+            }
+        }
+        for place in &self.places.frames {
+            if place.impulse != Vector6::zeros() {
+                let range = self.bodies.range(place.body);
+                place.add_generalised(&place.impulse, 1.0, &mut out[range]);
+            }
+        }
+    }
+
+    /// Sizes of g and its terms where it was evaluated last.
+    pub(super) fn sizes(&mut self) -> Sizes {
+        let n = self.n_dofs();
+        let mut contact = vec![0.0; n];
+        self.add_contact_impulses(&mut contact);
+        let dt = self.bodies.time_step.length_s;
+        let mut noise = vec![0.0; n];
+        for attached in self.attached.iter().filter(|a| a.is_active()) {
+            let reach = attached.at.particle.coords.norm();
+            let error = f64::EPSILON * dt * attached.stiffness * reach;
+            let (particle, object) = attached.carriers(&self.places);
+            for carrier in [particle, object] {
+                match carrier {
+                    Carrier::Frame(place) => {
+                        let place = &self.places.frames[place];
+                        let range = self.bodies.range(place.body);
+                        let columns = place.jacobian.chunks_exact(6);
+                        for (noise, column) in noise[range].iter_mut().zip(columns) {
+                            *noise += error * column[3..].iter().map(|c| c.abs()).sum::<f64>();
+                        }
+                    }
+                    Carrier::Columns => {
+                        for (dof, column) in &attached.columns {
+                            noise[*dof as usize] += error * column.abs().sum();
+                        }
+                    }
+                    Carrier::World => {}
+                }
+            }
+        }
+        Sizes {
+            residual: self.norm(self.g.clone()),
+            contact: self.norm(contact),
+            round_off: 8.0 * self.norm(noise),
+        }
+    }
+
+    /// Linearises about `v`.
+    pub(super) fn linearise(&mut self) -> Result<(), BodyFault> {
+        self.linearised.about(
+            &mut self.bodies,
+            &mut self.places,
+            &mut self.rows,
+            &self.attached,
+            &self.v,
+        )
+    }
+
+    /// y = H x.
+    pub(super) fn product(&mut self, x: &[f64], y: &mut [f64]) -> Result<(), BodyFault> {
+        self.bodies.tangent(&self.v, x, y)?;
+        self.rows.add_product(x, y);
+        let Self {
+            linearised,
+            bodies,
+            places,
+            attached,
+            ..
+        } = self;
+        linearised.add_contact_product(bodies, places, attached, x, y);
+        Ok(())
+    }
+
+    /// x ← P⁻¹x.
+    pub(super) fn precondition(&mut self, x: &mut [f64]) {
+        self.linearised.precondition(x);
+    }
+
+    /// Forces of contacts, rows and constraints.
+    pub(super) fn describe(&self, time_step_s: f64, report: &mut StepReport) {
+        report.n_dofs = self.n_dofs();
+        let active = self.attached.iter().filter(|a| a.is_active());
+        report.contacts.extend(active.map(Attached::describe));
+        report.contacts.sort_by_key(|c| (c.a, c.b));
+        self.rows.describe(time_step_s, report);
+    }
+
+    /// Moves every body.
+    pub(super) fn advance(
+        &mut self,
+        world: &World,
+        state: &State,
+        next: &mut State,
+        report: &mut StepReport,
+    ) -> Result<(), StepError> {
+        next.bodies
+            .resize_with(state.bodies.len(), Default::default);
+        for b in 0..state.bodies.len() {
+            let range = self.bodies.range(BodyIdx(b));
+            let advanced = self.bodies.steps[b].advance(&self.v[range], &mut next.bodies[b]);
+            let fault = |source| StepError::of_body(world, state, BodyIdx(b), source);
+            let warnings = advanced.map_err(fault)?.warnings.into_iter();
+            let name = world.body_name(BodyIdx(b));
+            report
+                .warnings
+                .extend(warnings.map(|w| format!("body \"{name}\": {w}")));
+        }
+        let untrusted = report.untrusted().map(|reason| reason.describe(world));
+        report.warnings.extend(untrusted);
+        next.controls.clone_from(&state.controls);
+        next.constraints.clone_from(&state.constraints);
+        next.step = state.step + 1;
+        next.time_s = state.time_s + self.bodies.time_step.length_s;
+        Ok(())
+    }
+
+    /// Attachments for the next step, in their order.
+    pub(super) fn remember(&self, out: &mut Vec<Attachment>) {
+        out.clear();
+        out.extend(self.attached.iter().filter_map(Attached::kept));
+        out.sort_unstable_by_key(Attachment::key);
+    }
+}

@@ -1,0 +1,180 @@
+//! Is H the derivative of g, for every kind of side of a contact?
+
+use std::sync::Arc;
+
+use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
+use pliant_contact_sap::DeformableModel;
+use pliant_hydroelastic::{Branch, ContactMaterial, Shape, Slide};
+use pliant_multibody::{
+    JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,
+};
+
+use super::detection::Detection;
+use super::settings::PenaltyForceSettings;
+use super::system::System;
+use crate::state::State;
+use crate::world::{Geometry, Mount, World, WorldBuilder};
+
+fn material() -> ContactMaterial {
+    ContactMaterial {
+        stiffness: 4e3,
+        friction: 0.4,
+        ..ContactMaterial::default()
+    }
+}
+
+fn add(
+    builder: &mut WorldBuilder,
+    name: &str,
+    model: Box<dyn DeformableModel>,
+    shapes: &[(u32, Shape)],
+) {
+    let body = builder.add_body(name, model);
+    for (frame, shape) in shapes {
+        let mount = Mount::Frame {
+            body,
+            frame: *frame,
+            X_FG: Isometry3::translation(0.01, 0.0, -0.02),
+        };
+        let name = format!("{name} {frame}");
+        builder.add_geometry(Geometry::new(name, mount, shape.clone(), material()));
+    }
+}
+
+fn free(lengths: Vector3<f64>, X_WB: Isometry3<f64>, v: [f64; 6]) -> Box<dyn DeformableModel> {
+    let mut model = ModelBuilder::new("free");
+    model.root(Root::Floating);
+    model.link(LinkSpec::new(
+        "free",
+        SpatialInertia::solid_box(0.8, lengths),
+    ));
+    let (p, r) = (X_WB.translation.vector, X_WB.rotation);
+    let tree = RigidTree::new(Arc::new(model.build().expect("a legal model")));
+    Box::new(tree.starting_at(&[p.x, p.y, p.z, r.w, r.i, r.j, r.k], &v))
+}
+
+/// An arm of two hinges and a ball joint, with boxes on its links.
+fn arm() -> Box<dyn DeformableModel> {
+    let mut model = ModelBuilder::new("arm");
+    model.root(Root::Fixed(Isometry3::identity()));
+    let inertia = SpatialInertia::solid_box(0.5, Vector3::new(0.1, 0.1, 0.3));
+    for name in ["base", "upper", "lower", "hand"] {
+        model.link(LinkSpec::new(name, inertia));
+    }
+    let at = Isometry3::from_parts(
+        Translation3::new(0.0, 0.02, 0.28),
+        UnitQuaternion::from_euler_angles(0.2, -0.3, 0.1),
+    );
+    for (name, kind, parent, child) in [
+        ("shoulder", JointKind::Revolute, "base", "upper"),
+        ("elbow", JointKind::Revolute, "upper", "lower"),
+        ("wrist", JointKind::Ball, "lower", "hand"),
+    ] {
+        let mut joint = JointSpec::new(name, kind, parent, child).at(at);
+        joint.axis = Vector3::new(0.3, 1.0, 0.2);
+        model.joint(joint);
+    }
+    let tree = RigidTree::new(Arc::new(model.build().expect("a legal model")));
+    let mut state = tree.default_state();
+    state.v = vec![0.4, -0.8, 0.6, 0.3, -0.5];
+    Box::new(tree.starting_at(&state.q, &state.v))
+}
+
+/// Largest error of H x from central differences of g, relative to H x, and how many contacts stuck and slipped.
+fn worst_error(world: &World, slide: Slide) -> (f64, [usize; 2]) {
+    let settings = PenaltyForceSettings {
+        slide,
+        round_particles: 40,
+        ..PenaltyForceSettings::default()
+    };
+    let state: State = world.default_state();
+    let mut system = System::of(world, &settings);
+    let mut detection = Detection::of(world, &state, &system.places).expect("pairs that exist");
+    system.begin(world, &state, 0.01).expect("a legal state");
+    detection.begin(&mut system, &[]).expect("no memory");
+    detection.add(&mut system).expect("contacts");
+    let n = system.n_dofs();
+    let vary = |k: usize, size: f64| size * (1.7 * k as f64 + 0.3).sin();
+    let v: Vec<f64> = (system.v.iter().enumerate())
+        .map(|(k, v)| v + vary(k, 0.3))
+        .collect();
+    system.move_to(&v).expect("legal velocities");
+    detection.add(&mut system).expect("contacts");
+    let mut branches = [0; 2];
+    for sliding in system.sliding() {
+        match sliding.branch {
+            Branch::Stick => branches[0] += 1,
+            Branch::Slip => branches[1] += 1,
+            Branch::Separate => {}
+        }
+    }
+    let mut worst = 0.0_f64;
+    for direction in 0..4 {
+        let x: Vec<f64> = (0..n).map(|k| vary(3 * k + 7 * direction, 1.0)).collect();
+        system.move_to(&v).expect("legal velocities");
+        system.linearise().expect("a derivative");
+        let mut product = vec![0.0; n];
+        system.product(&x, &mut product).expect("a product");
+        let h = 1e-6;
+        let mut at = |h: f64| {
+            let moved: Vec<f64> = v.iter().zip(&x).map(|(v, x)| v + h * x).collect();
+            system.move_to(&moved).expect("legal velocities");
+            system.g.clone()
+        };
+        let (up, down) = (at(h), at(-h));
+        let differences = up.iter().zip(&down).map(|(u, d)| (u - d) / (2.0 * h));
+        let off = differences.zip(&product).map(|(d, p)| (d - p).powi(2));
+        let size: f64 = product.iter().map(|p| p * p).sum();
+        worst = worst.max((off.sum::<f64>() / size).sqrt());
+    }
+    (worst, branches)
+}
+
+#[test]
+fn h_is_the_derivative_of_g() {
+    for slide in [Slide::Planar, Slide::Exact] {
+        let mut builder = WorldBuilder::default();
+        let tilted = Isometry3::from_parts(
+            Translation3::new(0.0, 0.0, -0.13),
+            UnitQuaternion::from_euler_angles(0.1, 0.05, 0.0),
+        );
+        let mount = Mount::World(tilted);
+        builder.add_geometry(Geometry::new(
+            "floor",
+            mount,
+            Shape::half_space(),
+            material(),
+        ));
+        let ball = Shape::sphere(0.2).expect("a radius");
+        let long = Shape::cuboid(Vector3::new(0.2, 0.3, 0.25)).expect("lengths");
+        add(
+            &mut builder,
+            "arm",
+            arm(),
+            &[(1, long.clone()), (3, ball.clone())],
+        );
+        let turned = UnitQuaternion::from_euler_angles(0.4, 0.2, -0.3);
+        let near_hand = Isometry3::from_parts(Translation3::new(0.1, 0.25, 0.75), turned);
+        let lengths = Vector3::repeat(0.3);
+        add(
+            &mut builder,
+            "cube",
+            free(lengths, near_hand, [0.5, -0.2, 0.3, 0.1, 0.6, -0.4]),
+            &[(0, Shape::cuboid(lengths).expect("lengths"))],
+        );
+        let on_floor = Isometry3::from_parts(Translation3::new(0.3, 0.0, 0.03), turned);
+        add(
+            &mut builder,
+            "ball",
+            free(lengths, on_floor, [0.2, 0.9, -0.7, -0.5, 0.4, -0.3]),
+            &[(0, ball)],
+        );
+        let world = builder.build().expect("a legal world");
+        let (worst, branches) = worst_error(&world, slide);
+        assert!(worst < 1e-6, "{slide:?}: {worst:e}");
+        assert!(
+            branches[0] + branches[1] > 10 && branches[1] > 3,
+            "{branches:?}"
+        );
+    }
+}

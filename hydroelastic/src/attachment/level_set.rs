@@ -1,0 +1,174 @@
+//! Relaxation on a level set.
+//!
+//! ```text
+//! n = ∇φ(Z)    d = −φ(Z)    W = Z + d n    r = X − W    l = |r|    τ = r/l
+//! separate    d ≤ 0         no force
+//! stick       l ≤ μ d       Y = X
+//! slip        otherwise     K = W + s r,   s = μ d/l,   Y = K − φ(K)∇φ(K)
+//! ```
+//!
+//! With A = I − n nᵀ − φ(Z)∇²φ(Z) and B the same at K, the derivatives in slip are
+//!
+//! ```text
+//! ∂Y/∂Z = B ((1 − s) A − μ τ nᵀ + s τ τᵀA)        ∂Y/∂X = s B (I − τ τᵀ)
+//! ```
+//!
+//! On a plane they are τ τᵀ + (1 − s) b bᵀ − μ τ nᵀ with b = n × τ, and s b bᵀ.
+//!
+//! Source: Ding, Schroeder (2020), sections 2.1.1 and 2.1.2; derivatives: `docs/theory/ding-2020.md`.
+
+use nalgebra::{Matrix3, Point3, RealField, Vector3};
+
+use super::exact_slide::{OnSegment, exact_slide};
+use super::friction::SlidingFriction;
+use crate::signed_distance::SignedDistance;
+
+/// What an attachment does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Branch {
+    /// The particle is outside: no force.
+    #[default]
+    Separate,
+    /// The attachment stays: static friction.
+    Stick,
+    /// It slides to the friction cone: dynamic friction.
+    Slip,
+}
+
+/// How far an attachment slides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Slide {
+    /// s of the tangential plane at W, as published. On a sphere of radius R friction is about d/R (1 + μ²/2) below the cone from outside, and
+    /// as much above it in a bowl.
+    #[default]
+    Planar,
+    /// The largest s with the force in the cone at Y.
+    Exact,
+}
+
+/// A relaxed attachment and its derivatives, in the frame of the level set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Relaxed<T: RealField + Copy> {
+    /// What it does.
+    pub branch: Branch,
+    /// Y, on the surface; in [`Branch::Stick`] X bit for bit, in [`Branch::Separate`] the particle itself.
+    pub attachment: Point3<T>,
+    /// Unit normal of the surface at Y, outwards.
+    pub normal: Vector3<T>,
+    /// The rule that s follows: [`Slide::Planar`] also where an exact s has no derivative.
+    pub slide: Slide,
+    /// ∂Y/∂Z.
+    pub by_particle: Matrix3<T>,
+    /// ∂Y/∂X.
+    pub by_attachment: Matrix3<T>,
+}
+
+/// Relaxes the attachment X = `attachment` of the particle Z = `particle` on the level set `distance`, all in one frame.
+///
+/// Derivatives are exact for any twice differentiable `distance`, also where its gradient is not quite a unit vector.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::{Branch, Shape, Slide, SlidingFriction, relax_on_level_set};
+///
+/// // 1 mm below the plane z = 0 an attachment slides up to μ times 1 mm.
+/// let floor = Shape::half_space();
+/// let (old, particle) = (Point3::new(0.01, 0.0, 0.0), Point3::new(0.0, 0.0, -0.001));
+/// let friction = SlidingFriction::coulomb(0.5);
+/// let relaxed = relax_on_level_set(|p| floor.signed_distance(p), friction, Slide::Planar, &old, &particle);
+/// assert_eq!(relaxed.branch, Branch::Slip);
+/// assert!((relaxed.attachment.x - 0.5e-3).abs() < 1e-18);
+/// ```
+pub fn relax_on_level_set<T: RealField + Copy>(
+    distance: impl Fn(&Point3<T>) -> SignedDistance<T>,
+    friction: SlidingFriction<T>,
+    slide: Slide,
+    attachment: &Point3<T>,
+    particle: &Point3<T>,
+) -> Relaxed<T> {
+    let at_particle = distance(particle);
+    let depth = -at_particle.value;
+    if depth.partial_cmp(&T::zero()) != Some(std::cmp::Ordering::Greater) {
+        return Relaxed {
+            branch: Branch::Separate,
+            attachment: *particle,
+            normal: at_particle.gradient,
+            slide,
+            by_particle: Matrix3::identity(),
+            by_attachment: Matrix3::zeros(),
+        };
+    }
+    let n = at_particle.gradient;
+    let foot = particle + n * depth;
+    let foot_by_particle = projection(&at_particle);
+    if friction.sticking <= T::zero() {
+        return Relaxed {
+            branch: Branch::Slip,
+            attachment: foot,
+            normal: n,
+            slide,
+            by_particle: foot_by_particle,
+            by_attachment: Matrix3::zeros(),
+        };
+    }
+    let r = attachment - foot;
+    let length = r.norm();
+    let sticks = match slide {
+        Slide::Planar => length <= friction.sticking * depth,
+        Slide::Exact => {
+            let cone = OnSegment::at_attachment(&distance, attachment, particle);
+            cone.is_within(friction.sticking)
+        }
+    };
+    if sticks {
+        return Relaxed {
+            branch: Branch::Stick,
+            attachment: *attachment,
+            normal: distance(attachment).gradient,
+            slide,
+            by_particle: Matrix3::zeros(),
+            by_attachment: Matrix3::identity(),
+        };
+    }
+    if length * length <= T::zero() {
+        // Depths whose squares underflow: r has no direction.
+        return Relaxed {
+            branch: Branch::Slip,
+            attachment: foot,
+            normal: n,
+            slide,
+            by_particle: foot_by_particle,
+            by_attachment: Matrix3::zeros(),
+        };
+    }
+    let mu = friction.sliding;
+    let planar = (mu * depth / length).min(T::one());
+    if slide == Slide::Exact {
+        let segment = OnSegment::new(&distance, foot, r, *particle);
+        if let Some(found) = exact_slide(&segment, mu, planar, &at_particle) {
+            return found;
+        }
+    }
+    let tau = r / length;
+    let along = tau * tau.transpose();
+    let at_chord = distance(&(foot + r * planar));
+    let to_surface = projection(&at_chord);
+    Relaxed {
+        branch: Branch::Slip,
+        attachment: foot + r * planar - at_chord.gradient * at_chord.value,
+        normal: at_chord.gradient,
+        slide: Slide::Planar,
+        by_particle: to_surface
+            * (foot_by_particle * (T::one() - planar) - tau * n.transpose() * mu
+                + along * foot_by_particle * planar),
+        by_attachment: to_surface * (Matrix3::identity() - along) * planar,
+    }
+}
+
+/// ∂(p − φ∇φ)/∂p = I − n nᵀ − φ∇²φ.
+pub(super) fn projection<T: RealField + Copy>(at: &SignedDistance<T>) -> Matrix3<T> {
+    Matrix3::identity() - at.gradient * at.gradient.transpose() - at.hessian * at.value
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! Derivatives of barycentric weights with respect to the particle and the vertices that a walk has visited.
+
+use nalgebra::{Matrix3, RowVector3, Vector3};
+
+/// What weights depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Variable {
+    /// The particle's position.
+    Particle,
+    /// The position of a vertex.
+    Vertex(u32),
+}
+
+/// ∂w/∂y of three weights, for each variable y that they depend on: row i is ∂w_i/∂y. Rows sum to zero.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WeightDerivative {
+    terms: Vec<(Variable, Matrix3<f64>)>,
+}
+
+impl WeightDerivative {
+    /// The variables and their derivatives, in the order of the walk.
+    #[must_use]
+    pub fn terms(&self) -> &[(Variable, Matrix3<f64>)] {
+        &self.terms
+    }
+
+    /// ∂w/∂y.
+    #[must_use]
+    pub fn by(&self, variable: Variable) -> Matrix3<f64> {
+        let found = self.terms.iter().find(|(known, _)| *known == variable);
+        found.map_or_else(Matrix3::zeros, |(_, matrix)| *matrix)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.terms.clear();
+    }
+
+    /// The derivative by a variable, zero if it is new.
+    pub(super) fn entry(&mut self, variable: Variable) -> &mut Matrix3<f64> {
+        let known = self.terms.iter().position(|(known, _)| *known == variable);
+        let place = known.unwrap_or_else(|| {
+            self.terms.push((variable, Matrix3::zeros()));
+            self.terms.len() - 1
+        });
+        &mut self.terms[place].1
+    }
+
+    pub(super) fn terms_mut(&mut self) -> &mut [(Variable, Matrix3<f64>)] {
+        &mut self.terms
+    }
+
+    /// Rows in the order of another triangle: row k is the old row `old[k]`, or zero.
+    pub(super) fn permute(&mut self, old: &[Option<usize>; 3]) {
+        for (_, matrix) in &mut self.terms {
+            let before = *matrix;
+            for (k, old) in old.iter().enumerate() {
+                let row: RowVector3<f64> =
+                    old.map_or_else(RowVector3::zeros, |old| before.row(old).into_owned());
+                matrix.set_row(k, &row);
+            }
+        }
+    }
+}
+
+/// Σ over corners of x_i times row i: the displacement of Σ w_i x_i by a change of the weights.
+pub(super) fn displacement(corners: &[Vector3<f64>; 3], by: &Matrix3<f64>) -> Matrix3<f64> {
+    Matrix3::from_columns(corners) * by
+}

@@ -1,0 +1,183 @@
+//! The triangles of a mesh and how they are joined.
+
+use nalgebra::{Point3, Vector3};
+
+use super::{MeshPlace, WalkEnd, heaviest_corner};
+use crate::geometry_error::GeometryError;
+use crate::mesh::{Topology, TriangleIdx, edge_groups, sorted_half_edges};
+
+/// Heights below this part of the longest side make a triangle degenerate.
+const FLAT: f64 = 1e-8;
+
+/// The triangles that attachments walk on, with their neighbours. Positions of the vertices are given to each walk.
+#[derive(Clone, Debug)]
+pub struct WalkSurface {
+    triangles: Vec<[u32; 3]>,
+    topology: Topology,
+    n_vertices: usize,
+    is_closed: bool,
+}
+
+impl WalkSurface {
+    /// Triangles counter-clockwise seen from outside, over these vertices.
+    ///
+    /// # Errors
+    /// [`GeometryError::VertexIndex`] for a vertex that is not there, [`GeometryError::SurfaceWalk`] for degenerate triangles, edges with more than two
+    /// triangles, and neighbours that are not oriented alike.
+    pub fn new(vertices: &[Point3<f64>], triangles: &[[u32; 3]]) -> Result<Self, GeometryError> {
+        let n_vertices = vertices.len();
+        let refuse = |triangle: usize, what| Err(GeometryError::SurfaceWalk { triangle, what });
+        for (t, triangle) in triangles.iter().enumerate() {
+            if let Some(index) = triangle.iter().find(|v| **v as usize >= n_vertices) {
+                return Err(GeometryError::VertexIndex {
+                    triangle: t,
+                    vertex: *index,
+                    vertices: n_vertices,
+                });
+            }
+            let [a, b, c] = triangle.map(|v| vertices[v as usize]);
+            let sides = [b - a, c - b, a - c].map(|side| side.norm());
+            let longest = sides.into_iter().fold(0.0, f64::max);
+            let height = (b - a).cross(&(c - a)).norm() / longest;
+            if height.is_nan() || height <= FLAT * longest {
+                return refuse(t, "is degenerate");
+            }
+        }
+        let halves = sorted_half_edges(triangles);
+        let mut is_closed = true;
+        for group in edge_groups(&halves) {
+            let t = group[0].triangle() as usize;
+            match group {
+                [_] => is_closed = false,
+                [one, two] if one.ascends(triangles) == two.ascends(triangles) => {
+                    return refuse(t, "is oriented against its neighbour");
+                }
+                [_, _] => {}
+                _ => return refuse(t, "shares an edge with more than one other"),
+            }
+        }
+        Ok(Self {
+            topology: Topology::new(n_vertices, triangles),
+            triangles: triangles.to_vec(),
+            n_vertices,
+            is_closed,
+        })
+    }
+
+    /// Whether every edge has two triangles.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// Number of vertices.
+    #[must_use]
+    pub fn n_vertices(&self) -> usize {
+        self.n_vertices
+    }
+
+    /// The triangles.
+    #[must_use]
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    /// Vertices of a triangle.
+    #[must_use]
+    pub fn triangle(&self, triangle: u32) -> [u32; 3] {
+        self.triangles[triangle as usize]
+    }
+
+    /// Positions of the vertices of a triangle.
+    #[must_use]
+    pub fn corners(&self, vertices: &[Point3<f64>], triangle: u32) -> [Point3<f64>; 3] {
+        self.triangle(triangle).map(|v| vertices[v as usize])
+    }
+
+    /// The point at a place.
+    #[must_use]
+    pub fn point(&self, vertices: &[Point3<f64>], place: &MeshPlace) -> Point3<f64> {
+        let corners = self.corners(vertices, place.triangle);
+        let terms = corners.iter().zip(&place.weights);
+        Point3::from(terms.map(|(p, w)| p.coords * *w).sum::<Vector3<f64>>())
+    }
+
+    pub(super) fn across(&self, triangle: u32, edge: usize) -> Option<u32> {
+        let side = self.topology.triangle_edges[triangle as usize][edge];
+        let edge = &self.topology.edges[side.index()];
+        edge.across(TriangleIdx(triangle)).map(u32::from)
+    }
+
+    pub(super) fn around(&self, vertex: u32) -> impl Iterator<Item = u32> + '_ {
+        self.topology.around(vertex).iter().map(|t| u32::from(*t))
+    }
+
+    /// Twice the area times the unit normal of a triangle.
+    pub(super) fn area_normal(&self, vertices: &[Point3<f64>], triangle: u32) -> Vector3<f64> {
+        let [a, b, c] = self.corners(vertices, triangle);
+        (b - a).cross(&(c - a))
+    }
+
+    fn unit_normal(&self, vertices: &[Point3<f64>], triangle: u32) -> Vector3<f64> {
+        let normal = self.area_normal(vertices, triangle);
+        normal.try_normalize(0.0).unwrap_or(normal)
+    }
+
+    /// The edge of a triangle opposite the corner with the smallest weight.
+    fn edge_of(place: &MeshPlace) -> usize {
+        let lightest = (0..3).fold(0, |a, b| {
+            if place.weights[b] < place.weights[a] {
+                b
+            } else {
+                a
+            }
+        });
+        (lightest + 1) % 3
+    }
+
+    /// Unit normal that decides whether the attachment is pulled away from the surface.
+    pub(super) fn normal_at(
+        &self,
+        vertices: &[Point3<f64>],
+        place: &MeshPlace,
+        end: WalkEnd,
+    ) -> Vector3<f64> {
+        let own = self.unit_normal(vertices, place.triangle);
+        let sum = match end {
+            WalkEnd::Triangle => own,
+            WalkEnd::Edge => {
+                let across = self.across(place.triangle, Self::edge_of(place));
+                across.map_or(own, |other| own + self.unit_normal(vertices, other))
+            }
+            WalkEnd::Vertex => {
+                let vertex = self.triangle(place.triangle)[heaviest_corner(&place.weights)];
+                let weighted = self.around(vertex).map(|t| {
+                    let k = self.triangle(t).iter().position(|v| *v == vertex);
+                    let corners = self.corners(vertices, t);
+                    let k = k.unwrap_or(0);
+                    let [e, f] = [1, 2].map(|step| corners[(k + step) % 3] - corners[k]);
+                    self.unit_normal(vertices, t) * e.angle(&f)
+                });
+                weighted.sum()
+            }
+        };
+        sum.try_normalize(0.0).unwrap_or(own)
+    }
+
+    pub(super) fn is_on_boundary(&self, place: &MeshPlace, end: WalkEnd) -> bool {
+        match end {
+            WalkEnd::Triangle => false,
+            WalkEnd::Edge => self.across(place.triangle, Self::edge_of(place)).is_none(),
+            WalkEnd::Vertex => {
+                let vertex = self.triangle(place.triangle)[heaviest_corner(&place.weights)];
+                self.around(vertex).any(|t| {
+                    let corners = self.triangle(t);
+                    (0..3).any(|k| {
+                        let ends = [corners[k], corners[(k + 1) % 3]];
+                        ends.contains(&vertex) && self.across(t, k).is_none()
+                    })
+                })
+            }
+        }
+    }
+}

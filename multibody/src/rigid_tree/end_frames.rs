@@ -1,0 +1,208 @@
+//! Links at the end of a step: poses, Jacobians and their derivatives with respect to the end velocities.
+//!
+//! Positions advance by q₁ = q₀ ⊕ δt v, with the exponential map in ball and floating joints. A change of v moves the joints at q₁ by
+//!
+//! ```text
+//! δt dv                  joints with coordinates           δt L(δt ω) dω          rotations
+//! L(a) = 1 + (1 − cos t)/t² [a]× + (t − sin t)/t³ [a]×²,   t = |a|
+//! ```
+//!
+//! and the links by the Jacobian J(q₁) of that. The impulse of a wrench (τ, f) at p on a degree of freedom with direction a through o is
+//! a·(τ + (p − o) × f), or a·f if it translates; its derivative follows from da = θ × a with θ the rotation of the parent, and from do.
+//!
+//! Trees on a floating or planar joint with their centre of mass elsewhere move that on a straight line (`free_flight`), which these
+//! derivatives do not include: their steps do not offer them.
+
+use nalgebra::{Isometry3, Matrix3, Vector3, Vector6};
+use pliant_contact_sap::{BodyError, EndFrames};
+
+use super::step::TreeStep;
+use crate::jacobian::column;
+use crate::joint::{DofKind, JointKind};
+use crate::kinematics::PositionKinematics;
+use crate::model::{BodyIdx, DofIdx, LinkIdx, Model};
+use crate::spatial::{Twist, Wrench};
+
+/// Kinematics at the end of a step.
+#[derive(Clone, Debug)]
+pub(super) struct EndPlace {
+    q: Vec<f64>,
+    v: Vec<f64>,
+    positions: PositionKinematics,
+    /// Rotation vector and displacement at q₁ of the child of each joint within its parent, by each degree of freedom, world axes.
+    moves: Vec<Twist>,
+}
+
+impl EndPlace {
+    pub(super) fn new(model: &Model) -> Self {
+        Self {
+            q: vec![0.0; model.n_q()],
+            v: Vec::new(),
+            positions: PositionKinematics::new(model),
+            moves: vec![Twist::zero(); model.n_v()],
+        }
+    }
+
+    /// Fills `moves` at the positions of the last update.
+    fn update_moves(&mut self, model: &Model, time_step_s: f64) {
+        for body in &model.bodies[1..] {
+            let dofs = body.v_start..body.v_end;
+            let turns = match body.kind {
+                JointKind::Ball | JointKind::Floating => {
+                    let turn = Vector3::from_column_slice(&self.v[body.v_start..body.v_start + 3]);
+                    rotation_rate(&(turn * time_step_s))
+                }
+                _ => Matrix3::identity(),
+            };
+            for k in dofs {
+                let axes = &self.positions.axes;
+                self.moves[k] = match model.dof_kind[k] {
+                    DofKind::Linear => Twist {
+                        angular: Vector3::zeros(),
+                        linear: axes[k] * time_step_s,
+                    },
+                    DofKind::Angular if body.kind.has_axis() => Twist {
+                        angular: axes[k] * time_step_s,
+                        linear: Vector3::zeros(),
+                    },
+                    DofKind::Angular => {
+                        // The three directions are the columns of an orthonormal frame.
+                        let first = body.v_start;
+                        let parts = (0..3).map(|i| axes[first + i] * turns[(i, k - first)]);
+                        Twist {
+                            angular: parts.sum::<Vector3<f64>>() * time_step_s,
+                            linear: Vector3::zeros(),
+                        }
+                    }
+                };
+            }
+        }
+    }
+
+    /// Rotation and displacement at `p_WQ`, a point of the body of degree of freedom `k` or of one that it carries.
+    fn move_at(&self, model: &Model, k: usize, p_WQ: &Vector3<f64>) -> Twist {
+        let origin = self.positions.bodies[model.dof_body[k]].origin;
+        self.moves[k].shifted(&(p_WQ - origin))
+    }
+}
+
+/// L(a): exp([a + da]×) = exp([L(a) da]×) exp([a]×) to first order.
+fn rotation_rate(a: &Vector3<f64>) -> Matrix3<f64> {
+    let t = a.norm();
+    let (first, second) = if t < 1e-3 {
+        let square = t * t;
+        (
+            0.5 - square / 24.0 + square * square / 720.0,
+            1.0 / 6.0 - square / 120.0 + square * square / 5040.0,
+        )
+    } else {
+        ((1.0 - t.cos()) / (t * t), (t - t.sin()) / (t * t * t))
+    };
+    let cross = a.cross_matrix();
+    Matrix3::identity() + cross * first + cross * cross * second
+}
+
+impl EndFrames for TreeStep {
+    fn move_to(&mut self, v: &[f64]) -> Result<(), BodyError> {
+        let mut place = self
+            .end_place
+            .take()
+            .unwrap_or_else(|| Box::new(EndPlace::new(&self.model)));
+        self.full_velocity(v, &mut place.v);
+        let length_s = self.time_step.length_s;
+        self.model
+            .integrate(&self.q, &place.v, length_s, &mut place.q);
+        place.positions.update(&self.model, &place.q);
+        place.update_moves(&self.model, length_s);
+        self.end_place = Some(place);
+        Ok(())
+    }
+
+    fn pose(&self, frame: u32) -> Isometry3<f64> {
+        self.positions_at_end()
+            .link_pose(&self.model, LinkIdx(frame as usize))
+    }
+
+    fn jacobian(&self, frame: u32, out: &mut Vec<f64>) {
+        let (model, positions) = (&*self.model, self.positions_at_end());
+        self.columns(frame, out, |k, p_WF| {
+            let arm = p_WF - positions.bodies[model.dof_body[k]].origin;
+            column(model.dof_kind[k], &positions.axes[k], &arm)
+        });
+    }
+
+    fn displacement(&self, frame: u32, out: &mut Vec<f64>) {
+        let model = &*self.model;
+        let Some(place) = &self.end_place else {
+            return self.jacobian(frame, out);
+        };
+        self.columns(frame, out, |k, p_WF| place.move_at(model, k, p_WF));
+    }
+
+    fn add_impulse_derivative(&self, frame: u32, w: &Vector6<f64>, out: &mut [f64]) {
+        let Some(place) = &self.end_place else {
+            return;
+        };
+        let (model, n) = (&*self.model, self.start.len());
+        let link = LinkIdx(frame as usize);
+        let p_WF = place.positions.link_position(model, link);
+        let wrench = Wrench {
+            torque: w.fixed_rows::<3>(0).into_owned(),
+            force: w.fixed_rows::<3>(3).into_owned(),
+        };
+        for DofIdx(k) in model.support(model.links[link.0].body) {
+            let Some(row) = self.free_of[k] else {
+                continue;
+            };
+            let body = model.dof_body[k];
+            let axis = place.positions.axes[k];
+            let origin = place.positions.bodies[body].origin;
+            let torque = wrench.torque + (p_WF - origin).cross(&wrench.force);
+            for DofIdx(j) in model.support(BodyIdx(body)) {
+                let Some(column) = self.free_of[j] else {
+                    continue;
+                };
+                let own_joint = model.dof_body[j] == body;
+                let turned = if own_joint {
+                    Vector3::zeros()
+                } else {
+                    place.moves[j].angular.cross(&axis)
+                };
+                out[row + n * column] += match model.dof_kind[k] {
+                    DofKind::Linear => turned.dot(&wrench.force),
+                    DofKind::Angular => {
+                        let moved = place.move_at(model, j, &origin).linear;
+                        turned.dot(&torque) - axis.dot(&moved.cross(&wrench.force))
+                    }
+                };
+            }
+        }
+    }
+}
+
+impl TreeStep {
+    /// Whether the links' motion over the step is that of their joints.
+    pub(super) fn moves_by_joints(&self) -> bool {
+        self.flights.iter().all(|flight| !flight.is_free)
+    }
+
+    fn positions_at_end(&self) -> &PositionKinematics {
+        let place = self.end_place.as_ref();
+        place.map_or(&self.workspace.positions, |place| &place.positions)
+    }
+
+    /// Columns of the free degrees of freedom that move a link, each from `of` its number and the link's origin.
+    fn columns(&self, frame: u32, out: &mut Vec<f64>, of: impl Fn(usize, &Vector3<f64>) -> Twist) {
+        let model = &*self.model;
+        let link = LinkIdx(frame as usize);
+        let p_WF = self.positions_at_end().link_position(model, link);
+        out.clear();
+        out.resize(6 * self.start.len(), 0.0);
+        for DofIdx(k) in model.support(model.links[link.0].body) {
+            if let Some(i) = self.free_of[k] {
+                let column = of(k, &p_WF).to_vector();
+                out[6 * i..6 * i + 6].copy_from_slice(column.as_slice());
+            }
+        }
+    }
+}

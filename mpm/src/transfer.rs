@@ -25,6 +25,9 @@ use crate::spline::GradientForm;
 use kernel::{Gather, Scatter};
 use pliant_constitutive::Real;
 
+/// kg. Its inverse times the momentum of any particle of less than 10⁸ kg m/s is finite in f32.
+const NODE_MASS_MIN: f64 = 1e-30;
+
 /// Values on the nodes of a [`SparseGrid`]: momentum and mass, or velocity and mass, four numbers per node.
 #[derive(Clone, Debug, Default)]
 pub struct NodeField<T> {
@@ -50,15 +53,21 @@ impl<T: Real> NodeField<T> {
         self.values.chunks_exact(4)
     }
 
-    /// Divides momentum by mass and adds `acceleration` × `time`; nodes without mass stay at zero.
+    /// Divides momentum by mass and adds `acceleration` × `time`; nodes without mass are at rest.
+    ///
+    /// A particle that is within round-off at 3/2 spacings from a node along several axes gives it a mass near the least number of `T`,
+    /// whose inverse overflows. Its weight there is as small: such a node counts as one without mass.
     pub fn momentum_to_velocity(&mut self, acceleration: &Vector3<T>, time: T) {
         let kick = acceleration * time;
+        let least = T::of(NODE_MASS_MIN);
         let each = |node: &mut [T]| {
-            if node[3] > T::zero() {
+            if node[3] > least {
                 let inverse = T::one() / node[3];
                 for k in 0..3 {
                     node[k] = node[k] * inverse + kick[k];
                 }
+            } else {
+                node.fill(T::zero());
             }
         };
         if self.values.len() > 1 << 16 && rayon::current_num_threads() > 1 {

@@ -1,10 +1,12 @@
-//! Generated meshes: sphere, box, cylinder, capsule, torus and sheet as surfaces; box, cylinder, torus and belt as
+//! Generated meshes: sphere, box, cylinder, capsule, torus, sheet and shirt as surfaces; box, cylinder, torus and belt as
 //! tetrahedra.
 //!
 //! Curved surfaces are inscribed: their vertices lie on the true surface, so area and volume are too small, with an
 //! error of second order in the edge length.
 
 mod belt;
+mod shirt;
+mod staggered;
 mod sweep;
 
 use super::error::{FilePosition, Flaw, Location, MeshError};
@@ -16,6 +18,8 @@ use std::collections::HashMap;
 use std::f64::consts::{PI, TAU};
 
 pub use belt::tet_belt;
+pub use shirt::{Shirt, shirt};
+pub use staggered::staggered_sheet;
 pub use sweep::{tet_cylinder, tet_torus};
 
 /// A sphere about the origin: an icosahedron whose triangles are subdivided into four, `subdivisions` times.

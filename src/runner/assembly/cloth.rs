@@ -95,6 +95,12 @@ impl Draft<'_> {
             ClothShape::Sheet { size, cells } => {
                 generate::sheet(*size, *cells).map_err(|error| refused(&error))?
             }
+            ClothShape::StaggeredSheet { size, edge } => {
+                generate::staggered_sheet(*size, *edge).map_err(|error| refused(&error))?
+            }
+            ClothShape::Shirt(measures) => {
+                generate::shirt(measures).map_err(|error| refused(&error))?
+            }
             ClothShape::Surface { file, scale } => {
                 let (bytes, path) = files::open(self.scene, file)?;
                 let options = SurfaceOptions {
@@ -153,6 +159,7 @@ impl Draft<'_> {
             model: model.clone(),
             object,
             vertices: first..first + n,
+            triangles: surface.raw_triangles().collect(),
             masses,
             volume: spec.mesh.areas().sum::<f64>() * spec.material.thickness(),
         };

@@ -1,5 +1,6 @@
 //! `[[cloth]]`: triangle meshes among the material points.
 
+use pliant_hydroelastic::mesh::generate::Shirt;
 use pliant_mpm::{ClothMaterial, InPlaneLaw};
 
 use super::{Matter, RegionEntry, SoftEntry, common, region_named, with_soft_keys};
@@ -11,10 +12,18 @@ use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::table::{Context, TableReader};
 use crate::scene::track::Track;
 
-pub(super) static TABLES: [&TableSchema; 5] = [&CLOTH, &SHEET, &SURFACE, &HELD, &HELD_KNOT];
+pub(super) static TABLES: [&TableSchema; 7] = [
+    &CLOTH,
+    &SHEET,
+    &STAGGERED_SHEET,
+    &SHIRT,
+    &SURFACE,
+    &HELD,
+    &HELD_KNOT,
+];
 
 /// The variants of `mesh`.
-static MESHES: [&TableSchema; 2] = [&SHEET, &SURFACE];
+static MESHES: [&TableSchema; 4] = [&SHEET, &STAGGERED_SHEET, &SHIRT, &SURFACE];
 
 static CLOTH: TableSchema = TableSchema {
     name: "[[cloth]]",
@@ -24,7 +33,7 @@ static CLOTH: TableSchema = TableSchema {
             value: ValueKind::Described("mesh"),
             unit: "",
             default: REQUIRED,
-            about: "triangles at rest: `{ sheet = { ... } }` or `{ surface = { ... } }`, see below; no edge may be longer than the grid spacing",
+            about: "triangles at rest: `{ sheet = { ... } }`, `{ staggered_sheet = { ... } }`, `{ shirt = { ... } }` or `{ surface = { ... } }`, see below; no edge may be longer than the grid spacing",
         },
         Key {
             name: "thickness",
@@ -140,6 +149,67 @@ static SHEET: TableSchema = TableSchema {
     ],
 };
 
+static STAGGERED_SHEET: TableSchema = TableSchema {
+    name: "cloth.mesh.staggered_sheet",
+    keys: &[
+        Key {
+            name: "size",
+            value: ValueKind::Described("2 numbers > 0"),
+            unit: "m",
+            default: REQUIRED,
+            about: "edge lengths along x and y; centred at the origin",
+        },
+        Key {
+            name: "edge",
+            value: ValueKind::Positive,
+            unit: "m",
+            default: REQUIRED,
+            about: "bound on the edges of the nearly equilateral triangles: just below the grid spacing, the coarsest mesh for this grid",
+        },
+    ],
+};
+
+static SHIRT: TableSchema = TableSchema {
+    name: "cloth.mesh.shirt",
+    keys: &[
+        Key {
+            name: "body",
+            value: ValueKind::Described("2 numbers > 0"),
+            unit: "m",
+            default: REQUIRED,
+            about: "width along x, and length along y from hem to shoulder; centred at the origin, the front towards +z",
+        },
+        Key {
+            name: "sleeve",
+            value: ValueKind::Described("2 numbers > 0"),
+            unit: "m",
+            default: REQUIRED,
+            about: "length from the side of the body to the cuff, and width",
+        },
+        Key {
+            name: "neck",
+            value: ValueKind::Described("2 numbers > 0"),
+            unit: "m",
+            default: REQUIRED,
+            about: "width of the neck hole, and its depth in the front",
+        },
+        Key {
+            name: "gap",
+            value: ValueKind::Positive,
+            unit: "m",
+            default: REQUIRED,
+            about: "distance of front and back away from the seams",
+        },
+        Key {
+            name: "edge",
+            value: ValueKind::Positive,
+            unit: "m",
+            default: REQUIRED,
+            about: "bound on the edges of the nearly equilateral triangles; 3% more near seams",
+        },
+    ],
+};
+
 static SURFACE: TableSchema = TableSchema {
     name: "cloth.mesh.surface",
     keys: &[
@@ -227,6 +297,15 @@ pub enum ClothShape {
         /// Squares along x and y.
         cells: [u32; 2],
     },
+    /// A rectangle in the plane z = 0, of nearly equilateral triangles.
+    StaggeredSheet {
+        /// m.
+        size: [f64; 2],
+        /// Bound on the edges, m.
+        edge: f64,
+    },
+    /// A T-shirt.
+    Shirt(Shirt),
     /// A file.
     Surface {
         /// Path and place of the key.
@@ -322,9 +401,20 @@ fn shape(item: &Item<'_>) -> Result<ClothShape, SceneError> {
     let (schema, table) = item.variant(&MESHES, tag)?;
     let shape = match tag(schema) {
         "sheet" => ClothShape::Sheet {
-            size: size(&table.required("size")?)?,
+            size: two_lengths(&table, "size")?,
             cells: cells(&table.required("cells")?)?,
         },
+        "staggered_sheet" => ClothShape::StaggeredSheet {
+            size: two_lengths(&table, "size")?,
+            edge: table.required("edge")?.positive()?,
+        },
+        "shirt" => ClothShape::Shirt(Shirt {
+            body: two_lengths(&table, "body")?,
+            sleeve: two_lengths(&table, "sleeve")?,
+            neck: two_lengths(&table, "neck")?,
+            gap: table.required("gap")?.positive()?,
+            edge: table.required("edge")?.positive()?,
+        }),
         _ => ClothShape::Surface {
             file: table.required("file")?.reference()?,
             scale: table.positive_or("scale", 1.0)?,
@@ -334,7 +424,8 @@ fn shape(item: &Item<'_>) -> Result<ClothShape, SceneError> {
     Ok(shape)
 }
 
-fn size(item: &Item<'_>) -> Result<[f64; 2], SceneError> {
+fn two_lengths(table: &TableReader<'_>, key: &'static str) -> Result<[f64; 2], SceneError> {
+    let item = table.required(key)?;
     let elements = item.elements()?;
     let [x, y] = elements.as_slice() else {
         return Err(item.out_of_range(format!("{} numbers", elements.len()), "must be 2 numbers"));

@@ -36,7 +36,7 @@ use crate::registry::Snapshot;
 use crate::scene::{Scene, SceneError};
 use actuation::Actuation;
 use observer::Observer;
-pub(crate) use observer::built_in_quantities;
+pub(crate) use observer::{LayerCount, built_in_quantities};
 use stepping::{AdaptiveSteps, stepper};
 use summary::Tally;
 

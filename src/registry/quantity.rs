@@ -6,6 +6,7 @@ use nalgebra::{UnitQuaternion, Vector3};
 use pliant_coupling::{State, StepReport, World};
 
 use super::Registry;
+use crate::runner::LayerCount;
 use crate::runner::views::{ConstraintView, ContactView, FrameView, JointView, MassView, SoftView};
 use crate::scene::{Component, Key, SceneError, Subject, TableReader};
 
@@ -76,6 +77,8 @@ pub(crate) enum Measure {
     SoftBody(fn(&SoftView<'_>) -> Value),
     /// Crossings of rods, counted from the start of the run.
     StrandCrossings,
+    /// Of whole cloths, by default all.
+    ClothLayers(LayerCount),
     /// Of a constraint, after the first step.
     Constraint(fn(&ConstraintView<'_>) -> Value),
     /// Of the last step.
@@ -95,6 +98,7 @@ impl Measure {
             Self::Mass(_) => Subject::Mass,
             Self::Soft(_) | Self::SamePoints(_) | Self::SoftBody(_) => Subject::Soft,
             Self::StrandCrossings => Subject::Rod,
+            Self::ClothLayers(_) => Subject::Cloth,
             Self::Constraint(_) => Subject::Constraint,
             Self::Step(_) | Self::Expression | Self::Own(_) => Subject::Whole,
         }

@@ -1,5 +1,6 @@
 //! Measures the observables of a scene after each step.
 
+mod layers;
 mod measure;
 mod quantities;
 mod strands;
@@ -10,6 +11,8 @@ use nalgebra::Point3;
 use pliant_coupling::{BodyIdx, ConstraintIdx, StepReport};
 use pliant_multibody::{DofKind, Workspace};
 
+pub(crate) use self::layers::LayerCount;
+use self::layers::Layers;
 pub(crate) use self::quantities::built_in_quantities;
 use self::strands::Strands;
 use super::assembly::{Assembly, Directory, FrameRef, JointRef, MassRef, SoftPart};
@@ -35,6 +38,7 @@ enum Reading {
     Constraints(Vec<ConstraintIdx>, fn(&ConstraintView<'_>) -> Value),
     /// Statistics over all steps so far.
     Strands(Strands),
+    Layers(Layers),
     Step(fn(&StepReport) -> f64),
     Expression(Expression),
     Own(Arc<dyn Fn(&Snapshot<'_>) -> f64 + Send + Sync>),
@@ -205,6 +209,17 @@ fn reading(
             }
             Reading::Soft(parts, *measure)
         }
+        Measure::ClothLayers(count) => {
+            let parts = match &entry.of {
+                Some(of) => cloths(scene, directory, entry, of)?,
+                None => directory.cloths().collect(),
+            };
+            if parts.is_empty() {
+                let reason = "is of `[[cloth]]`; this scene has none";
+                return Err(refused(scene, entry, &entry.name, reason));
+            }
+            Reading::Layers(Layers::new(directory, parts, *count))
+        }
         Measure::StrandCrossings => Reading::Strands(strands(scene, directory, entry, of()?)?),
         Measure::Joint(measure) => Reading::Joint(directory.joint_path(scene, of()?)?, *measure),
         Measure::Contact(measure) => Reading::Contact {
@@ -253,6 +268,28 @@ fn strands(
         ),
     };
     Err(scene.text.error(of.at, fault))
+}
+
+/// Whole cloths.
+fn cloths(
+    scene: &Scene,
+    directory: &Directory,
+    entry: &ObservableEntry,
+    of: &NamedReference,
+) -> Result<Vec<SoftPart>, SceneError> {
+    let parts = soft_parts(scene, directory, entry, of)?;
+    let whole = |part: &SoftPart| {
+        part.points.is_none() && !directory.soft[part.soft].model.triangles().is_empty()
+    };
+    match parts.iter().all(whole) {
+        true => Ok(parts),
+        false => Err(refused(
+            scene,
+            entry,
+            of,
+            "is of `[[cloth]]`, each of them whole",
+        )),
+    }
 }
 
 /// Soft bodies or a region, without a `point`.

@@ -37,12 +37,20 @@ pub(crate) trait SoftModel: Send + Sync {
     fn segments(&self) -> Vec<[u32; 2]> {
         Vec::new()
     }
+    /// Corners of the triangles of a cloth, counted among the points; empty for other bodies.
+    fn triangles(&self) -> &[[u32; 3]] {
+        &[]
+    }
     /// Mass of each point, kg.
     fn masses(&self, state: &BodyState) -> Vec<f64>;
     /// Volume, m³.
     fn volume(&self, state: &BodyState) -> f64;
     /// Stress, pressure (Pa) or plastic strain at each point, if defined; `out` is overwritten.
     fn numbers(&self, shown: Shown, state: &BodyState, out: &mut Vec<f64>);
+    /// Mean accumulated plastic strain over the volume at rest, if the material keeps it.
+    fn plastic_strain(&self, _: &BodyState) -> Option<f64> {
+        None
+    }
     /// State of particles for other programs, besides positions.
     fn particle_states(&self, _: &BodyState) -> Option<ParticleStates> {
         None

@@ -75,6 +75,12 @@ impl SoftView<'_> {
         self.body.model.volume(self.state)
     }
 
+    /// Mean accumulated plastic strain; NaN for materials that do not keep it.
+    pub(crate) fn plastic_strain(&self) -> f64 {
+        let strain = self.body.model.plastic_strain(self.state);
+        strain.unwrap_or(f64::NAN)
+    }
+
     fn points(&self) -> Vec<Point3<f64>> {
         let mut points = Vec::new();
         self.body.model.points(self.state, &mut points);

@@ -71,6 +71,10 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/double-pendulum.toml"),
     ),
     (
+        "dough-kneading",
+        include_str!("../../scenes/dough-kneading.toml"),
+    ),
+    (
         "dough-rolling",
         include_str!("../../scenes/dough-rolling.toml"),
     ),
@@ -99,6 +103,7 @@ pub const SCENES: &[(&str, &str)] = &[
         "knot-tightening",
         include_str!("../../scenes/knot-tightening.toml"),
     ),
+    ("laundry", include_str!("../../scenes/laundry.toml")),
     (
         "liquid-pouring",
         include_str!("../../scenes/liquid-pouring.toml"),
@@ -129,6 +134,7 @@ pub const SCENES: &[(&str, &str)] = &[
         "sand-column-collapse",
         include_str!("../../scenes/sand-column-collapse.toml"),
     ),
+    ("sandbox", include_str!("../../scenes/sandbox.toml")),
     ("shoelace", include_str!("../../scenes/shoelace.toml")),
     (
         "shoelace-pull",
@@ -168,6 +174,10 @@ pub const ROBOTS: &[(&str, &str)] = &[
         "robots/hand16.urdf",
         include_str!("../../robots/hand16.urdf"),
     ),
+    (
+        "robots/kneader.urdf",
+        include_str!("../../robots/kneader.urdf"),
+    ),
     ("robots/hoist.urdf", include_str!("../../robots/hoist.urdf")),
     (
         "robots/panels.urdf",
@@ -182,6 +192,7 @@ pub const ROBOTS: &[(&str, &str)] = &[
         "robots/rolling_pin.urdf",
         include_str!("../../robots/rolling_pin.urdf"),
     ),
+    ("robots/scoop.urdf", include_str!("../../robots/scoop.urdf")),
     (
         "robots/tying_arm.urdf",
         include_str!("../../robots/tying_arm.urdf"),

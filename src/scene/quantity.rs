@@ -19,6 +19,8 @@ pub enum Subject {
     Soft,
     /// A rod or copies of one, which must be named.
     Rod,
+    /// A cloth or copies of one, by default all of them.
+    Cloth,
     /// A constraint, which must be named.
     Constraint,
     /// The whole world.
@@ -87,6 +89,7 @@ pub fn quantities_markdown() -> String {
             Subject::Mass => "body, model, repeat, soft body",
             Subject::Soft => "soft body, region",
             Subject::Rod => "rod",
+            Subject::Cloth => "cloth",
             Subject::Constraint => "constraint",
             Subject::Whole => "",
         };

@@ -397,7 +397,7 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
             ],
             Subject::Soft if observable.among.is_some() => &[NameKind::Copies],
             Subject::Soft => &[NameKind::Soft],
-            Subject::Rod => &[NameKind::Soft, NameKind::Copies],
+            Subject::Rod | Subject::Cloth => &[NameKind::Soft, NameKind::Copies],
             Subject::Joint => &[NameKind::Model],
             Subject::Contact => TOUCHING,
             Subject::Mass => &[

@@ -133,6 +133,14 @@ fn asynchronous_scenes() {
     check_scene("box-bagging", &[]);
 }
 
+/// On grids of twice the spacing, or with fewer grains.
+#[test]
+fn robots_with_cloth_sand_and_dough() {
+    check_scene("laundry", &["h=1/64", "simulation.smoke_s=0.2"]);
+    check_scene("sandbox", &["ppc=4", "simulation.smoke_s=0.08"]);
+    check_scene("dough-kneading", &["h=0.02", "simulation.smoke_s=1"]);
+}
+
 #[test]
 fn weak_coupling_loses_what_light_panels_hold() {
     let text = bundled::scene("async-panels").expect("a bundled scene");

@@ -260,6 +260,13 @@ impl Directory {
         }])
     }
 
+    /// All cloths, whole.
+    pub(crate) fn cloths(&self) -> impl Iterator<Item = SoftPart> + '_ {
+        let is_cloth = |soft: &usize| !self.soft[*soft].model.triangles().is_empty();
+        let whole = |soft| SoftPart { soft, points: None };
+        (0..self.soft.len()).filter(is_cloth).map(whole)
+    }
+
     /// As [`geometries`](Self::geometries), of one end of a constraint: the world has none, a model alone is its root link.
     pub(super) fn geometries_at(
         &self,

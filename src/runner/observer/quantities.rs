@@ -3,6 +3,7 @@
 use nalgebra::Vector3;
 use pliant_contact_sap::RowKind;
 
+use super::LayerCount;
 use crate::registry::{Measure, Quantity, Value};
 use crate::runner::views::{ContactView, JointView};
 use crate::scene::Component;
@@ -246,6 +247,13 @@ pub(crate) fn built_in_quantities() -> Vec<Quantity> {
         "of a deformed soft body; of material points that have flowed or separated, too; inverted parts are negative",
     );
     add(
+        "plastic-strain",
+        "",
+        SCALAR,
+        Measure::SoftBody(|view| Value::Scalar(view.plastic_strain())),
+        "mean accumulated plastic strain of a body of material points, by volume at rest; no value for materials that do not yield",
+    );
+    add(
         "first-piece",
         "",
         SCALAR,
@@ -265,6 +273,20 @@ pub(crate) fn built_in_quantities() -> Vec<Quantity> {
         SCALAR,
         Measure::StrandCrossings,
         "number of times that segments of the rod, or of all its copies, have passed through each other since the start; not 0 if contact was missed",
+    );
+    add(
+        "cloth-intersections",
+        "",
+        SCALAR,
+        Measure::ClothLayers(LayerCount::Intersections),
+        "number of times that an edge of a triangle of the cloth, or of all cloths, passes through another triangle with no common vertex: not 0 if a vertex is on the wrong side of a layer",
+    );
+    add(
+        "cloth-layers",
+        "",
+        SCALAR,
+        Measure::ClothLayers(LayerCount::Highest),
+        "largest number of layers of the cloth, or of all cloths, on one vertical line",
     );
     add(
         "constraint-force",

@@ -16,6 +16,8 @@ pub(crate) struct ClothObject {
     pub(crate) object: ObjectIdx,
     /// The vertices among the particles of the body.
     pub(crate) vertices: Range<usize>,
+    /// Its triangles, with vertices counted from 0.
+    pub(crate) triangles: Vec<[u32; 3]>,
     /// A third of the mass of each triangle for each of its vertices, kg.
     pub(crate) masses: Vec<f64>,
     /// m³ at rest.
@@ -37,6 +39,10 @@ impl SoftModel for ClothObject {
     fn velocities(&self, state: &BodyState, out: &mut Vec<Vector3<f64>>) {
         out.clear();
         out.extend(self.own(&state.v).map(Vector3::from_column_slice));
+    }
+
+    fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
     }
 
     fn masses(&self, _: &BodyState) -> Vec<f64> {

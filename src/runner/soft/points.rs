@@ -91,6 +91,16 @@ impl SoftModel for PointsObject {
         }));
     }
 
+    /// All particles have the same volume at rest.
+    fn plastic_strain(&self, state: &BodyState) -> Option<f64> {
+        let (mut sum, mut count) = (0.0, 0);
+        for p in self.views(state) {
+            sum += p.plastic_strain?;
+            count += 1;
+        }
+        Some(sum / f64::from(count))
+    }
+
     fn particle_states(&self, state: &BodyState) -> Option<ParticleStates> {
         let mut states = ParticleStates::default();
         for p in self.views(state) {

@@ -154,12 +154,9 @@ fn crossings(a: &[Vector3<f64>; 3], b: &[Vector3<f64>; 3]) -> usize {
 fn passes_through(from: &Vector3<f64>, to: &Vector3<f64>, [a, b, c]: &[Vector3<f64>; 3]) -> bool {
     let normal = (b - a).cross(&(c - a));
     let sides = [from, to].map(|end| normal.dot(&(end - a)));
-    if !(sides[0] * sides[1] < 0.0) {
-        return false;
-    }
     let way = to - from;
     let turns = [(a, b), (b, c), (c, a)].map(|(p, q)| way.dot(&(p - from).cross(&(q - from))));
-    turns.iter().all(|turn| *turn > 0.0) || turns.iter().all(|turn| *turn < 0.0)
+    sides[0] * sides[1] < 0.0 && have_one_sign(&turns)
 }
 
 /// The largest number of triangles on the vertical line through the centroid of one of them.
@@ -182,7 +179,11 @@ fn highest(points: &[Point3<f64>], triangles: &[[u32; 3]]) -> usize {
 /// Whether a point is in a triangle, both in one plane of constant z.
 fn contains([a, b, c]: &[Vector3<f64>; 3], point: &Vector3<f64>) -> bool {
     let turns = [(a, b), (b, c), (c, a)].map(|(p, q)| (q - p).xy().perp(&(point - p).xy()));
-    turns.iter().all(|turn| *turn > 0.0) || turns.iter().all(|turn| *turn < 0.0)
+    have_one_sign(&turns)
+}
+
+fn have_one_sign(numbers: &[f64]) -> bool {
+    numbers.iter().all(|x| *x > 0.0) || numbers.iter().all(|x| *x < 0.0)
 }
 
 #[cfg(test)]

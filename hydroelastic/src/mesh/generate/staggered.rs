@@ -60,7 +60,7 @@ pub(super) fn row_distance(edge: f64, length: f64) -> f64 {
 /// Coordinates of the points of a row from `-half` to `half`; odd rows are shifted by half of `length`, but for their ends.
 pub(super) fn row_of(row: u32, half: f64, length: f64) -> Vec<f64> {
     let n = (2.0 * half / length).round() as u32;
-    if row % 2 == 0 {
+    if row.is_multiple_of(2) {
         return (0..=n).map(|k| f64::from(k) * length - half).collect();
     }
     let inner = (0..n).map(|k| (f64::from(k) + 0.5) * length - half);

@@ -16,6 +16,7 @@ mod impulse_exchange;
 mod material_point_faults;
 mod material_points_in_scenes;
 mod particle_states;
+mod penalty_force_bodies;
 mod points_and_patches;
 mod points_on_finite_elements;
 mod press_in_long_steps;

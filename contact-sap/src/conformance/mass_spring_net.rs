@@ -125,6 +125,15 @@ impl MassSpringNet {
         Ok(net)
     }
 
+    fn surface_at(&self, q: &[f64], out: &mut Surface) {
+        out.clear();
+        out.vertices
+            .extend(q.chunks_exact(3).map(Point3::from_slice));
+        out.radii.resize(out.vertices.len(), self.settings.radius);
+        out.edges.extend_from_slice(&self.edges);
+        out.triangles.extend_from_slice(&self.triangles);
+    }
+
     fn join(&mut self, a: usize, b: usize, rest_length: f64) {
         self.springs.push(Spring {
             nodes: [a, b],
@@ -210,12 +219,7 @@ impl DeformableModel for MassSpringNet {
     }
 
     fn surface(&self, state: &BodyState, out: &mut Surface) {
-        out.clear();
-        let vertices = state.q.chunks_exact(3).map(Point3::from_slice);
-        out.vertices.extend(vertices);
-        out.radii.resize(out.vertices.len(), self.settings.radius);
-        out.edges.extend_from_slice(&self.edges);
-        out.triangles.extend_from_slice(&self.triangles);
+        self.surface_at(&state.q, out);
     }
 
     fn energy(&self, state: &BodyState, gravity: &Vector3<f64>) -> Energy {

@@ -29,6 +29,9 @@ impl Blocks {
             dynamics
                 .diagonal_blocks()
                 .for_each(dynamics.n_dofs(), |block| {
+                    if block.size == 0 {
+                        return; // a body that is held as a whole
+                    }
                     self.block_of
                         .extend((0..block.size).map(|_| self.list.len()));
                     self.list.push(Block {
@@ -41,10 +44,15 @@ impl Blocks {
         }
     }
 
+    /// Whether two velocities are in one block.
+    pub(super) fn is_one_block(&self, row: usize, column: usize) -> bool {
+        self.block_of[row] == self.block_of[column]
+    }
+
     /// Adds to an entry, if both velocities are in one block.
     pub(super) fn add(&mut self, row: usize, column: usize, value: f64) {
-        let block = self.list[self.block_of[row]];
-        if self.block_of[row] == self.block_of[column] {
+        if self.is_one_block(row, column) {
+            let block = self.list[self.block_of[row]];
             self.values
                 [block.offset + (row - block.first) + block.size * (column - block.first)] += value;
         }

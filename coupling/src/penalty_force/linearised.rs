@@ -63,10 +63,18 @@ impl Linearised {
             if !matches!(contact.carriers(places).0, Carrier::Columns) {
                 continue;
             }
-            for (i, a) in &contact.columns {
-                for (j, b) in &contact.columns {
-                    let value = dt * dt * a.dot(&(contact.at.tangent * b));
-                    self.preconditioner.add(*i as usize, *j as usize, value);
+            // Columns are in the order of the velocities, and so are the blocks.
+            let blocks = &mut self.preconditioner;
+            let runs = contact
+                .columns
+                .chunk_by(|(i, _), (j, _)| blocks.is_one_block(*i as usize, *j as usize));
+            let runs: Vec<_> = runs.collect();
+            for run in runs {
+                for (j, b) in run {
+                    let pull = contact.at.tangent * b * (dt * dt);
+                    for (i, a) in run {
+                        blocks.add(*i as usize, *j as usize, a.dot(&pull));
+                    }
                 }
             }
         }

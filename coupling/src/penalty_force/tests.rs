@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use pliant_contact_sap::DeformableModel;
+use pliant_contact_sap::conformance::{BlobSettings, MassSpringNet, NetSettings, ParticleBlob};
 use pliant_hydroelastic::{Branch, ContactMaterial, Shape, Slide};
 use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,
@@ -13,7 +14,7 @@ use super::detection::Detection;
 use super::settings::PenaltyForceSettings;
 use super::system::System;
 use crate::state::State;
-use crate::world::{Geometry, Mount, World, WorldBuilder};
+use crate::world::{BodyIdx, Exclusion, Geometry, Mount, World, WorldBuilder};
 
 fn material() -> ContactMaterial {
     ContactMaterial {
@@ -177,4 +178,56 @@ fn h_is_the_derivative_of_g() {
             "{branches:?}"
         );
     }
+}
+
+/// Nodes with radii and particles on a grid, both against a free body, and the body against the floor.
+fn deforming_bodies(builder: &mut WorldBuilder) {
+    let mount = Mount::World(Isometry3::translation(0.0, 0.0, -0.07));
+    builder.add_geometry(Geometry::new(
+        "floor",
+        mount,
+        Shape::half_space(),
+        material(),
+    ));
+    let turned = UnitQuaternion::from_euler_angles(0.2, 0.1, -0.3);
+    let lengths = Vector3::new(0.3, 0.3, 0.15);
+    let at = Isometry3::from_parts(Translation3::new(0.12, 0.1, 0.0), turned);
+    add(
+        builder,
+        "block",
+        free(lengths, at, [0.5, -0.2, 0.3, 0.1, 0.6, -0.4]),
+        &[(0, Shape::cuboid(lengths).expect("lengths"))],
+    );
+    let net = MassSpringNet::new(NetSettings {
+        n: 6,
+        corner_W: Point3::new(0.05, 0.02, 0.06),
+        ..NetSettings::default()
+    });
+    let blob = ParticleBlob::new(BlobSettings {
+        n: 4,
+        corner_W: Point3::new(0.0, 0.1, 0.04),
+        ..BlobSettings::default()
+    });
+    let models: [(&str, Box<dyn DeformableModel>); 2] = [
+        ("net", Box::new(net.expect("legal settings"))),
+        ("blob", Box::new(blob.expect("legal settings"))),
+    ];
+    for (name, model) in models {
+        let body = builder.add_body(name, model);
+        builder.add_geometry(Geometry::of_vertices(name, body, material()));
+    }
+    builder.exclude(Exclusion::Bodies(BodyIdx(1), BodyIdx(2)));
+}
+
+#[test]
+fn h_is_the_derivative_of_g_for_particles_of_deforming_bodies() {
+    let mut builder = WorldBuilder::default();
+    deforming_bodies(&mut builder);
+    let world = builder.build().expect("a legal world");
+    let (worst, branches) = worst_error(&world, Slide::Planar);
+    assert!(worst < 1e-6, "{worst:e}");
+    assert!(
+        branches[0] + branches[1] > 20 && branches[1] > 3,
+        "{branches:?}"
+    );
 }

@@ -1,11 +1,11 @@
 //! One step of a net: the linearised θ-method.
 
-use nalgebra::{Matrix3, Point3};
+use nalgebra::{Matrix3, Point3, Vector3};
 
 use super::{Compression, MassSpringNet, NetSettings, Spring, add, at};
 use crate::body::{
     BasisIdx, BodyReport, BodyState, BodyStep, ExplicitStep, MaterialPoint, MomentumBalance,
-    Primitive, StepInput,
+    Primitive, StepInput, Surface, SurfaceMotion,
 };
 use crate::conformance::vertex_dynamics::VertexDynamics;
 use crate::dynamics::Dynamics;
@@ -334,6 +334,22 @@ impl BodyStep for NetStep {
 
     fn as_explicit(&self) -> Option<&dyn ExplicitStep> {
         Some(self)
+    }
+
+    fn as_surface(&self) -> Option<&dyn SurfaceMotion> {
+        Some(self)
+    }
+}
+
+impl SurfaceMotion for NetStep {
+    fn start_surface(&self, out: &mut Surface) {
+        self.net.surface_at(&self.q, out);
+    }
+
+    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
+        let all = self.all_velocities(v);
+        out.clear();
+        out.extend(all.chunks_exact(3).map(Vector3::from_column_slice));
     }
 }
 

@@ -5,8 +5,8 @@ use nalgebra::{Matrix3, Point3, Vector3};
 use super::stencil::{Cell, Stencil, corner};
 use super::{HISTORY, ParticleBlob, history, vector};
 use crate::body::{
-    BasisIdx, BodyReport, BodyState, BodyStep, ExplicitStep, MaterialPoint, MomentumBalance,
-    Primitive, StepInput,
+    BasisIdx, BodyReport, BodyState, BodyStep, DeformableModel, ExplicitStep, MaterialPoint,
+    MomentumBalance, Primitive, StepInput, Surface, SurfaceMotion,
 };
 use crate::conformance::vertex_dynamics::VertexDynamics;
 use crate::dynamics::Dynamics;
@@ -352,6 +352,28 @@ impl BodyStep for BlobStep {
 
     fn as_explicit(&self) -> Option<&dyn ExplicitStep> {
         Some(self)
+    }
+
+    fn as_surface(&self) -> Option<&dyn SurfaceMotion> {
+        Some(self)
+    }
+}
+
+impl SurfaceMotion for BlobStep {
+    fn start_surface(&self, out: &mut Surface) {
+        self.blob.surface(&self.state, out);
+    }
+
+    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
+        out.clear();
+        out.extend((0..self.blob.n_particles()).map(|p| {
+            let stencil = self.stencil(p);
+            let mut velocity = Vector3::zeros();
+            self.for_each_node(p, |node, k| {
+                velocity += vector(v, node) * stencil.weight(k);
+            });
+            velocity
+        }));
     }
 }
 

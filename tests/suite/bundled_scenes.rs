@@ -141,6 +141,27 @@ fn robots_with_cloth_sand_and_dough() {
     check_scene("dough-kneading", &["h=0.02", "simulation.smoke_s=1"]);
 }
 
+/// The examples of Zong, Jiang and Han (2024).
+#[test]
+fn scenes_of_implicit_material_points_in_explicit_substeps() {
+    let stepper = "simulation.stepper=asynchronous";
+    for name in ["panels", "dough-tearing", "dough-rolling"] {
+        check_scene(name, &[stepper]);
+    }
+    // In one substep of the first impact, the problem of the water takes more iterations than by default.
+    let iterations = "simulation.substep_iterations_max=1000";
+    check_scene("liquid-pouring", &[stepper, iterations]);
+    let text = bundled::scene("close-lift-shake").expect("a bundled scene");
+    let step_s = Some(0.005);
+    check_text(
+        "close-lift-shake",
+        text,
+        &[stepper],
+        step_s,
+        RunLength::Smoke,
+    );
+}
+
 #[test]
 fn weak_coupling_loses_what_light_panels_hold() {
     let text = bundled::scene("async-panels").expect("a bundled scene");

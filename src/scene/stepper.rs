@@ -193,7 +193,14 @@ static PENALTY_FORCE: TableSchema = TableSchema {
             value: ValueKind::Integer(5, 1000),
             unit: "",
             default: "40",
-            about: "particles around a round rigid shape; boxes and hulls have theirs at the corners, meshes at the vertices",
+            about: "particles around a round rigid shape; hulls have theirs at the corners, meshes at the vertices",
+        },
+        Key {
+            name: "box_particles",
+            value: ValueKind::Integer(2, 100),
+            unit: "",
+            default: "4",
+            about: "particles along each edge of a box, in a grid on each face; 2: the corners alone, which miss an equal box below",
         },
     ],
 };
@@ -301,6 +308,7 @@ pub(crate) fn register(registry: &mut Registry) {
             krylov_max: table.integer("krylov_max")? as u32,
             slide: table.choice_or_first("slide", &SLIDES)?,
             round_particles: table.integer("round_particles")? as u32,
+            box_particles: table.integer("box_particles")? as u32,
         };
         Ok(move |_: Box<dyn ConvexContactSolver>| PenaltyForce::new(settings))
     });

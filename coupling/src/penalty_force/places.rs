@@ -61,10 +61,9 @@ impl Places {
             };
             places.mounts.push(mounted);
             let shape = geometry.shape.as_ref();
-            let around = settings.round_particles;
             places
                 .particles
-                .push(shape.map(|s| particles_of(s, around)).unwrap_or_default());
+                .push(shape.map(|s| particles_of(s, settings)).unwrap_or_default());
         }
         places.frames = frames
             .into_iter()

@@ -17,6 +17,8 @@ pub struct PenaltyForceSettings {
     pub slide: Slide,
     /// Particles around a round shape: a sphere has about as many on each great circle.
     pub round_particles: u32,
+    /// Particles along each edge of a box: a grid on each face; 2: the corners alone, which miss equal boxes on top of each other.
+    pub box_particles: u32,
 }
 
 impl Default for PenaltyForceSettings {
@@ -27,6 +29,7 @@ impl Default for PenaltyForceSettings {
             krylov_max: 20,
             slide: Slide::Planar,
             round_particles: 40,
+            box_particles: 4,
         }
     }
 }
@@ -61,6 +64,12 @@ impl PenaltyForceSettings {
                 f64::from(self.round_particles),
                 (5..=1000).contains(&self.round_particles),
                 "must be from 5 to 1000",
+            ),
+            (
+                "particles along each edge of a box",
+                f64::from(self.box_particles),
+                (2..=100).contains(&self.box_particles),
+                "must be from 2 to 100",
             ),
         ];
         for (what, value, holds, allowed) in checks {

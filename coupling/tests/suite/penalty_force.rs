@@ -23,6 +23,7 @@ fn stepper() -> PenaltyForce {
 fn with_tolerance(tolerance: f64) -> PenaltyForce {
     PenaltyForce::new(PenaltyForceSettings {
         tolerance,
+        box_particles: 2,
         ..PenaltyForceSettings::default()
     })
     .expect("legal settings")
@@ -242,6 +243,59 @@ fn the_unit_of_mass_changes_no_trajectory() {
     assert!(apart < 1e-9, "{apart:e}");
 }
 
+#[test]
+fn a_stack_of_equal_cubes_stands_and_keeps_every_bit() {
+    let (k, side) = (1e3, 0.2);
+    let mut builder = WorldBuilder::default();
+    let material = surface(k, 0.2);
+    let mount = Mount::World(Isometry3::identity());
+    builder.add_geometry(Geometry::new("floor", mount, Shape::half_space(), material));
+    let lengths = Vector3::repeat(side);
+    for (i, name) in ["low", "middle", "high"].into_iter().enumerate() {
+        add_free_body(
+            &mut builder,
+            name,
+            Shape::cuboid(lengths).expect("positive lengths"),
+            SpatialInertia::solid_box(1.0, lengths),
+            material,
+            Isometry3::translation(0.0, 0.0, (i as f64 + 0.5) * side),
+            [0.0; 6],
+        );
+    }
+    let world = builder.build().expect("a legal world");
+    let mut state = world.default_state();
+    let mut stepper = PenaltyForce::new(PenaltyForceSettings::default()).expect("legal settings");
+    let mut next = State::default();
+    let mut run = |state: &mut State, steps: usize| {
+        for _ in 0..steps {
+            let report = stepper
+                .step(&world, state, 1e-2, &mut next)
+                .expect("a step");
+            assert!(report.is_trusted(), "{:?}", report.penalty_force);
+            std::mem::swap(state, &mut next);
+        }
+    };
+    run(&mut state, 1500);
+    // 16 particles on the floor, 4 within each face of a pair; those on its rim are on the sides of the other.
+    let sag = G / k * (3.0 / 16.0 + 2.0 / 8.0 + 1.0 / 8.0);
+    let height = state.bodies[2].q[2];
+    assert!((height - (2.5 * side - sag)).abs() < 1e-6, "{height}");
+    // Those on the rim touch the sides of the other cube by round-off, and come and go.
+    let bearing = |state: &State| -> Vec<Attachment> {
+        let within = |a: &&Attachment| {
+            let AttachmentPlace::InFrame(p) = a.place;
+            a.object == FLOOR || p.x.abs().max(p.y.abs()) < 0.45 * side
+        };
+        let attachments = state.memory.attachments.iter();
+        attachments.filter(within).copied().collect()
+    };
+    let before = bearing(&state);
+    assert_eq!(before.len(), 16 + 2 * 8);
+    run(&mut state, 1500);
+    assert_eq!(bearing(&state), before);
+    assert!((state.bodies[2].q[2] - height).abs() < 1e-10);
+}
+
 /// Two cubes that meet off centre, spinning, without gravity.
 fn collision(friction: f64) -> World {
     let mut builder = WorldBuilder::default();
@@ -397,6 +451,10 @@ fn settings_out_of_range_and_rigid_pairs_are_refused() {
         },
         PenaltyForceSettings {
             round_particles: 2,
+            ..Default::default()
+        },
+        PenaltyForceSettings {
+            box_particles: 1,
             ..Default::default()
         },
     ];

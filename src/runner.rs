@@ -54,6 +54,8 @@ pub enum RunError {
         scene: String,
         /// The fault, with step and time.
         source: Box<StepError>,
+        /// The run until then, with its last good state; `None` from [`check`], which keeps nothing.
+        until_then: Option<Box<RunOutcome>>,
     },
     /// A state that cannot be recorded.
     #[error("{scene}: {source}")]
@@ -63,6 +65,16 @@ pub enum RunError {
         /// The fault.
         source: Box<RecordingError>,
     },
+}
+
+impl RunError {
+    /// Takes out what the run had before the step that failed, with its last good state.
+    pub fn take_outcome(&mut self) -> Option<RunOutcome> {
+        match self {
+            Self::Step { until_then, .. } => until_then.take().map(|outcome| *outcome),
+            _ => None,
+        }
+    }
 }
 
 /// Simulated length of a run.
@@ -157,7 +169,7 @@ const WARNINGS_MAX: usize = 20;
 /// Runs `scene`, calling `progress` after each step.
 ///
 /// # Errors
-/// [`RunError`]. Failed expectations are not an error: the summary lists them.
+/// [`RunError`]. Failed expectations are not an error: the summary lists them. The error of a step has what the run had until then.
 ///
 /// ```
 /// use pliant::runner::{RunLength, RunOptions, run};
@@ -195,7 +207,12 @@ pub fn check(scene: &Scene) -> Result<Assembly, RunError> {
     let mut run = Run::new(scene)?;
     let mut state = run.assembly.state.clone();
     let mut next = state.clone();
-    let _report = run.step(&mut *stepper(scene)?, &mut state, &mut next)?;
+    let step = run.step(&mut *stepper(scene)?, &mut state, &mut next);
+    let _report = step.map_err(|source| RunError::Step {
+        scene: scene.name().into(),
+        source,
+        until_then: None,
+    })?;
     Ok(Assembly {
         notes: run.notes,
         ..run.assembly
@@ -283,7 +300,23 @@ impl<'s> Run<'s> {
         self.record_row(&state)?;
         self.record_frame(&state, None, options.particles)?;
         for step in 1..=steps {
-            let report = self.step(&mut *stepper, &mut state, &mut next)?;
+            let report = match self.step(&mut *stepper, &mut state, &mut next) {
+                Ok(report) => report,
+                Err(source) => {
+                    let last = step - 1;
+                    if last % row_every != 0 {
+                        self.record_row(&state)?;
+                    }
+                    if last % frame_every != 0 {
+                        self.record_frame(&state, None, options.particles)?;
+                    }
+                    return Err(RunError::Step {
+                        scene: self.scene.name().into(),
+                        source,
+                        until_then: Some(Box::new(self.finish(state, begin.elapsed()))),
+                    });
+                }
+            };
             let started = Instant::now();
             self.observe(&next, Some((&report, &state)));
             if step % row_every == 0 || step == steps {
@@ -304,22 +337,28 @@ impl<'s> Run<'s> {
                 stop: report.convergence.solve.stop,
             });
         }
+        Ok(self.finish(state, begin.elapsed()))
+    }
+
+    /// Judges the run, which ended in `state`.
+    fn finish(mut self, state: State, elapsed: Duration) -> RunOutcome {
         self.notes.extend(self.adaptive_steps.note());
         self.recording.fit_scales(self.assembly.picture.unscaled());
+        let slack_s = 0.5 * self.scene.simulation.time_step_s;
         let expectations = self.scene.expectations.iter();
         let verdicts = expectations
-            .map(|e| self.series.verdict(e, 0.5 * dt))
+            .map(|e| self.series.verdict(e, slack_s))
             .collect();
-        let summary =
-            self.tally
-                .summary(self.scene.name(), state.time_s, begin.elapsed(), verdicts);
-        Ok(RunOutcome {
+        let summary = self
+            .tally
+            .summary(self.scene.name(), state.time_s, elapsed, verdicts);
+        RunOutcome {
             recording: self.recording,
             series: self.series,
             summary,
             state,
             notes: self.notes,
-        })
+        }
     }
 
     /// Drives `state` and takes it to `next`.
@@ -328,19 +367,14 @@ impl<'s> Run<'s> {
         stepper: &mut dyn Stepper,
         state: &mut State,
         next: &mut State,
-    ) -> Result<StepReport, RunError> {
+    ) -> Result<StepReport, Box<StepError>> {
         let dt = self.scene.simulation.time_step_s;
         let world = &self.assembly.world;
         let started = Instant::now();
         self.actuation.apply(state, dt);
         self.tally.drives += started.elapsed();
         let started = Instant::now();
-        let report = stepper
-            .step(world, state, dt, next)
-            .map_err(|source| RunError::Step {
-                scene: self.scene.name().into(),
-                source: Box::new(source),
-            })?;
+        let report = stepper.step(world, state, dt, next)?;
         self.tally.step += started.elapsed();
         self.tally.add(&report);
         self.adaptive_steps.add(&report);

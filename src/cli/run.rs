@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::registry::Registry;
 use crate::runner::{
-    Outcome, ParticleDetail, RunLength, RunOptions, RunOutcome, RunSummary, Verdict, run,
+    Outcome, ParticleDetail, RunError, RunLength, RunOptions, RunOutcome, RunSummary, Verdict, run,
 };
 use crate::scene::{ParameterOverride, Scene, SceneOptions};
 use clap::Args;
@@ -107,7 +107,14 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
         true => ParticleDetail::States,
         false => ParticleDetail::Shown,
     };
-    let outcome = run_with_progress(&scene, &RunOptions { length, particles })?;
+    let run = run_with_progress(&scene, &RunOptions { length, particles });
+    let (outcome, fault) = match run {
+        Ok(outcome) => (outcome, None),
+        Err(mut error) => match error.take_outcome() {
+            Some(outcome) => (outcome, Some(error)),
+            None => return Err(error.into()),
+        },
+    };
     for note in &outcome.notes {
         eprintln!("note: {note}");
     }
@@ -126,6 +133,12 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
     for file in &files {
         eprintln!("wrote {}", file.display());
     }
+    if let Some(fault) = fault {
+        let until_s = number(outcome.state.time_s);
+        return Err(
+            format!("{fault}; the files end with the last good state, at {until_s} s").into(),
+        );
+    }
     let summary = &outcome.summary;
     if arguments.json {
         print(&format!("{}\n", serde_json::to_string_pretty(summary)?))?;
@@ -143,12 +156,12 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
 pub(super) fn run_with_progress(
     scene: &Scene,
     options: &RunOptions,
-) -> Result<RunOutcome, Failure> {
+) -> Result<RunOutcome, RunError> {
     let mut line = ProgressLine::new();
     // On a worker of the pool: work from other threads would be handed over in small pieces.
     let outcome = rayon::scope(|_| run(scene, options, &mut |progress| line.show(progress)));
     line.end();
-    Ok(outcome?)
+    outcome
 }
 
 /// The summary as text.

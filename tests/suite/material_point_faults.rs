@@ -150,20 +150,32 @@ fn plastic_strain_is_available_for_plastic_materials_alone() {
 }
 
 #[test]
-fn a_particle_that_leaves_the_grid_s_box_ends_the_run_on_either_side() {
-    for velocity in ["[0, 0, -1]", "[0, 0, 1]", "[1, 0, 0]"] {
+fn a_particle_that_leaves_the_grid_s_box_ends_the_run_on_either_side_and_keeps_what_was_before() {
+    for (stepper, velocity) in [
+        ("strong-implicit", "[0, 0, -1]"),
+        ("strong-implicit", "[0, 0, 1]"),
+        ("asynchronous", "[1, 0, 0]"),
+    ] {
         let bounds = "low = [-0.1, -0.1, -0.1]\nhigh = [0.1, 0.1, 0.1]\n";
         let flying = cube(&format!(
             "constitutive_material = \"pizza-dough\"\nvelocity = {velocity}"
         ));
-        let text = format!("gravity = [0, 0, 0]\n{GRID}{bounds}{flying}");
+        let text = format!("stepper = \"{stepper}\"\ngravity = [0, 0, 0]\n{GRID}{bounds}{flying}");
         let scene = scene(&text).unwrap_or_else(|error| panic!("{error}"));
-        let ended = run(&scene, &RunOptions::default(), &mut |_| {})
+        let mut ended = run(&scene, &RunOptions::default(), &mut |_| {})
             .map(|_| ())
-            .expect_err("it leaves after 0.06 s")
-            .to_string();
+            .expect_err("it leaves after 0.065 s");
+        let message = ended.to_string();
         for part in ["particle", "\"cube\"", "left the bounds"] {
-            assert!(ended.contains(part), "{part:?} is not in:\n{ended}");
+            assert!(message.contains(part), "{part:?} is not in:\n{message}");
         }
+        let kept = ended.take_outcome().expect("the run until then");
+        let time_s = kept.state.time_s;
+        assert!((0.055..0.07).contains(&time_s), "{time_s}");
+        let rows = kept.series.times_s();
+        assert!(
+            rows.last().is_some_and(|t| (t - time_s).abs() < 1e-9),
+            "{rows:?}, {time_s}"
+        );
     }
 }

@@ -6,10 +6,10 @@
 //! 3  correct   v = argmin of the rigid problem with the impulse Γ of these substeps
 //! ```
 //!
-//! The links' velocities are unknowns of every substep. Their response is Λ = J_r A_eff⁻¹J_rᵀ, so other bodies that push on a link, joints and
-//! implicit actuators all resist the particles as they resist impulses on the rigid problem. Summed over the substeps the links' velocities
-//! change by one Newton step of problem 3 from v̂; where no rigid contact opens, closes or slips differently, step 3 changes nothing. Both sides
-//! take the same Γ, so momentum is exact.
+//! The links' velocities are unknowns of every substep. In it a body has its own inertia A; B = A_eff − A, by which other bodies that push on
+//! it, limits and implicit actuators resist it, acts as a damper in every substep ([`pliant_mpm::RigidMotion`]). Particles therefore feel
+//! joints, actuators and other bodies as impulses on the rigid problem do, and a stiff actuator takes energy from elastic waves faster than
+//! the step. Both sides take the same Γ, so momentum is exact.
 //!
 //! With [`RigidCoupling::Weak`] the links keep their velocities of the step's start through all substeps, as published. It is stable only up
 //! to a mass ratio.
@@ -180,7 +180,13 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
                 )?;
                 let response = self.rigid.frame_response(&self.state, &split.frames)?;
                 split.rigid.without_explicit(state, &mut self.state);
-                Frames::responding(response, &split.frames, &forces, time_step_s)
+                let limit = split.particles.as_ref().and_then(|p| p.limit.as_ref());
+                let substeps = self.settings.count(time_step_s, limit);
+                Frames::responding(response, &split.frames, &forces, time_step_s, substeps)
+                    .map_err(|source| {
+                        let body = split.frames.first().map_or(BodyIdx(0), |f| f.0);
+                        StepError::of_body(world, state, body, source)
+                    })?
             }
         };
         next.bodies
@@ -196,7 +202,7 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
             &mut self.next,
             report,
         )?;
-        if let Some(mean) = frames.mean_velocity(self.rigid.velocities(), self.substeps.substeps) {
+        if let Some(mean) = frames.mean_velocity(self.rigid.solution()) {
             let in_contact = |body: BodyIdx| forces.iter().any(|f| f.body == body);
             self.rigid
                 .move_along(&self.state, time_step_s, &mean, in_contact, &mut self.next)?;

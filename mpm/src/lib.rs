@@ -53,7 +53,7 @@ pub use sparse_grid::{BLOCK_NODES, SparseGrid};
 pub use spline::{GradientForm, Stencil, base_node};
 pub use substeps::{
     CpuSubsteps, LimitReason, LinkIdx, LinkImpulse, LinkMotion, Obstacle, ObstaclePair,
-    PairImpulse, ParticleImpulse, Precision, RigidLinks, StageTimes, SubstepBackend,
+    PairImpulse, ParticleImpulse, Precision, RigidLinks, RigidMotion, StageTimes, SubstepBackend,
     SubstepContact, SubstepInput, SubstepLimit, SubstepReport, SubstepSolver,
 };
 pub use transfer::{NodeField, Transfer, momenta, sort_particles};

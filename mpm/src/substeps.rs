@@ -12,8 +12,9 @@
 //! x, F ← x + h v, (I + h ∇v) F, return mapping                     gather
 //! ```
 //!
-//! Links have velocities of their own in every substep. Λ = J_r A_eff⁻¹ J_rᵀ is the response of their velocities to impulses on them, from
-//! the rigid problem of the step. With Λ = 0 their motion is prescribed: the coupling that Yu et al. (2025) publish.
+//! Links have velocities of their own in every substep. Λ = J_r (A + B/N)⁻¹J_rᵀ is the response of their velocities to impulses on them,
+//! with A and B of the rigid problem of the step ([`RigidMotion`]). With Λ = 0 their motion is prescribed: the coupling that Yu et al. (2025)
+//! publish.
 //!
 //! Source: Yu, Du, Zong, Castro, Jiang, Han (2025), "A convex formulation of material points and rigid bodies with GPU-accelerated
 //! async-coupling for interactive simulation", sections III to V.
@@ -39,7 +40,7 @@ use pliant_contact_sap::{BodyError, BodyReport, BodyState, Control, Dissipation}
 use pliant_hydroelastic::Shape;
 
 pub use cpu::{CpuSubsteps, Precision};
-pub use links::{LinkIdx, LinkImpulse, LinkMotion, RigidLinks};
+pub use links::{LinkIdx, LinkImpulse, LinkMotion, RigidLinks, RigidMotion};
 pub use solver::SubstepSolver;
 pub use time_step::{LimitReason, SubstepLimit};
 

@@ -1,8 +1,8 @@
 //! The frames of rigid bodies that particles may touch: their motion in a step, and the forces on them.
 
 use nalgebra::{DMatrix, DVector, Vector6};
-use pliant_contact_sap::{Integration, Load, MaterialPoint};
-use pliant_mpm::{LinkMotion, RigidLinks};
+use pliant_contact_sap::{BodyError, Integration, Load, MaterialPoint};
+use pliant_mpm::{LinkMotion, RigidLinks, RigidMotion};
 use serde::{Deserialize, Serialize};
 
 use super::RigidVelocity;
@@ -36,6 +36,8 @@ struct Responding {
     columns: DMatrix<f64>,
     /// Γ of the last step.
     last: DVector<f64>,
+    /// The velocities that move the links, ascending.
+    moving: Vec<usize>,
 }
 
 impl Frames {
@@ -56,7 +58,6 @@ impl Frames {
             .map(|motion| LinkMotion {
                 X_WL: motion.X_WF,
                 velocity: motion.velocity,
-                change: Vector6::zeros(),
             })
             .collect();
         let n = 6 * motions.len();
@@ -66,13 +67,21 @@ impl Frames {
         })
     }
 
-    /// Links with the response of the predicted rigid step, which had the loads `forces`.
+    /// Links with the response of the predicted rigid step, which had the loads `forces`, for `substeps` substeps.
+    ///
+    /// ```text
+    /// (A + B/N)(v_{k+1} − v_k) = (c − B v_k)/N + J_rᵀγ        c = A (v̂ − v^n) + B v̂ − J_rᵀΓ_last
+    /// ```
+    ///
+    /// # Errors
+    /// An inertia that is not positive definite.
     pub(super) fn responding(
         response: FrameResponse,
         frames: &[(BodyIdx, u32)],
         forces: &[FrameForce],
         time_step_s: f64,
-    ) -> Self {
+        substeps: u32,
+    ) -> Result<Self, BodyError> {
         let mut last = DVector::zeros(6 * frames.len());
         for (k, &(body, frame)) in frames.iter().enumerate() {
             let force = forces.iter().find(|f| (f.body, f.frame) == (body, frame));
@@ -81,20 +90,45 @@ impl Frames {
                     .copy_from(&(force.wrench_W * time_step_s));
             }
         }
-        let by_last = &response.response * &last;
-        let motions = (0..frames.len()).map(|k| LinkMotion {
-            X_WL: response.poses[k],
-            velocity: response.start[k],
-            change: response.end[k] - response.start[k] - by_last.fixed_rows::<6>(6 * k),
-        });
-        Self {
-            links: RigidLinks::new(motions.collect(), response.response),
+        // Velocities that the links have no part in stay as predicted.
+        let moving: Vec<usize> = (0..response.start.len())
+            .filter(|&i| response.columns.row(i).iter().any(|x| *x != 0.0))
+            .collect();
+        let part = |m: &DMatrix<f64>| m.select_rows(&moving).select_columns(&moving);
+        let (a, b) = (part(&response.inertia), part(&response.constraints));
+        let rows = response.rows.select_columns(&moving);
+        let start = response.start.select_rows(&moving);
+        let predicted = response.solution.select_rows(&moving);
+        let share = 1.0 / f64::from(substeps.max(1));
+        let factor = (&a + &b * share).cholesky().ok_or_else(|| {
+            BodyError::Model("the inertia of the rigid bodies is not positive definite".into())
+        })?;
+        let constant = &a * (&predicted - &start) + &b * &predicted - rows.transpose() * &last;
+        let velocities = &rows * &start;
+        let motions = response
+            .poses
+            .iter()
+            .enumerate()
+            .map(|(k, X_WF)| LinkMotion {
+                X_WL: *X_WF,
+                velocity: velocities.fixed_rows::<6>(6 * k).into_owned(),
+            });
+        let rigid = RigidMotion {
+            velocity: start,
+            columns: factor.solve(&rows.transpose()),
+            decay: factor.solve(&(b * share)),
+            drive: factor.solve(&(constant * share)),
+            rows,
+        };
+        Ok(Self {
+            links: RigidLinks::responding(motions.collect(), rigid),
             responding: Some(Responding {
                 predicted: response.solution,
                 columns: response.columns,
                 last,
+                moving,
             }),
-        }
+        })
     }
 
     /// The mean forces of the substeps, without those that are zero.
@@ -110,36 +144,26 @@ impl Frames {
             .collect()
     }
 
-    /// The velocity that moves the rigid bodies over the step: the mean over `substeps` substeps of v^k, and v^{n+1} − v^N of the
-    /// correction; `None` with prescribed links. `velocities` are v^n and v^{n+1}.
-    ///
-    /// ```text
-    /// v^k = v^n + (k/N)(v̂ − v^n − A_eff⁻¹Γ_last) + A_eff⁻¹ Γ_1..k        v^N = v̂ + A_eff⁻¹(Γ − Γ_last)
-    /// ```
-    pub(super) fn mean_velocity(
-        &self,
-        velocities: (&[f64], &[f64]),
-        substeps: u32,
-    ) -> Option<RigidVelocity> {
+    /// The velocity that moves the rigid bodies over the step: the mean over the substeps, and what the correction adds to the linear
+    /// solution v̂ + A_eff⁻¹J_rᵀ(Γ − Γ_last); `None` with prescribed links. `end` is v^{n+1}.
+    pub(super) fn mean_velocity(&self, end: &[f64]) -> Option<RigidVelocity> {
         let Responding {
             predicted,
             columns,
             last,
+            moving,
         } = self.responding.as_ref()?;
-        let start = DVector::from_column_slice(velocities.0);
-        let end = DVector::from_column_slice(velocities.1);
-        let impulses = self.links.impulses();
-        let stacked = |of: &dyn Fn(usize) -> Vector6<f64>| {
-            let parts = (0..impulses.len()).flat_map(|k| of(k).iter().copied().collect::<Vec<_>>());
-            DVector::from_iterator(6 * impulses.len(), parts)
-        };
-        let total = stacked(&|k| impulses[k].total);
-        let mean = stacked(&|k| impulses[k].mean);
-        let by_last = columns * last;
-        let ramp = 0.5 * (1.0 + 1.0 / f64::from(substeps.max(1)));
-        let mean_of_substeps = &start + (predicted - &start - &by_last) * ramp + columns * mean;
-        let last_of_substeps = predicted + columns * total - by_last;
-        Some(mean_of_substeps + end - last_of_substeps)
+        let of_substeps = self.links.mean_velocity()?;
+        let impulses = self.links.impulses().iter();
+        let total = impulses.flat_map(|i| i.total.iter().copied().collect::<Vec<_>>());
+        let total = DVector::from_iterator(last.len(), total);
+        let linear = predicted + columns * (total - last);
+        let end = DVector::from_column_slice(end);
+        let mut mean = end.clone();
+        for (&i, v) in moving.iter().zip(of_substeps.iter()) {
+            mean[i] = v + end[i] - linear[i];
+        }
+        Some(mean)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The response of rigid frames to impulses, about the solution of the last step.
 
-use nalgebra::{DMatrix, DVector, Isometry3, Point3, Vector3, Vector6};
+use nalgebra::{DMatrix, DVector, Isometry3, Point3, Vector3};
 use pliant_contact_sap::{
-    BodyError, ConvexContactSolver, Interpolation, MaterialPoint, Rows, Surface,
+    BodyError, ConstraintSet, ContactProblem, ConvexContactSolver, Interpolation, MaterialPoint,
+    Rows, Surface,
 };
 
 use super::StrongImplicit;
@@ -13,20 +14,23 @@ use crate::world::BodyIdx;
 
 /// Frames of bodies in the last step of a [`StrongImplicit`].
 ///
-/// H is the Hessian of the contact problem at its solution, J_r the 6 rows (ω, v at the origin, world axes) of every frame.
+/// H = A + B is the Hessian of the contact problem at its solution, A that of the bodies alone, J_r the 6 rows (ω, v at the origin, world
+/// axes) of every frame.
 pub(crate) struct FrameResponse {
     /// X_WF of each frame at the start of the step.
     pub(crate) poses: Vec<Isometry3<f64>>,
-    /// Velocities of each frame at the start of the step.
-    pub(crate) start: Vec<Vector6<f64>>,
-    /// At the solution.
-    pub(crate) end: Vec<Vector6<f64>>,
+    /// All velocities at the start of the step.
+    pub(crate) start: DVector<f64>,
     /// The solution: all velocities.
     pub(crate) solution: DVector<f64>,
+    /// A.
+    pub(crate) inertia: DMatrix<f64>,
+    /// B.
+    pub(crate) constraints: DMatrix<f64>,
+    /// J_r.
+    pub(crate) rows: DMatrix<f64>,
     /// H⁻¹J_rᵀ: the change of all velocities by impulses on the frames.
     pub(crate) columns: DMatrix<f64>,
-    /// J_r H⁻¹J_rᵀ.
-    pub(crate) response: DMatrix<f64>,
 }
 
 impl<S: ConvexContactSolver> StrongImplicit<S> {
@@ -42,11 +46,12 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let mut rows_of_all = DMatrix::zeros(6 * frames.len(), n);
         let mut response = FrameResponse {
             poses: Vec::new(),
-            start: Vec::new(),
-            end: Vec::new(),
+            start: DVector::from_column_slice(&problem.velocities.start),
             solution: DVector::from_column_slice(&problem.solution.velocity),
+            inertia: DMatrix::zeros(0, 0),
+            constraints: DMatrix::zeros(0, 0),
+            rows: DMatrix::zeros(0, 0),
             columns: DMatrix::zeros(0, 0),
-            response: DMatrix::zeros(0, 0),
         };
         let (mut rows, mut interpolation) = (Rows::default(), Interpolation::Twist);
         let mut surface = Surface::default();
@@ -65,11 +70,6 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 .map_err(|source| StepError::of_body(&world, state, body, source))?;
             step.basis(basis, &Point3::from(X_WF.translation.vector), &mut rows);
             let range = problem.velocities.range(body.0);
-            let mut twist = [0.0; 6];
-            rows.apply(&problem.velocities.start[range.clone()], &mut twist);
-            response.start.push(Vector6::from(twist));
-            rows.apply(&problem.solution.velocity[range.clone()], &mut twist);
-            response.end.push(Vector6::from(twist));
             for r in 0..6 {
                 let mut unit = [0.0; 6];
                 unit[r] = 1.0;
@@ -84,13 +84,19 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let velocity = problem.solution.velocity.clone();
         let (convex, _, _) = problem.convex();
         let hessian = convex.dense_hessian(&velocity);
+        response.inertia = ContactProblem {
+            constraints: &ConstraintSet::default(),
+            ..convex
+        }
+        .dense_hessian(&velocity);
+        response.constraints = &hessian - &response.inertia;
         let factor = hessian.cholesky().ok_or_else(|| {
             let body = frames.first().map_or(BodyIdx(0), |f| f.0);
             let source = BodyError::Model("the Hessian of the rigid step is not definite".into());
             StepError::of_body(&world, state, body, source)
         })?;
         response.columns = factor.solve(&rows_of_all.transpose());
-        response.response = &rows_of_all * &response.columns;
+        response.rows = rows_of_all;
         Ok(response)
     }
 
@@ -132,11 +138,8 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         Ok(())
     }
 
-    /// v0 and the solution of the last step.
-    pub(crate) fn velocities(&self) -> (&[f64], &[f64]) {
-        (
-            &self.problem.velocities.start,
-            &self.problem.solution.velocity,
-        )
+    /// The velocities at the end of the last step.
+    pub(crate) fn solution(&self) -> &[f64] {
+        &self.problem.solution.velocity
     }
 }

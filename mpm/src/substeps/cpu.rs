@@ -438,7 +438,7 @@ impl<T: Precision> SubstepBackend for CpuSubsteps<T> {
                 self.sort()?;
             }
             report.times.sort_s += clock.lap_s();
-            links.begin_substep(share);
+            links.begin_substep();
             self.scatter(&transfer, length_s, &held);
             self.add_loads(input, length_s)?;
             self.field.momentum_to_velocity(&gravity, T::of(length_s));

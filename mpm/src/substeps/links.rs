@@ -1,4 +1,13 @@
 //! The rigid links in contact with particles: their motion through the substeps of a time step.
+//!
+//! The links move with the rigid velocities v, V = J_r v. All forces among rigid bodies are linear in v within a time step: B is what the
+//! rigid problem adds to the inertia A of the bodies, the implicit parts of actuators, limits and rigid contact. In a substep, 1/N of the step,
+//!
+//! ```text
+//! (A + B/N)(v_{k+1} − v_k) = (c − B v_k)/N + J_rᵀγ
+//! ```
+//!
+//! so that a body has its own inertia in the substeps, and stiff actuators and contacts act as dampers on it.
 
 use nalgebra::{
     DMatrix, DVector, Isometry3, Matrix3, Matrix6, Translation3, UnitQuaternion, Vector3, Vector6,
@@ -8,15 +17,28 @@ use nalgebra::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkIdx(pub usize);
 
-/// Pose and velocity of a link at the start of a time step, and what changes the velocity during it.
+/// Pose and velocity of a link at the start of a time step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkMotion {
     /// X_WL.
     pub X_WL: Isometry3<f64>,
     /// (ω, v) of the link at its origin, rad/s and m/s, world axes.
     pub velocity: Vector6<f64>,
-    /// Change of the velocity over the whole time step by all that is not contact with particles.
-    pub change: Vector6<f64>,
+}
+
+/// The rigid velocities v that move the links through N substeps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigidMotion {
+    /// v at the start of the time step.
+    pub velocity: DVector<f64>,
+    /// J_r: six rows for each link.
+    pub rows: DMatrix<f64>,
+    /// (A + B/N)⁻¹J_rᵀ.
+    pub columns: DMatrix<f64>,
+    /// (A + B/N)⁻¹B/N.
+    pub decay: DMatrix<f64>,
+    /// (A + B/N)⁻¹c/N.
+    pub drive: DVector<f64>,
 }
 
 /// Impulses of particles on a link in a time step: (moment about the link's origin, force) × time, world axes.
@@ -24,14 +46,16 @@ pub struct LinkMotion {
 pub struct LinkImpulse {
     /// Γ, N·m·s and N·s.
     pub total: Vector6<f64>,
-    /// The mean over the substeps of the impulse up to and with each substep.
-    pub mean: Vector6<f64>,
 }
 
 /// All links of a model's obstacles, and the response of their velocities to impulses.
 #[derive(Clone, Debug, Default)]
 pub struct RigidLinks {
     motions: Vec<LinkMotion>,
+    /// `None` with links whose velocity only impulses change.
+    rigid: Option<RigidMotion>,
+    /// The mean of v over the substeps so far, times their share of the time step.
+    mean: DVector<f64>,
     impulses: Vec<LinkImpulse>,
     /// The blocks of Λ that are not zero: of each link, the links that impulses on it move.
     response: Vec<Vec<(usize, Matrix6<f64>)>>,
@@ -64,6 +88,8 @@ impl RigidLinks {
         };
         Self {
             root: root_of(&response),
+            rigid: None,
+            mean: DVector::zeros(0),
             velocities: DVector::from_iterator(n, velocities),
             free: DVector::zeros(n),
             impulses: vec![LinkImpulse::default(); motions.len()],
@@ -71,6 +97,27 @@ impl RigidLinks {
             response: (0..motions.len()).map(of_link).collect(),
             motions,
         }
+    }
+
+    /// `motions` of links that move with the rigid velocities `rigid`; Λ = J_r (A + B/N)⁻¹J_rᵀ.
+    ///
+    /// # Panics
+    /// If there are not six rows for each link.
+    #[must_use]
+    pub fn responding(motions: Vec<LinkMotion>, rigid: RigidMotion) -> Self {
+        let response = &rigid.rows * &rigid.columns;
+        let symmetric = (&response + response.transpose()) * 0.5;
+        Self {
+            mean: DVector::zeros(rigid.velocity.len()),
+            rigid: Some(rigid),
+            ..Self::new(motions, symmetric)
+        }
+    }
+
+    /// The mean of the rigid velocities over the substeps of a time step; `None` for links that do not have them.
+    #[must_use]
+    pub fn mean_velocity(&self) -> Option<&DVector<f64>> {
+        self.rigid.as_ref().map(|_| &self.mean)
     }
 
     /// Number of links.
@@ -129,12 +176,14 @@ impl RigidLinks {
         ll - la * p.transpose() - p * al + p * aa * p.transpose()
     }
 
-    /// Starts a substep of the share `share` of the time step.
-    pub(crate) fn begin_substep(&mut self, share: f64) {
+    /// Starts a substep: the links move on without impulses.
+    pub(crate) fn begin_substep(&mut self) {
         self.substep.fill(0.0);
-        for (l, motion) in self.motions.iter().enumerate() {
-            let mut v = self.velocities.fixed_rows_mut::<6>(6 * l);
-            v += motion.change * share;
+        if let Some(rigid) = &mut self.rigid {
+            let mut change = rigid.drive.clone();
+            change.gemv(-1.0, &rigid.decay, &rigid.velocity, 1.0);
+            rigid.velocity += change;
+            self.velocities.gemv(1.0, &rigid.rows, &rigid.velocity, 0.0);
         }
         self.free.clone_from(&self.velocities);
     }
@@ -192,7 +241,10 @@ impl RigidLinks {
                 UnitQuaternion::from_scaled_axis(omega * length_s) * X.rotation,
             );
             impulse.total += self.substep.fixed_rows::<6>(6 * l);
-            impulse.mean += impulse.total * share;
+        }
+        if let Some(rigid) = &mut self.rigid {
+            rigid.velocity.gemv(1.0, &rigid.columns, &self.substep, 1.0);
+            self.mean.axpy(share, &rigid.velocity, 1.0);
         }
     }
 }
@@ -226,7 +278,6 @@ mod tests {
         let motion = |v: [f64; 6]| LinkMotion {
             X_WL: Isometry3::translation(0.1, 0.2, 0.3),
             velocity: Vector6::from(v),
-            change: Vector6::zeros(),
         };
         let mut response = DMatrix::zeros(12, 12);
         for k in 0..6 {
@@ -255,7 +306,7 @@ mod tests {
     #[test]
     fn a_prescribed_link_ignores_impulses_and_reports_them() {
         let mut links = links();
-        links.begin_substep(0.5);
+        links.begin_substep();
         let arm = Vector3::new(1.0, 0.0, 0.0);
         links.add_impulse(LinkIdx(1), &arm, &Vector3::z());
         links.end_substep(0.01, 0.5);
@@ -264,6 +315,38 @@ mod tests {
         let impulse = links.impulses()[1];
         assert_eq!(impulse.total[5], 1.0);
         assert_eq!(impulse.total[1], -1.0);
-        assert_eq!(impulse.mean[5], 0.5);
+    }
+
+    #[test]
+    fn a_driven_body_reaches_the_speed_at_which_its_actuator_holds_the_force() {
+        // A mass A = 2 with an implicit actuator B = 500, c = B u: u is reached, whatever N, in less than a step, and never exceeded.
+        for substeps in [1, 7, 100] {
+            let share = 1.0 / f64::from(substeps);
+            let (a, b, u) = (2.0, 500.0, 0.3);
+            let inverse = 1.0 / (a + b * share);
+            let axis = DMatrix::from_fn(6, 1, |i, _| f64::from(u8::from(i == 3)));
+            let rigid = RigidMotion {
+                velocity: DVector::zeros(1),
+                columns: axis.transpose() * inverse,
+                rows: axis,
+                decay: DMatrix::from_element(1, 1, inverse * b * share),
+                drive: DVector::from_element(1, inverse * b * u * share),
+            };
+            let motion = LinkMotion {
+                X_WL: Isometry3::identity(),
+                velocity: Vector6::zeros(),
+            };
+            let mut links = RigidLinks::responding(vec![motion], rigid);
+            for _ in 0..substeps {
+                links.begin_substep();
+                links.end_substep(0.01 * share, share);
+            }
+            let v = links.velocity(LinkIdx(0))[3];
+            assert!(v <= u && v > 0.99 * u, "{v} of {u} in {substeps}");
+            // A v_N + B v̄ = c: the balance of the whole step.
+            let mean = links.mean_velocity().expect("it has one")[0];
+            assert!((a * v + b * mean - b * u).abs() < 1e-12, "{v} {mean}");
+            assert!((links.pose(LinkIdx(0)).translation.x - 0.01 * mean).abs() < 1e-15);
+        }
     }
 }

@@ -26,7 +26,6 @@ fn links(random: &mut Random, mobility: f64) -> RigidLinks {
     let motions = (0..2).map(|_| LinkMotion {
         X_WL: Isometry3::identity(),
         velocity: Vector6::from_fn(|_, _| random.of(-0.1, 0.1)),
-        change: Vector6::zeros(),
     });
     let motions: Vec<_> = motions.collect();
     let n = if random.of(0.0, 1.0) < 0.5 { 6 } else { 12 };
@@ -88,7 +87,7 @@ fn problem(random: &mut Random) -> (ContactProblem, Vec<ContactParameters>) {
 }
 
 fn open(problem: &mut ContactProblem, parameters: &[ContactParameters], links: &mut RigidLinks) {
-    links.begin_substep(1.0);
+    links.begin_substep();
     let of_contact = |contact: &Contact, inverse_inertia: f64| ContactParameters {
         inverse_inertia,
         ..parameters[contact.particle as usize]

@@ -8,6 +8,9 @@
 mod adaptive_step;
 mod any_state;
 mod asynchronous;
+mod asynchronous_contact;
+mod asynchronous_faults;
+mod asynchronous_truth;
 mod cloth;
 mod contact;
 mod explicit;

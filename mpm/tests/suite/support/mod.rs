@@ -1,5 +1,7 @@
 //! A model without contact, and its steps.
 
+pub(crate) mod substepped;
+
 use nalgebra::Vector3;
 use pliant_contact_sap::{
     BodyState, BodyStep, ConstraintSet, ContactProblem, ConvexContactSolver, DeformableModel,

@@ -288,6 +288,48 @@ fn a_set_of_particles_is_held_moved_and_released() {
     check_runs(&text);
 }
 
+/// A sheet that falls; after 0.1 s its vertices are held, raised by 0.05 m and released after 0.5 s.
+const SHEET: &str = r#"
+time_step_s = 0.005
+stepper = "asynchronous"
+[grid]
+spacing = 0.02
+[[cloth]]
+name = "sheet"
+mesh = { staggered_sheet = { size = [0.06, 0.06], edge = 0.018 } }
+thickness = 1e-3
+density = 1000
+youngs_modulus = 1e5
+poissons_ratio = 0.3
+regions = { all = { box = { low = [-1, -1, -1], high = [1, 1, 1] } } }
+[[cloth.held]]
+region = "all"
+from_s = 0.1
+until_s = 0.5
+knots = [{ at_s = 0.2, offset = [0, 0, 0] }, { at_s = 0.4, offset = [0, 0, 0.05] }]
+[[observables]]
+name = "height"
+quantity = "position"
+of = "sheet"
+component = "z"
+[[observables]]
+name = "fall"
+quantity = "velocity"
+of = "sheet"
+along = [0, 0, -1]
+"#;
+
+#[test]
+fn vertices_of_a_cloth_are_held_between_two_times() {
+    let way = "\"-9.81*0.1^2/2\"";
+    let text = SHEET.to_owned()
+        + &expect("height", 0.12, 0.18, way, "5e-4")
+        + &expect("height", 0.42, 0.48, "\"0.05 - 9.81*0.1^2/2\"", "5e-4")
+        // Free fall from 0.5 s on, mean over 0.8 s to 1 s.
+        + &expect("fall", 0.8, 1.0, "\"9.81*0.4\"", "\"0.005*9.81*0.4\"");
+    check_runs(&text);
+}
+
 /// Two cubes of one grid that fly apart from each other, without gravity.
 const APART: &str = r#"
 time_step_s = 0.01

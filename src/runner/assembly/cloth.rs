@@ -34,13 +34,14 @@ impl AddedCloth {
     }
 }
 
-/// Vertices of a cloth that are held until a time.
+/// Vertices of a cloth that are held between two times.
 pub(crate) struct Hold {
     pub(crate) body: BodyIdx,
     /// Number of the held set of the model.
     pub(crate) set: usize,
+    pub(crate) from_s: f64,
     pub(crate) until_s: f64,
-    /// Offset from the initial positions over time, m.
+    /// Offset over time, m.
     pub(crate) path: Option<Track>,
 }
 
@@ -68,6 +69,7 @@ impl Draft<'_> {
                 // The body is added after all of its objects.
                 body: BodyIdx(usize::MAX),
                 set: sets + k,
+                from_s: held.from_s,
                 until_s: held.until_s,
                 path: held.path.clone(),
             });

@@ -124,7 +124,7 @@ static CLOTH: TableSchema = TableSchema {
             value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
-            about: "`{ region, until_s, interpolation, knots }`: vertices that are held in place or moved, until they are released",
+            about: "`{ region, from_s, until_s, interpolation, knots }`: vertices that are held in place or moved, until they are released",
         },
     ],
 };
@@ -241,6 +241,13 @@ static HELD: TableSchema = TableSchema {
             about: "one of `regions`",
         },
         Key {
+            name: "from_s",
+            value: ValueKind::NonNegative,
+            unit: "s",
+            default: "0",
+            about: "time from which they are held, where they are then",
+        },
+        Key {
             name: "until_s",
             value: ValueKind::NonNegative,
             unit: "s",
@@ -253,7 +260,7 @@ static HELD: TableSchema = TableSchema {
             value: ValueKind::Described("list of tables"),
             unit: "",
             default: "held in place",
-            about: "`{ at_s, offset }`: path of the vertices, as offsets from their initial positions",
+            about: "`{ at_s, offset }`: path of the vertices: they move as the offset changes",
         },
     ],
 };
@@ -267,7 +274,7 @@ static HELD_KNOT: TableSchema = TableSchema {
             value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
-            about: "from the initial positions, world axes",
+            about: "world axes; from where they begin to be held, if it is zero then",
         },
     ],
 };
@@ -320,9 +327,11 @@ pub enum ClothShape {
 pub struct HeldRegion {
     /// One of the body's regions.
     pub region: usize,
+    /// s.
+    pub from_s: f64,
     /// s; infinite for the whole run.
     pub until_s: f64,
-    /// Offset from the initial positions over time, m; `None`: held in place.
+    /// Offset over time, m: they move as it changes; `None`: held in place.
     pub path: Option<Track>,
 }
 
@@ -466,6 +475,10 @@ fn held(
     let entry = HeldRegion {
         path,
         region: region_named(context, regions, &reference)?,
+        from_s: match table.optional("from_s") {
+            Some(item) => item.non_negative()?,
+            None => 0.0,
+        },
         until_s: match table.optional("until_s") {
             Some(item) => item.non_negative()?,
             None => f64::INFINITY,

@@ -104,7 +104,7 @@ impl Frames {
             BodyError::Model("the inertia of the rigid bodies is not positive definite".into())
         })?;
         let constant = &a * (&predicted - &start) + &b * &predicted - rows.transpose() * &last;
-        let velocities = &rows * &start;
+        let velocities = &rows * &start + &response.prescribed;
         let motions = response
             .poses
             .iter()

@@ -29,6 +29,8 @@ pub(crate) struct FrameResponse {
     pub(crate) constraints: DMatrix<f64>,
     /// J_r.
     pub(crate) rows: DMatrix<f64>,
+    /// The velocities of the frames by joints with prescribed motion, V = J_r v + this.
+    pub(crate) prescribed: DVector<f64>,
     /// H⁻¹J_rᵀ: the change of all velocities by impulses on the frames.
     pub(crate) columns: DMatrix<f64>,
 }
@@ -51,6 +53,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             inertia: DMatrix::zeros(0, 0),
             constraints: DMatrix::zeros(0, 0),
             rows: DMatrix::zeros(0, 0),
+            prescribed: DVector::zeros(6 * frames.len()),
             columns: DMatrix::zeros(0, 0),
         };
         let (mut rows, mut interpolation) = (Rows::default(), Interpolation::Twist);
@@ -70,6 +73,12 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 .map_err(|source| StepError::of_body(&world, state, body, source))?;
             step.basis(basis, &Point3::from(X_WF.translation.vector), &mut rows);
             let range = problem.velocities.range(body.0);
+            let mut twist = [0.0; 6];
+            rows.apply(&vec![0.0; range.len()], &mut twist);
+            response
+                .prescribed
+                .rows_mut(6 * k, 6)
+                .copy_from_slice(&twist);
             for r in 0..6 {
                 let mut unit = [0.0; 6];
                 unit[r] = 1.0;

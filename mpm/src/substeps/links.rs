@@ -54,6 +54,8 @@ pub struct RigidLinks {
     motions: Vec<LinkMotion>,
     /// `None` with links whose velocity only impulses change.
     rigid: Option<RigidMotion>,
+    /// V − J_r v: by joints with prescribed motion.
+    prescribed: DVector<f64>,
     /// The mean of v over the substeps so far, times their share of the time step.
     mean: DVector<f64>,
     impulses: Vec<LinkImpulse>,
@@ -89,6 +91,7 @@ impl RigidLinks {
         Self {
             root: root_of(&response),
             rigid: None,
+            prescribed: DVector::zeros(0),
             mean: DVector::zeros(0),
             velocities: DVector::from_iterator(n, velocities),
             free: DVector::zeros(n),
@@ -99,7 +102,7 @@ impl RigidLinks {
         }
     }
 
-    /// `motions` of links that move with the rigid velocities `rigid`; Λ = J_r (A + B/N)⁻¹J_rᵀ.
+    /// `motions` of links that move with the rigid velocities `rigid`, and with what `motions` have beside J_r v throughout; Λ = J_r (A + B/N)⁻¹J_rᵀ.
     ///
     /// # Panics
     /// If there are not six rows for each link.
@@ -107,10 +110,12 @@ impl RigidLinks {
     pub fn responding(motions: Vec<LinkMotion>, rigid: RigidMotion) -> Self {
         let response = &rigid.rows * &rigid.columns;
         let symmetric = (&response + response.transpose()) * 0.5;
+        let links = Self::new(motions, symmetric);
         Self {
+            prescribed: &links.velocities - &rigid.rows * &rigid.velocity,
             mean: DVector::zeros(rigid.velocity.len()),
             rigid: Some(rigid),
-            ..Self::new(motions, symmetric)
+            ..links
         }
     }
 
@@ -183,7 +188,8 @@ impl RigidLinks {
             let mut change = rigid.drive.clone();
             change.gemv(-1.0, &rigid.decay, &rigid.velocity, 1.0);
             rigid.velocity += change;
-            self.velocities.gemv(1.0, &rigid.rows, &rigid.velocity, 0.0);
+            self.velocities.copy_from(&self.prescribed);
+            self.velocities.gemv(1.0, &rigid.rows, &rigid.velocity, 1.0);
         }
         self.free.clone_from(&self.velocities);
     }
@@ -334,7 +340,7 @@ mod tests {
             };
             let motion = LinkMotion {
                 X_WL: Isometry3::identity(),
-                velocity: Vector6::zeros(),
+                velocity: Vector6::new(0.0, 0.0, 0.0, 0.0, 0.7, 0.0),
             };
             let mut links = RigidLinks::responding(vec![motion], rigid);
             for _ in 0..substeps {
@@ -346,7 +352,10 @@ mod tests {
             // A v_N + B v̄ = c: the balance of the whole step.
             let mean = links.mean_velocity().expect("it has one")[0];
             assert!((a * v + b * mean - b * u).abs() < 1e-12, "{v} {mean}");
-            assert!((links.pose(LinkIdx(0)).translation.x - 0.01 * mean).abs() < 1e-15);
+            let moved = links.pose(LinkIdx(0)).translation.vector;
+            assert!((moved.x - 0.01 * mean).abs() < 1e-15);
+            // A joint with prescribed motion goes on.
+            assert!((moved.y - 0.007).abs() < 1e-15);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use pliant_contact_sap::{ConvexContactSolver, Integration};
 use pliant_coupling::{
-    Accuracy, Adaptive, Asynchronous, AsynchronousSettings, ErrorMeasure, ExchangeAt,
+    Accuracy, Adaptive, Asynchronous, AsynchronousSettings, Damping, ErrorMeasure, ExchangeAt,
     ImpulseExchange, Linearisation, PenaltyForce, PenaltyForceSettings, Precision, RigidCoupling,
     Stepper, StrongImplicit, StrongImplicitSettings, SubstepSolver, Substeps, WorldError,
 };
@@ -40,6 +40,10 @@ const EXCHANGES: [(&str, ExchangeAt); 2] = [
 ];
 
 const SLIDES: [(&str, Slide); 2] = [("planar", Slide::Planar), ("exact", Slide::Exact)];
+const DAMPING: [(&str, Damping); 2] = [
+    ("none", Damping::None),
+    ("hunt-crossley", Damping::HuntCrossley),
+];
 
 const INTEGRATION: Key = Key {
     name: "integration",
@@ -189,6 +193,13 @@ static PENALTY_FORCE: TableSchema = TableSchema {
             about: "attachments slide as on the tangential plane, as published; or on curved surfaces exactly to the friction cone",
         },
         Key {
+            name: "damping",
+            value: ValueKind::Choice(&words(&DAMPING)),
+            unit: "",
+            default: "`none`",
+            about: "`none`, as published: backward Euler alone dissipates, and pairs whose materials ask for more give a warning; `hunt-crossley`: the force of each particle is multiplied by max(0, 1 + d ḋ) with the `dissipation` d of the pair and the speed ḋ at which the particle goes deeper, which resists the rolling of shapes with few particles",
+        },
+        Key {
             name: "round_particles",
             value: ValueKind::Integer(5, 1000),
             unit: "",
@@ -307,6 +318,7 @@ pub(crate) fn register(registry: &mut Registry) {
             iterations_max: table.integer("iterations_max")? as u32,
             krylov_max: table.integer("krylov_max")? as u32,
             slide: table.choice_or_first("slide", &SLIDES)?,
+            damping: table.choice_or_first("damping", &DAMPING)?,
             round_particles: table.integer("round_particles")? as u32,
             box_particles: table.integer("box_particles")? as u32,
         };

@@ -208,6 +208,7 @@ pub const CASES: &[Case] = &[
         "a rolling pin rotates by friction on dough, with explicit substeps",
     ),
     scene("box-bagging", "a cloth holds two boxes and lets them fall"),
+    scene("cloth-drape", "a cloth drapes over a ball"),
     scene("dough-tearing", "dough that is pulled apart tears in two"),
     scene("liquid-pouring", "a hand tips a mug of water into a bin"),
     scene(

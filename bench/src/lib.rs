@@ -9,6 +9,7 @@
 )]
 
 pub mod catalogue;
+pub mod coupling_table;
 mod cpu_time;
 mod engine;
 mod error;
@@ -21,7 +22,9 @@ mod rapier_engine;
 pub mod robot_dynamics;
 mod scene;
 mod scene_run;
+pub mod substeps;
 mod tetrahedra;
+pub mod tolerance_table;
 pub mod transfers;
 
 pub use engine::{Engine, Outcome, measure};

@@ -5,12 +5,12 @@
 
 use std::time::Instant;
 
-use nalgebra::{Point3, Vector3};
+use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_constitutive::{Lame, NeoHookean};
 use pliant_contact_sap::{DeformableModel, StepInput};
 use pliant_mpm::{
-    GradientForm, InstructionSet, Lagged, LaneScalar, Law, LinearCorotated, MatrixForm, MpmBuilder,
-    MpmSettings, NodeField, ObjectSpec, Particle, ParticleSet, SparseGrid, Transfer,
+    GradientForm, InstructionSet, LaneScalar, LinearCorotated, MatrixForm, MpmBuilder, MpmSettings,
+    NodeField, ObjectSpec, Particle, ParticleLaw, ParticleSet, SparseGrid, Transfer,
     sort_particles,
 };
 
@@ -27,7 +27,7 @@ pub struct TransferSpeed {
     pub sort: f64,
 }
 
-fn cube<T: LaneScalar>(edge: usize) -> Vec<Particle<T>> {
+pub(crate) fn cube<T: LaneScalar>(edge: usize) -> Vec<Particle<T>> {
     let coordinate = |k: usize| T::of(0.5 * k as f64 + 0.25 + 0.05 * (k % 3) as f64);
     let each = 0..edge * edge * edge;
     each.map(|k| Particle {
@@ -55,10 +55,7 @@ pub fn transfer_speed<T: LaneScalar>(
     form: GradientForm,
     instructions: InstructionSet,
     rounds: usize,
-) -> TransferSpeed
-where
-    NeoHookean: Law<T>,
-{
+) -> TransferSpeed {
     let mut particles = cube::<T>(edge);
     let (mut grid, mut sorted) = (SparseGrid::default(), Vec::new());
     let material = NeoHookean::new(Lame::from_young_poisson(1e3, 0.3).expect("legal constants"))
@@ -78,16 +75,19 @@ where
             .expect("on the grid");
         sort_particles(&grid, &particles, &mut sorted);
         let is_sorted = now();
-        let lagged = Lagged::default();
-        let stress = |p: &Particle<T>| material.kirchhoff(&p.strain, &lagged) * (-dt * p.volume);
-        transfer.particles_to_grid(&grid, &sorted, stress, &mut field);
+        let impulses = |particles: &[Particle<T>], out: &mut [Matrix3<T>]| {
+            material.stresses(instructions, particles, out);
+            for (p, stress) in particles.iter().zip(out) {
+                *stress *= -dt * p.volume;
+            }
+        };
+        transfer.particles_to_grid(&grid, &sorted, impulses, &mut field);
         let is_scattered = now();
         field.momentum_to_velocity(&Vector3::zeros(), dt);
-        transfer.grid_to_particles(&grid, &field, &mut sorted, |p, gradient| {
-            p.x += p.v * dt;
-            let f = p.strain.f;
-            p.strain.f = f + gradient * f * dt;
-        });
+        let update = |particles: &mut [Particle<T>], gradients: &[Matrix3<T>]| {
+            material.advance_all(instructions, dt, gradients, particles, &|_| ());
+        };
+        transfer.grid_to_particles(&grid, &field, dt, &mut sorted, update);
         let end = now();
         let own = [
             is_sorted - begun,

@@ -2,7 +2,7 @@
 
 use nalgebra::Matrix3;
 
-use crate::{Real, symmetric_part};
+use crate::{Number, Real, Tensor, symmetric_part};
 
 /// S = sym(R₀ᵀF), the stretch of F seen from the lagged rotation R₀; S − I is the strain ε of the linear corotated law
 /// μ‖ε‖² + λ/2 tr²ε ([`Hooke`](crate::Hooke)).
@@ -12,7 +12,14 @@ use crate::{Real, symmetric_part};
 #[must_use]
 #[inline(always)]
 pub fn corotated_stretch<T: Real>(R0: &Matrix3<T>, F: &Matrix3<T>) -> Matrix3<T> {
-    symmetric_part(&(R0.transpose() * F))
+    corotated_stretches(&Tensor::from(R0), &Tensor::from(F)).into()
+}
+
+/// [`corotated_stretch`] of one matrix or of several.
+#[must_use]
+#[inline(always)]
+pub fn corotated_stretches<N: Number>(R0: &Tensor<N>, F: &Tensor<N>) -> Tensor<N> {
+    R0.transposed_product(F).symmetric_part()
 }
 
 /// T = sym(Q), the stretch without stress for a body that rotates by Q = R₀ᵀR₁ within a step: with ε = S − T the strain of the

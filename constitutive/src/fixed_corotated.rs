@@ -1,9 +1,11 @@
 //! Fixed corotated elasticity, with the determinant of F.
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 use crate::terms::{RotationDistance, VolumeTerm};
-use crate::{Hooke, Lame, ParameterError, PrincipalLaw, Real, Spectrum};
+use crate::{
+    Hooke, Lame, Number, ParameterError, PrincipalLaw, Real, Spectrum, Tensor, polar_rotations,
+};
 
 /// Fixed corotated elasticity: ψ = μ‖F − R‖² + λ/2 (J − 1)².
 ///
@@ -26,6 +28,16 @@ impl FixedCorotated {
             "must lie in [0, 0.5) for the fixed corotated law, whose energy is unbounded below for lambda < 0",
         )?;
         Ok(Self { lame })
+    }
+
+    /// τ = 2μ(F − R)Fᵀ + λ J(J − 1) I of one matrix or of several, Pa, by the polar decomposition F = R S.
+    #[must_use]
+    #[inline(always)]
+    pub fn kirchhoff_stresses<N: Number>(&self, F: &Tensor<N>) -> Tensor<N> {
+        let J = F.determinant();
+        let (mu, lambda) = (J.like(self.lame.mu()), J.like(self.lame.lambda()));
+        let stretched = (*F - polar_rotations(F)) * F.transpose();
+        (stretched * (mu + mu)).plus_diagonal(lambda * J * (J - J.like(1.0)))
     }
 
     fn volume<T: Real>(Hooke { lambda, .. }: &Hooke<T>, s: &Vector3<T>) -> VolumeTerm<T> {
@@ -55,5 +67,9 @@ impl<T: Real> PrincipalLaw<T> for FixedCorotated {
 
     fn lame(&self) -> Lame {
         self.lame
+    }
+    /// Without principal stretches.
+    fn kirchhoff_stress(&self, F: &Matrix3<T>) -> Matrix3<T> {
+        self.kirchhoff_stresses(&Tensor::from(F)).into()
     }
 }

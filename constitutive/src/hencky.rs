@@ -2,7 +2,9 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::{Domain, Hooke, Lame, PrincipalLaw, Real, Spectrum, principal_pair};
+use crate::{
+    Domain, Hooke, Lame, Number, PrincipalLaw, Real, SignedSvds, Spectrum, Tensor, principal_pair,
+};
 
 /// Hencky elasticity: ψ = μ‖ε‖² + λ/2 tr²ε with the logarithmic strain ε = ln σ, infinite towards J = 0.
 ///
@@ -20,6 +22,21 @@ impl Hencky {
     #[must_use]
     pub fn new(lame: Lame) -> Self {
         Self { lame }
+    }
+
+    /// The Kirchhoff stress τ = U diag(2με + λ tr ε) Uᵀ of one decomposition or of several, Pa, with ε = ln σ.
+    #[must_use]
+    #[inline(always)]
+    pub fn kirchhoff_stresses<N: Number>(&self, svd: &SignedSvds<N>) -> Tensor<N> {
+        let [a, b, c] = svd.stretches;
+        let strain = [a.logarithm(), b.logarithm(), c.logarithm()];
+        let two_mu = a.like(2.0 * self.lame.mu());
+        let pressure = a.like(self.lame.lambda()) * (strain[0] + strain[1] + strain[2]);
+        let scaled = Tensor::from_fn(
+            #[inline(always)]
+            |i, j| svd.U.at(i, j) * strain[j].mul_add(two_mu, pressure),
+        );
+        scaled * svd.U.transpose()
     }
 
     /// The principal Kirchhoff stresses τ.

@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::Real;
+use crate::{Number, Real, Tensor};
 
 /// The isotropic elasticity tensor C: C:ε = 2με + λ tr(ε) I.
 ///
@@ -20,12 +20,16 @@ impl<T: Real> Hooke<T> {
     #[must_use]
     #[inline]
     pub fn stress(&self, strain: &Matrix3<T>) -> Matrix3<T> {
-        let mut stress = strain * (T::of(2.0) * self.mu);
-        let pressure = self.lambda * strain.trace();
-        for k in 0..3 {
-            stress[(k, k)] += pressure;
-        }
-        stress
+        self.stresses(&Tensor::from(strain)).into()
+    }
+
+    /// C:ε of one strain or of several, Pa.
+    #[must_use]
+    #[inline(always)]
+    pub fn stresses<N: Number>(&self, strain: &Tensor<N>) -> Tensor<N> {
+        let trace = strain.trace();
+        let stiffness = trace.like(2.0 * self.mu.wide());
+        (*strain * stiffness).plus_diagonal(trace.like(self.lambda.wide()) * trace)
     }
 
     /// ½ε:C:ε = μ‖ε‖² + λ/2 tr²ε of a symmetric strain, J/m³.

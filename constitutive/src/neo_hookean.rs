@@ -3,7 +3,8 @@
 use nalgebra::{Matrix3, Vector3};
 
 use crate::{
-    Domain, Hooke, Lame, ParameterError, PrincipalLaw, Real, Spectrum, cofactor, principal_pair,
+    Domain, Hooke, Lame, Number, ParameterError, PrincipalLaw, Real, Spectrum, Tensor, cofactor,
+    principal_pair,
 };
 
 /// Neo-Hookean elasticity: ψ = μ/2 (I_C − 3) − μ ln J + λ/2 ln²J, infinite towards J = 0.
@@ -26,6 +27,17 @@ impl NeoHookean {
             "must lie in [0, 0.5) for the neo-Hookean law, which has no barrier against inversion for lambda < 0",
         )?;
         Ok(Self { lame })
+    }
+
+    /// τ = μ(FFᵀ − I) + λ ln J I of one matrix or of several, Pa.
+    #[must_use]
+    #[inline(always)]
+    pub fn kirchhoff_stresses<N: Number>(&self, F: &Tensor<N>) -> Tensor<N> {
+        let J = F.determinant();
+        let (mu, lambda) = (J.like(self.lame.mu()), J.like(self.lame.lambda()));
+        let transposed = F.transpose();
+        let left = transposed.transposed_product(&transposed);
+        (left * mu).plus_diagonal(lambda * J.logarithm() - mu)
     }
 
     /// μ, λ and λ ln J − μ.
@@ -86,10 +98,9 @@ impl<T: Real> PrincipalLaw<T> for NeoHookean {
         F * mu + cofactor(F) * (c / J)
     }
 
-    /// μ(FFᵀ − I) + λ ln J I.
+    /// Without principal stretches.
     #[inline]
     fn kirchhoff_stress(&self, F: &Matrix3<T>) -> Matrix3<T> {
-        let (mu, _, c) = self.parameters(F.determinant());
-        F * F.transpose() * mu + Matrix3::from_diagonal_element(c)
+        self.kirchhoff_stresses(&Tensor::from(F)).into()
     }
 }

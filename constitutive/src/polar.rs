@@ -2,7 +2,8 @@
 
 use nalgebra::Matrix3;
 
-use crate::{Real, SignedSvd, cofactor};
+use crate::number::dot;
+use crate::{Mask, Number, Real, SignedSvd, Tensor};
 
 /// Below this share of ‖F‖³ the determinant counts as singular: Newton's iteration would lose digits, and take many rounds.
 const SINGULAR: f64 = 1e-6;
@@ -20,33 +21,56 @@ const NEAR: f64 = 1e-2;
 /// det F ≤ 0, or F nearly singular: R = U Vᵀ of the [`SignedSvd`], so that the smallest stretch carries the sign.
 #[must_use]
 pub fn polar_rotation<T: Real>(F: &Matrix3<T>) -> Matrix3<T> {
-    let size = F.norm();
-    if !(F.determinant() > T::of(SINGULAR) * size * size * size) {
-        return SignedSvd::of(F).rotation();
-    }
-    let (half, near) = (T::of(0.5), T::of(NEAR));
-    let mut X = *F;
+    polar_rotations(&Tensor::from(F)).into()
+}
+
+/// [`polar_rotation`] of one matrix or of several.
+#[must_use]
+#[inline(always)]
+pub fn polar_rotations<N: Number>(F: &Tensor<N>) -> Tensor<N> {
+    let size = F.dot(F);
+    let (one, half) = (size.like(1.0), size.like(0.5));
+    let epsilon = size.round_off();
+    let is_regular = (size.like(SINGULAR) * size * size.root()).below(F.determinant());
+    let mut done = is_regular.not();
+    let mut X = Tensor::select(is_regular, F, &Tensor::diagonal(one));
     for _ in 0..ITERATIONS_MAX {
-        let cofactor = cofactor(&X);
+        let cofactor = X.cofactor();
         // Expanded along the first column.
-        let det = X.column(0).dot(&cofactor.column(0));
-        let (x, c) = (X.norm_squared(), cofactor.norm_squared());
+        let det = dot(&X.columns[0], &cofactor.columns[0]);
+        let x = X.dot(&X);
         // Both norms of a rotation are √3: unscaled, the iteration converges quadratically.
-        let g = if (x - T::of(3.0)).abs() < near && (det - T::one()).abs() < near {
-            T::one()
+        let near = within_near(x, 3.0).and(within_near(det, 1.0));
+        let next = if near.all() {
+            X * half + cofactor * (half / det)
         } else {
             // ‖X⁻¹‖ = ‖cof X‖/det X.
-            ((c / x).sqrt() / det).sqrt()
+            let scale = ((cofactor.dot(&cofactor) / x).root() / det).root();
+            let scale = N::select(near, one, scale);
+            X * (half * scale) + cofactor * (half / (scale * det))
         };
-        let next = X * (half * g) + cofactor * (half / (g * det));
-        let change = (next - X).norm_squared();
-        X = next;
+        let difference = next - X;
+        let change = difference.dot(&difference);
+        X = Tensor::select(done, &X, &next);
         // The next change would be of the order of this one squared.
-        if change < T::default_epsilon() {
+        done = done.or(change.below(epsilon));
+        if done.all() {
             break;
         }
     }
-    X
+    if is_regular.all() {
+        return X;
+    }
+    X.replace_lanes(is_regular.not(), |lane| {
+        SignedSvd::of(&F.lane(lane)).rotation()
+    })
+}
+
+/// Whether x differs from `from` by less than [`NEAR`].
+#[inline(always)]
+fn within_near<N: Number>(x: N, from: f64) -> N::Mask {
+    let (low, high) = (x.like(from - NEAR), x.like(from + NEAR));
+    low.below(x).and(x.below(high))
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::Real;
+use crate::number::{cross, dot, norm};
 use crate::tensor::JacobiRotation;
+use crate::{Mask, Number, Real, Tensor};
 
 /// The signed singular value decomposition F = U diag(σ) Vᵀ of a deformation gradient: U and V are rotations, the principal
 /// stretches σ descend in size, and only the last may be negative, which it is if F is inverted.
@@ -25,38 +26,11 @@ impl<T: Real> SignedSvd<T> {
     /// The decomposition of F, singular or not.
     #[must_use]
     pub fn of(F: &Matrix3<T>) -> Self {
-        const SWEEPS_MAX: usize = 16;
-        let (mut A, mut V) = (*F, Matrix3::identity());
-        for _ in 0..SWEEPS_MAX {
-            let mut rotated = false;
-            for (p, q) in [(0, 1), (0, 2), (1, 2)] {
-                rotated |= make_columns_orthogonal(&mut A, &mut V, p, q);
-            }
-            if !rotated {
-                break;
-            }
-        }
-        let mut stretches = Vector3::from_fn(|k, _| A.column(k).norm());
-        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
-            if stretches[p] < stretches[q] {
-                stretches.swap_rows(p, q);
-                swap_columns_as_rotation(&mut A, p, q);
-                swap_columns_as_rotation(&mut V, p, q);
-            }
-        }
-        let first = unit_or(A.column(0).into(), Vector3::x());
-        // The second column, without the round-off along the first.
-        let second: Vector3<T> = A.column(1).into();
-        let second = second - first * first.dot(&second);
-        let second = unit_or(second, any_normal(&first));
-        let third = first.cross(&second);
-        if third.dot(&A.column(2)) < T::zero() {
-            stretches[2] = -stretches[2];
-        }
+        let found = SignedSvds::of(&Tensor::from(F));
         Self {
-            U: Matrix3::from_columns(&[first, second, third]),
-            stretches,
-            V,
+            U: found.U.into(),
+            stretches: found.stretches.into(),
+            V: found.V.into(),
         }
     }
 
@@ -77,44 +51,137 @@ impl<T: Real> SignedSvd<T> {
     }
 }
 
-/// Rotates columns p and q of A until they are orthogonal, and those of V with them; false if they were.
-fn make_columns_orthogonal<T: Real>(
-    A: &mut Matrix3<T>,
-    V: &mut Matrix3<T>,
+/// The [`SignedSvd`] of one matrix or of several.
+#[derive(Clone, Copy, Debug)]
+pub struct SignedSvds<N> {
+    /// U, a rotation.
+    pub U: Tensor<N>,
+    /// σ, the principal stretches.
+    pub stretches: [N; 3],
+    /// V, a rotation.
+    pub V: Tensor<N>,
+}
+
+impl<N: Number> SignedSvds<N> {
+    /// The decomposition of F, singular or not.
+    #[must_use]
+    #[inline(always)]
+    pub fn of(F: &Tensor<N>) -> Self {
+        const SWEEPS_MAX: usize = 16;
+        let zero = F.at(0, 0).like(0.0);
+        let (mut A, mut V) = (*F, Tensor::diagonal(zero.like(1.0)));
+        for _ in 0..SWEEPS_MAX {
+            let rotated = make_columns_orthogonal(&mut A, &mut V, 0, 1)
+                | make_columns_orthogonal(&mut A, &mut V, 0, 2)
+                | make_columns_orthogonal(&mut A, &mut V, 1, 2);
+            if !rotated {
+                break;
+            }
+        }
+        let [a, b, c] = &A.columns;
+        let mut stretches = [norm(a), norm(b), norm(c)];
+        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
+            let (x, y) = (stretches[p], stretches[q]);
+            let ascends = x.below(y);
+            stretches[p] = N::select(ascends, y, x);
+            stretches[q] = N::select(ascends, x, y);
+            swap_columns_as_rotation(ascends, &mut A, p, q);
+            swap_columns_as_rotation(ascends, &mut V, p, q);
+        }
+        let one = zero.like(1.0);
+        let first = unit_or(&A.columns[0], &[one, zero, zero]);
+        // The second column, without the round-off along the first.
+        let second = A.columns[1];
+        let along = dot(&first, &second);
+        let second = [
+            second[0] - first[0] * along,
+            second[1] - first[1] * along,
+            second[2] - first[2] * along,
+        ];
+        let second = unit_or(&second, &any_normal(&first));
+        let third = cross(&first, &second);
+        let is_inverted = dot(&third, &A.columns[2]).below(zero);
+        stretches[2] = N::select(is_inverted, -stretches[2], stretches[2]);
+        Self {
+            U: Tensor {
+                columns: [first, second, third],
+            },
+            stretches,
+            V,
+        }
+    }
+
+    /// U diag(s) Vᵀ.
+    #[must_use]
+    #[inline(always)]
+    pub fn rebuild(&self, s: &[N; 3]) -> Tensor<N> {
+        let scaled = Tensor::from_fn(
+            #[inline(always)]
+            |i, j| self.U.at(i, j) * s[j],
+        );
+        scaled * self.V.transpose()
+    }
+}
+
+/// Rotates columns p and q of A until they are orthogonal, and those of V with them; false if all were.
+#[inline(always)]
+fn make_columns_orthogonal<N: Number>(
+    A: &mut Tensor<N>,
+    V: &mut Tensor<N>,
     p: usize,
     q: usize,
 ) -> bool {
-    let tolerance = T::default_epsilon();
-    let (pp, qq) = (A.column(p).norm_squared(), A.column(q).norm_squared());
-    let pq = A.column(p).dot(&A.column(q));
-    if !(pq * pq > tolerance * tolerance * pp * qq) {
+    let (x, y) = (&A.columns[p], &A.columns[q]);
+    let (pp, qq, pq) = (dot(x, x), dot(y, y), dot(x, y));
+    let tolerance = pp.round_off();
+    let slanted = (tolerance * tolerance * pp * qq).below(pq * pq);
+    if !slanted.any() {
         return false;
     }
-    let rotation = JacobiRotation::of(pp, qq, pq);
+    let rotation = JacobiRotation::of(pp, qq, pq).only_where(slanted);
     rotation.mix_columns(A, p, q);
     rotation.mix_columns(V, p, q);
     true
 }
 
-/// (x, y) → (y, −x), which keeps the determinant.
-fn swap_columns_as_rotation<T: Real>(M: &mut Matrix3<T>, p: usize, q: usize) {
-    M.swap_columns(p, q);
-    M.column_mut(q).neg_mut();
-}
-
-fn unit_or<T: Real>(x: Vector3<T>, otherwise: Vector3<T>) -> Vector3<T> {
-    let norm = x.norm();
-    if norm > T::zero() {
-        x / norm
-    } else {
-        otherwise
+/// (x, y) → (y, −x) where `mask` is true, which keeps the determinant.
+#[inline(always)]
+fn swap_columns_as_rotation<N: Number>(mask: N::Mask, M: &mut Tensor<N>, p: usize, q: usize) {
+    for k in 0..3 {
+        let (x, y) = (M.at(k, p), M.at(k, q));
+        M.columns[p][k] = N::select(mask, y, x);
+        M.columns[q][k] = N::select(mask, -x, y);
     }
 }
 
-fn any_normal<T: Real>(x: &Vector3<T>) -> Vector3<T> {
-    let k = x.iamin();
-    let axis = Vector3::from_fn(|i, _| if i == k { T::one() } else { T::zero() });
-    unit_or(axis - x * x[k], axis)
+/// x/|x|, `otherwise` where x is zero.
+#[inline(always)]
+fn unit_or<N: Number>(x: &[N; 3], otherwise: &[N; 3]) -> [N; 3] {
+    let length = norm(x);
+    let has_length = length.like(0.0).below(length);
+    [
+        N::select(has_length, x[0] / length, otherwise[0]),
+        N::select(has_length, x[1] / length, otherwise[1]),
+        N::select(has_length, x[2] / length, otherwise[2]),
+    ]
+}
+
+/// A unit vector normal to the unit vector x: its cross product with the axis of its least component.
+#[inline(always)]
+fn any_normal<N: Number>(x: &[N; 3]) -> [N; 3] {
+    let (zero, one) = (x[0].like(0.0), x[0].like(1.0));
+    let square = [x[0] * x[0], x[1] * x[1], x[2] * x[2]];
+    let first = square[0].below(square[1]).and(square[0].below(square[2]));
+    let second = square[1].below(square[2]).and(first.not());
+    let third = first.or(second).not();
+    let axis = [
+        N::select(first, one, zero),
+        N::select(second, one, zero),
+        N::select(third, one, zero),
+    ];
+    let normal = cross(x, &axis);
+    let size = norm(&normal);
+    [normal[0] / size, normal[1] / size, normal[2] / size]
 }
 
 #[cfg(test)]

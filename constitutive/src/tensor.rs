@@ -2,28 +2,27 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::Real;
+use crate::{Number, Real, Tensor};
 
 /// cof F = det(F) F⁻ᵀ = ∂ det F / ∂F; defined for singular F, too.
 #[must_use]
 #[inline]
 pub fn cofactor<T: Real>(F: &Matrix3<T>) -> Matrix3<T> {
-    let (a, b, c) = (F.column(0), F.column(1), F.column(2));
-    Matrix3::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)])
+    Tensor::from(F).cofactor().into()
 }
 
 /// sym M = (M + Mᵀ)/2.
 #[must_use]
 #[inline(always)]
 pub fn symmetric_part<T: Real>(M: &Matrix3<T>) -> Matrix3<T> {
-    (M + M.transpose()) * T::of(0.5)
+    Tensor::from(M).symmetric_part().into()
 }
 
 /// dev M = M − tr(M)/3 I.
 #[must_use]
 #[inline(always)]
 pub fn deviator<T: Real>(M: &Matrix3<T>) -> Matrix3<T> {
-    M - Matrix3::from_diagonal_element(M.trace() / T::of(3.0))
+    Tensor::from(M).deviator().into()
 }
 
 /// The axial vector w of the skew part of M: (M − Mᵀ)/2 x = w × x.
@@ -32,72 +31,71 @@ pub fn deviator<T: Real>(M: &Matrix3<T>) -> Matrix3<T> {
 #[must_use]
 #[inline(always)]
 pub fn axial_vector<T: Real>(M: &Matrix3<T>) -> Vector3<T> {
-    Vector3::new(
-        M[(2, 1)] - M[(1, 2)],
-        M[(0, 2)] - M[(2, 0)],
-        M[(1, 0)] - M[(0, 1)],
-    ) * T::of(0.5)
+    Tensor::from(M).axial_vector().into()
 }
 
 /// Eigenvalues, in no order, and eigenvectors (columns) of a symmetric matrix, by cyclic Jacobi rotations.
 #[must_use]
 pub fn symmetric_eigen<T: Real>(M: &Matrix3<T>) -> (Vector3<T>, Matrix3<T>) {
     const SWEEPS_MAX: usize = 16;
-    let (mut a, mut v) = (*M, Matrix3::identity());
+    let (mut a, mut v) = (Tensor::from(M), Tensor::diagonal(T::one()));
     for _ in 0..SWEEPS_MAX {
-        let off = a[(0, 1)].abs() + a[(0, 2)].abs() + a[(1, 2)].abs();
-        if !(off > T::default_epsilon() * T::of(0.01) * a.norm()) {
+        let off = a.at(0, 1).abs() + a.at(0, 2).abs() + a.at(1, 2).abs();
+        if !(off > T::default_epsilon() * T::of(0.01) * a.dot(&a).sqrt()) {
             break;
         }
         for (p, q) in [(0, 1), (0, 2), (1, 2)] {
-            if a[(p, q)] == T::zero() {
+            if a.at(p, q) == T::zero() {
                 continue;
             }
-            let rotation = JacobiRotation::of(a[(p, p)], a[(q, q)], a[(p, q)]);
+            let rotation = JacobiRotation::of(a.at(p, p), a.at(q, q), a.at(p, q));
             rotation.mix_columns(&mut a, p, q);
-            rotation.mix_rows(&mut a, p, q);
+            a = a.transpose();
+            rotation.mix_columns(&mut a, p, q);
             rotation.mix_columns(&mut v, p, q);
         }
     }
-    (a.diagonal(), v)
+    let values = Vector3::from_fn(|k, _| a.at(k, k));
+    (values, v.into())
 }
 
 /// The rotation of two axes that makes the symmetric matrix [pp pq; pq qq] diagonal.
 #[derive(Clone, Copy)]
-pub(crate) struct JacobiRotation<T> {
-    cosine: T,
-    sine: T,
+pub(crate) struct JacobiRotation<N> {
+    cosine: N,
+    sine: N,
 }
 
-impl<T: Real> JacobiRotation<T> {
+impl<N: Number> JacobiRotation<N> {
     /// pq must not be zero.
     #[inline(always)]
-    pub(crate) fn of(pp: T, qq: T, pq: T) -> Self {
-        let tau = (qq - pp) / (T::of(2.0) * pq);
-        let sign = if tau < T::zero() { -T::one() } else { T::one() };
-        let tangent = sign / (sign * tau + (T::one() + tau * tau).sqrt());
-        let cosine = T::one() / (T::one() + tangent * tangent).sqrt();
+    pub(crate) fn of(pp: N, qq: N, pq: N) -> Self {
+        let one = pq.like(1.0);
+        let tau = (qq - pp) / (pq.like(2.0) * pq);
+        let sign = N::select(tau.below(pq.like(0.0)), -one, one);
+        let tangent = sign / (sign * tau + tau.mul_add(tau, one).root());
+        let cosine = one / tangent.mul_add(tangent, one).root();
         Self {
             cosine,
             sine: cosine * tangent,
         }
     }
 
+    /// The same where `mask` is true, no rotation elsewhere.
     #[inline(always)]
-    pub(crate) fn mix_columns(self, M: &mut Matrix3<T>, p: usize, q: usize) {
-        for k in 0..3 {
-            let (x, y) = (M[(k, p)], M[(k, q)]);
-            M[(k, p)] = self.cosine * x - self.sine * y;
-            M[(k, q)] = self.sine * x + self.cosine * y;
+    pub(crate) fn only_where(self, mask: N::Mask) -> Self {
+        Self {
+            cosine: N::select(mask, self.cosine, self.cosine.like(1.0)),
+            sine: N::select(mask, self.sine, self.sine.like(0.0)),
         }
     }
 
     #[inline(always)]
-    fn mix_rows(self, M: &mut Matrix3<T>, p: usize, q: usize) {
+    pub(crate) fn mix_columns(self, M: &mut Tensor<N>, p: usize, q: usize) {
         for k in 0..3 {
-            let (x, y) = (M[(p, k)], M[(q, k)]);
-            M[(p, k)] = self.cosine * x - self.sine * y;
-            M[(q, k)] = self.sine * x + self.cosine * y;
+            let (x, y) = (M.at(k, p), M.at(k, q));
+            M.columns[p][k] = self.cosine * x - self.sine * y;
+            M.columns[q][k] = self.sine * x + self.cosine * y;
         }
     }
 }

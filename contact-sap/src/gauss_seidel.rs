@@ -1,7 +1,6 @@
 //! Projected Gauss-Seidel: local solves of one constraint after the other for its impulse.
 
 mod dual;
-mod local_solve;
 
 use std::time::Instant;
 

@@ -6,6 +6,8 @@ mod along_line;
 mod bilateral;
 mod lagged;
 mod limit;
+mod local_impulse;
+mod majorant;
 mod normal_force;
 mod parameters;
 mod pd_actuator;
@@ -26,6 +28,7 @@ pub(crate) use along_line::ContactLine;
 pub use bilateral::Bilateral;
 pub use lagged::Lagged;
 pub use limit::Limit;
+pub use majorant::Majorant;
 pub use normal_force::NormalForce;
 pub use parameters::{
     ContactParameters, Dissipation, FrictionLimit, NEAR_RIGID_CONTACT, NEAR_RIGID_ROW,

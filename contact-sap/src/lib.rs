@@ -29,6 +29,7 @@ mod islands;
 mod law;
 mod line_search;
 mod linear_algebra;
+mod local_solve;
 mod long_vectors;
 mod newton;
 mod newton_cg;
@@ -66,7 +67,7 @@ pub use error::{BodyError, SolveError};
 pub use friction_tangent::FrictionTangent;
 pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};
 pub use law::{
-    Bilateral, ContactLaw, ContactParameters, Dissipation, FrictionLimit, Lagged, Limit,
+    Bilateral, ContactLaw, ContactParameters, Dissipation, FrictionLimit, Lagged, Limit, Majorant,
     NEAR_RIGID_CONTACT, NEAR_RIGID_ROW, NEAR_RIGID_SIMILAR, NormalForce, NormalPrediction,
     PdActuator, PdCommand, PdGains, RowLaw, STICTION_REGULARISATION, Sap, Similar, SmoothNorm,
     near_rigid_regularisation,

@@ -17,6 +17,7 @@
 //! Source: Yu, Du, Zong, Castro, Jiang, Han (2025), "A convex formulation of material points and rigid bodies with GPU-accelerated
 //! async-coupling for interactive simulation", for the weak coupling. The other is derived in `docs/theory/yu-2025.md`.
 
+mod laws;
 mod links;
 mod report;
 mod settings;
@@ -39,6 +40,7 @@ use crate::state::State;
 use crate::stepper::{Reactions, Stepper};
 use crate::strong_implicit::StrongImplicit;
 use crate::world::{BodyIdx, World};
+use laws::ModelLaws;
 use links::Frames;
 use split::ParticleSplit;
 
@@ -98,14 +100,41 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
         }
     }
 
-    /// The substeps of a step of `split`, with the links moving as `frames` says; returns the warnings of the body.
+    /// Gives the particles of `split` to its backend; returns N, zero without particles.
+    fn begin(
+        &self,
+        world: &World,
+        state: &State,
+        split: &mut ParticleSplit,
+        time_step_s: f64,
+    ) -> Result<u32, StepError> {
+        let Some(particles) = &mut split.particles else {
+            return Ok(0);
+        };
+        let body = particles.body;
+        (particles.backend.begin(&state.bodies[body.0]))
+            .map_err(|source| StepError::of_body(world, state, body, source))?;
+        particles.limit = particles.backend.limit();
+        let limit = particles.limit.as_ref();
+        self.settings
+            .count(time_step_s, limit)
+            .map_err(|least| StepError::UnstableSubsteps {
+                step: state.step,
+                time_s: state.time_s,
+                body: world.parts.bodies[body.0].name.clone(),
+                limit: limit.map(ToString::to_string).unwrap_or_default(),
+                least,
+            })
+    }
+
+    /// The `substeps` of a step of `split`, with the links moving as `frames` says; returns the warnings of the body.
     fn take_substeps(
         &mut self,
         world: &World,
         state: &State,
         split: &mut ParticleSplit,
         frames: &mut Frames,
-        time_step_s: f64,
+        (substeps, time_step_s): (u32, f64),
         next: &mut State,
     ) -> Result<Vec<String>, StepError> {
         let Some(particles) = &mut split.particles else {
@@ -113,10 +142,12 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
         };
         let body = particles.body;
         let failed = |source: BodyError| StepError::of_body(world, state, body, source);
+        let mut memory = particles.read_memory(&state.memory.particle_forces);
+        let backend = &mut particles.backend;
         let contact = &world.parts.contact;
         let input = SubstepInput {
             time_step_s,
-            substeps: self.settings.count(time_step_s, particles.limit.as_ref()),
+            substeps,
             gravity: world.parts.gravity,
             control: &state.controls[body.0],
             obstacles: &particles.obstacles,
@@ -127,10 +158,8 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
                 tolerance: self.settings.tolerance,
                 iterations_max: self.settings.iterations_max,
             },
+            laws: &ModelLaws(&*contact.model),
         };
-        let mut memory = particles.read_memory(&state.memory.particle_forces);
-        let backend = &mut particles.backend;
-        backend.begin(&state.bodies[body.0]).map_err(failed)?;
         let run = backend.run(&input, &mut frames.links, &mut memory, &mut self.substeps);
         run.map_err(failed)?;
         let ended = backend.end(&mut next.bodies[body.0]).map_err(failed)?;
@@ -157,6 +186,7 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
             Some(split) => split,
             None => ParticleSplit::of(world, state, &self.make_backend)?,
         };
+        let substeps = self.begin(world, state, &mut split, time_step_s)?;
         split.rigid.without_explicit(state, &mut self.state);
         let mut frames = match self.settings.coupling {
             RigidCoupling::Weak => Frames::prescribed(
@@ -180,8 +210,6 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
                 )?;
                 let response = self.rigid.frame_response(&self.state, &split.frames)?;
                 split.rigid.without_explicit(state, &mut self.state);
-                let limit = split.particles.as_ref().and_then(|p| p.limit.as_ref());
-                let substeps = self.settings.count(time_step_s, limit);
                 Frames::responding(response, &split.frames, &forces, time_step_s, substeps)
                     .map_err(|source| {
                         let body = split.frames.first().map_or(BodyIdx(0), |f| f.0);
@@ -191,8 +219,8 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
         };
         next.bodies
             .resize_with(state.bodies.len(), Default::default);
-        let warnings =
-            self.take_substeps(world, state, &mut split, &mut frames, time_step_s, next)?;
+        let length = (substeps, time_step_s);
+        let warnings = self.take_substeps(world, state, &mut split, &mut frames, length, next)?;
         let forces = frames.forces(&split.frames, time_step_s);
         links::add_loads(&forces, &mut self.state);
         self.rigid.step_into(

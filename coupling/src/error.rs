@@ -211,6 +211,22 @@ pub enum StepError {
         /// What is wrong.
         source: BodyError,
     },
+    /// Fixed substeps are too long to be stable.
+    #[error(
+        "step {step} (t = {time_s} s), body \"{body}\": substeps are too long, {limit}; a step needs at least {least} of them: ask for as many, for an automatic number, or for unchecked ones"
+    )]
+    UnstableSubsteps {
+        /// Number of the step.
+        step: u64,
+        /// Time at its start.
+        time_s: f64,
+        /// Name of the body.
+        body: String,
+        /// The object, its material and the limit.
+        limit: String,
+        /// The least number that is stable.
+        least: u32,
+    },
     /// A contact geometry or a constraint refers to a point that its body does not have.
     #[error("step {step} (t = {time_s} s), {what}: body \"{body}\": {source}")]
     Point {

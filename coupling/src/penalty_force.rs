@@ -1,12 +1,11 @@
 //! The penalty-force stepper: particles pulled back to attachments that slide by Coulomb's law, in one implicit step of all bodies.
 //!
 //! ```text
-//! g(v) = m(v) − δt Σ Sᵀf(v) − Jᵀγ(v) = 0        f = h k (P(X, Z(v)) − Z(v)),    |f_t| ≤ μ f_n
+//! g(v) = m(v) − δt Σ Sᵀf(v) − Jᵀγ(v) = 0        f = k (P(X, Z(v)) − Z(v)),    |f_t| ≤ μ f_n
 //! ```
 //!
 //! m is the balance of momentum of the bodies, Z the position of a particle at the end of the step, P the relaxation of its attachment X
-//! (`pliant_hydroelastic`), S the Jacobian of the particle relative to the object, h the factor of damping,
-//! 1 by default, γ the impulses of joints, actuators and constraints. Forces act where
+//! (`pliant_hydroelastic`), S the Jacobian of the particle relative to the object, γ the impulses of joints, actuators and constraints. Forces act where
 //! the bodies are at the end of the step, friction included: nothing lags. An attachment in static friction stays bit for bit where it is, so nothing
 //! creeps, even where the solution is only approximate.
 //!
@@ -22,7 +21,6 @@ mod attached;
 mod attachment;
 mod blocks;
 mod bodies;
-mod damping;
 mod detection;
 mod gmres;
 mod line_search;
@@ -40,7 +38,6 @@ use std::sync::Arc;
 use pliant_contact_sap::BodyError;
 
 pub use attachment::{Attachment, AttachmentPlace};
-pub use damping::Damping;
 pub use report::PenaltyForceReport;
 pub use settings::PenaltyForceSettings;
 
@@ -90,7 +87,7 @@ impl PenaltyForce {
 
 impl Stepper for PenaltyForce {
     /// Places and distances in the report are those at the end of the step. A step whose balance was not met to the tolerance keeps the best iterate
-    /// and is not trusted. The first step in a world warns of dissipation that its materials ask for and that [`Damping`] leaves out.
+    /// and is not trusted.
     ///
     /// # Errors
     /// [`StepError::Body`] for bodies without what this stepper needs, and pairs that it does not have.
@@ -104,17 +101,13 @@ impl Stepper for PenaltyForce {
     ) -> Result<(), StepError> {
         StepError::check_time_step(time_step_s)?;
         let is_of = |known: &Known| Arc::ptr_eq(&known.world.parts, &world.parts);
-        let mut warning = None;
         let mut known = match self.known.take().filter(is_of) {
             Some(known) => known,
             None => {
                 let system = System::of(world, &self.settings);
-                let damping = self.settings.damping;
-                let detection = Detection::of(world, state, &system.places, damping)?;
-                warning = damping.warning(world, detection.pairs());
                 Known {
                     world: world.clone(),
-                    detection,
+                    detection: Detection::of(world, state, &system.places)?,
                     system,
                     newton: Newton::default(),
                 }
@@ -134,7 +127,6 @@ impl Stepper for PenaltyForce {
             .solve(system, detection, &self.settings)
             .map_err(fault)?;
         *report = StepReport::default();
-        report.warnings.extend(warning);
         system.describe(time_step_s, report);
         outcome.describe(report);
         system.advance(world, state, next, report)?;

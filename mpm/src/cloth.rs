@@ -14,12 +14,17 @@
 //!    their vertices' velocities, linear momentum would not be conserved.
 //! 5. [`ClothForces::advance`]: normals with the centroids' velocity gradients and the new positions, and the next forces.
 
+mod bending_curvature;
+mod fading;
 mod forces;
 mod hinge;
+mod in_plane;
 mod law;
+mod layers;
 mod material;
 mod mesh;
 mod object;
+mod second_derivative;
 mod step_limit;
 mod surface_frame;
 #[cfg(test)]
@@ -34,6 +39,8 @@ pub use mesh::ClothMesh;
 pub use object::ClothSpec;
 pub(crate) use object::{ClothObject, Fabric};
 pub use step_limit::{ClothStepLimit, StepLimitCause};
+pub(crate) use surface_frame::SurfaceFrame;
+pub(crate) use triangle::shape_gradients;
 pub use triangle::{ClothTriangle, TriangleForces};
 
 use nalgebra::{Matrix3, Vector3};
@@ -42,9 +49,6 @@ use rayon::prelude::*;
 
 /// Below so many triangles, threads cost more than they save.
 const PARALLEL_TRIANGLES_MIN: usize = 512;
-
-/// Below this ratio of current to rest area a triangle fades out of all forces that grow with the inverse of its altitudes.
-const FADING_AREA_RATIO: f64 = 0.1;
 
 /// A mesh of a material in the precision of `T`: everything about a cloth that does not change while it moves.
 ///
@@ -260,6 +264,23 @@ impl<T: Real> Cloth<T> {
             sum += hinge.energy(&hinge.vertices.map(|v| positions[v as usize]));
         }
         sum
+    }
+
+    /// Number of corners of triangles and hinges: see [`Self::sum_corners`].
+    pub(crate) fn n_corners(&self) -> usize {
+        3 * self.triangles.len() + 4 * self.hinges.len()
+    }
+
+    /// Sums values at the corners of the triangles, then of the hinges, at the vertices, in an order that does not depend on the threads.
+    pub(crate) fn sum_corners(&self, corners: &[Vector3<T>], vertices: &mut [Vector3<T>]) {
+        vertices
+            .par_iter_mut()
+            .enumerate()
+            .with_min_len(PARALLEL_TRIANGLES_MIN)
+            .for_each(|(vertex, sum)| {
+                let at = self.corners.at(vertex).iter();
+                *sum = at.fold(Vector3::zeros(), |sum, n| sum + corners[*n as usize]);
+            });
     }
 
     fn check_lengths(&self, of_vertices: usize, of_triangles: usize) {

@@ -1,14 +1,12 @@
 //! Free motion v*: the velocities of a step without constraints.
 
-use nalgebra::Matrix3;
-
 use pliant_contact_sap::{
     CgLimits, CgReport, CgStop, ConjugateGradients, ResidualNorm, forcing_term,
 };
 
 use crate::block_jacobi::BlockJacobi;
-use crate::material::{Definiteness, Tangent};
-use crate::system::{BlockMatrix, GridSystem};
+use crate::material::Definiteness;
+use crate::system::{BlockMatrix, GridSystem, StepMotion, Tangents};
 
 /// Largest forcing term. Far from the minimum the quadratic model is inaccurate, and A is ill-conditioned where particles are strongly
 /// compressed: accurate solves would take a thousand products.
@@ -69,14 +67,14 @@ impl FreeMotionReport {
 pub(crate) struct FreeMotion {
     pub(crate) preconditioner: BlockJacobi,
     pub(crate) cg: ConjugateGradients,
-    pub(crate) gradients: Vec<Matrix3<f64>>,
-    pub(crate) trial_gradients: Vec<Matrix3<f64>>,
+    pub(crate) motion: StepMotion,
+    pub(crate) trial_motion: StepMotion,
     residual: Vec<f64>,
     trial_residual: Vec<f64>,
     step: Vec<f64>,
     trial: Vec<f64>,
     diagonal: Vec<f64>,
-    true_tangents: Vec<Tangent<f64>>,
+    true_tangents: Tangents,
 }
 
 impl FreeMotion {
@@ -96,10 +94,10 @@ impl FreeMotion {
         let mut energy = f64::NAN;
         let mut last_residual = 0.0;
         loop {
-            system.residual(v, &self.gradients, &mut self.residual);
+            system.residual(v, &self.motion, &mut self.residual);
             report.residual = system.impulse_norm(&self.residual);
             report.tolerance = tolerance(system, settings, v);
-            system.find_tangents(&self.gradients, Definiteness::Projected);
+            system.find_tangents(&self.motion, Definiteness::Projected);
             let at_limit = report.newton_iterations >= settings.newton_iterations_max;
             if report.is_converged() || report.residual.is_nan() || at_limit {
                 return report;
@@ -125,7 +123,7 @@ impl FreeMotion {
             let mut is_solved = false;
             if is_slow {
                 let mut tangents = std::mem::take(&mut self.true_tangents);
-                system.tangents_into(&self.gradients, Definiteness::Exact, &mut tangents);
+                system.tangents_into(&self.motion, Definiteness::Exact, &mut tangents);
                 let solved = self.solve_linear(system, matrix.as_deref_mut(), &tangents, limits);
                 self.true_tangents = tangents;
                 report.linear_iterations += solved.iterations as u32;
@@ -137,7 +135,7 @@ impl FreeMotion {
                 report.linear_iterations += solved.iterations as u32;
             }
             if energy.is_nan() {
-                energy = system.energy(v, &self.gradients);
+                energy = system.energy(v, &self.motion);
             }
             match self.search_line(system, v, energy, report.residual) {
                 Some(lower) if is_slow && !is_solved => {
@@ -155,14 +153,14 @@ impl FreeMotion {
         &mut self,
         system: &GridSystem,
         matrix: Option<&mut BlockMatrix>,
-        tangents: &[Tangent<f64>],
+        tangents: &Tangents,
         limits: CgLimits<'_>,
     ) -> CgReport {
         let precondition = |r: &[f64], z: &mut [f64]| self.preconditioner.apply(r, z);
         let (b, x) = (&self.residual, &mut self.step);
         match matrix {
             Some(matrix) => {
-                matrix.assemble(system, tangents);
+                matrix.assemble(system, &tangents.particles);
                 let apply = |x: &[f64], y: &mut [f64]| matrix.apply(x, y);
                 self.cg.solve(&mut (apply, precondition), limits, b, x)
             }
@@ -181,16 +179,16 @@ impl FreeMotion {
             let each = system.start.iter().zip(&system.external).enumerate();
             guess.extend(each.map(|(i, (v0, f))| v0 + scale * f / system.mass[i / 3]));
             system.admissible(&guess, v);
-            system.step_gradients(v, &mut self.gradients);
-            if scale == 0.0 || system.energy(v, &self.gradients).is_finite() {
+            system.motion(v, &mut self.motion);
+            if scale == 0.0 || system.energy(v, &self.motion).is_finite() {
                 break;
             }
         }
         // Velocities may be inadmissible altogether; rest is admissible.
-        if !system.energy(v, &self.gradients).is_finite() {
+        if !system.energy(v, &self.motion).is_finite() {
             guess.fill(0.0);
             system.admissible(&guess, v);
-            system.step_gradients(v, &mut self.gradients);
+            system.motion(v, &mut self.motion);
         }
     }
 
@@ -218,7 +216,7 @@ impl FreeMotion {
             let mut decreases = lower <= energy + 1e-4 * length * slope;
             if !decreases && length == 1.0 && (lower - energy).abs() <= round_off {
                 self.trial_residual.resize(v.len(), 0.0);
-                system.residual(&self.trial, &self.trial_gradients, &mut self.trial_residual);
+                system.residual(&self.trial, &self.trial_motion, &mut self.trial_residual);
                 decreases = system.impulse_norm(&self.trial_residual) <= 0.5 * residual;
             }
             if decreases {
@@ -235,13 +233,13 @@ impl FreeMotion {
         self.trial.clear();
         let each = v.iter().zip(&self.step);
         self.trial.extend(each.map(|(v, s)| v + length * s));
-        system.step_gradients(&self.trial, &mut self.trial_gradients);
-        system.energy(&self.trial, &self.trial_gradients)
+        system.motion(&self.trial, &mut self.trial_motion);
+        system.energy(&self.trial, &self.trial_motion)
     }
 
     fn accept_trial(&mut self, v: &mut Vec<f64>) {
         std::mem::swap(v, &mut self.trial);
-        std::mem::swap(&mut self.gradients, &mut self.trial_gradients);
+        std::mem::swap(&mut self.motion, &mut self.trial_motion);
     }
 
     /// Doubles the step while the energy decreases, and returns the energy. Where exact tangents have negative curvature, projected ones give
@@ -269,10 +267,9 @@ fn tolerance(system: &GridSystem, settings: &FreeMotionSettings, v: &[f64]) -> f
         .map(|(i, v)| system.mass[i / 3] * v * v)
         .sum();
     let external = system.impulse_norm(&system.external);
-    let floor: f64 = system
-        .particles
-        .iter()
-        .map(|p| p.volume * system.materials[p.object as usize].wave_modulus())
+    let particles = system.particles.iter().enumerate();
+    let floor: f64 = particles
+        .map(|(k, p)| p.volume * system.wave_modulus(k))
         .sum();
     // √(Σ m c²) is the momentum at the speed of sound.
     (settings.rel_tolerance * momentum.sqrt().max(external)).max(1e-13 * floor.sqrt())

@@ -1,17 +1,28 @@
-//! SIMD rows of sixteen numbers: three nodes of a grid row and one of padding, four values each.
+//! SIMD: rows of sixteen numbers, three nodes of a grid row and one of padding, four values each; and numbers of several particles side by
+//! side.
 //!
 //! Kernels are compiled for every [`InstructionSet`]; the widest one of the processor is selected at run time. The baseline must not use
 //! scalar `mul_add`: without the instruction it is a library call, thirty times as slow.
 
-use pliant_constitutive::Real;
+use pliant_constitutive::{Number, Real};
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod avx2;
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use avx2::Wide;
 
 /// Values of a row of nodes.
 pub(crate) const LANES: usize = 16;
 
-/// Arithmetic on rows in one instruction set.
+/// Arithmetic on rows and on several particles in one instruction set.
 pub trait Lanes<T: Real>: Copy {
     /// A row in registers.
     type Row: Copy;
+    /// A number of each of several particles.
+    type Points: Number<Scalar = T>;
+    /// `x` of every particle.
+    fn points(self, x: impl FnMut(usize) -> T) -> Self::Points;
     fn splat(self, x: T) -> Self::Row;
     fn load(self, x: &[T; LANES]) -> Self::Row;
     fn store(self, x: Self::Row, to: &mut [T; LANES]);
@@ -29,6 +40,11 @@ pub(crate) struct Baseline;
 
 impl<T: Real> Lanes<T> for Baseline {
     type Row = [T; LANES];
+    type Points = T;
+    #[inline(always)]
+    fn points(self, mut x: impl FnMut(usize) -> T) -> T {
+        x(0)
+    }
     #[inline(always)]
     fn splat(self, x: T) -> Self::Row {
         [x; LANES]
@@ -58,82 +74,6 @@ impl<T: Real> Lanes<T> for Baseline {
         a * b + c
     }
 }
-
-/// AVX2 with fused multiply-add.
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-#[derive(Clone, Copy)]
-pub(crate) struct Wide(pub(crate) pulp::x86::V3);
-
-/// Implements [`Lanes`] by registers of `$width` numbers of type `$scalar`.
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-macro_rules! wide_lanes {
-    ($scalar:ty, $register:ident, $width:expr, $splat:ident, $add:ident, $mul:ident, $mul_add:ident) => {
-        impl Lanes<$scalar> for Wide {
-            type Row = [pulp::$register; LANES / $width];
-            #[inline(always)]
-            fn splat(self, x: $scalar) -> Self::Row {
-                [self.0.$splat(x); LANES / $width]
-            }
-            #[inline(always)]
-            fn load(self, x: &[$scalar; LANES]) -> Self::Row {
-                pulp::cast(*x)
-            }
-            #[inline(always)]
-            fn store(self, x: Self::Row, to: &mut [$scalar; LANES]) {
-                *to = pulp::cast(x);
-            }
-            #[inline(always)]
-            fn add(self, a: Self::Row, b: Self::Row) -> Self::Row {
-                let mut out = a;
-                for k in 0..LANES / $width {
-                    out[k] = self.0.$add(a[k], b[k]);
-                }
-                out
-            }
-            #[inline(always)]
-            fn mul(self, a: Self::Row, b: Self::Row) -> Self::Row {
-                let mut out = a;
-                for k in 0..LANES / $width {
-                    out[k] = self.0.$mul(a[k], b[k]);
-                }
-                out
-            }
-            #[inline(always)]
-            fn mul_add(self, a: Self::Row, b: Self::Row, c: Self::Row) -> Self::Row {
-                let mut out = c;
-                for k in 0..LANES / $width {
-                    out[k] = self.0.$mul_add(a[k], b[k], c[k]);
-                }
-                out
-            }
-            #[inline(always)]
-            fn one_mul_add(self, a: $scalar, b: $scalar, c: $scalar) -> $scalar {
-                a.mul_add(b, c)
-            }
-        }
-    };
-}
-
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-wide_lanes!(
-    f32,
-    f32x8,
-    8,
-    splat_f32x8,
-    add_f32x8,
-    mul_f32x8,
-    mul_add_f32x8
-);
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-wide_lanes!(
-    f64,
-    f64x4,
-    4,
-    splat_f64x4,
-    add_f64x4,
-    mul_f64x4,
-    mul_add_f64x4
-);
 
 /// Instruction set of the kernels.
 ///

@@ -16,10 +16,13 @@
 mod block_jacobi;
 mod cloth;
 mod colours;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod error;
 mod fill;
 mod free_motion;
 mod lanes;
+mod loads;
 mod material;
 mod model;
 mod nodes;
@@ -41,8 +44,9 @@ pub use fill::{ParticleSet, Sampling, fill};
 pub use free_motion::{FreeMotionReport, FreeMotionSettings};
 pub use lanes::{InstructionSet, LaneScalar};
 pub use material::{
-    Definiteness, EnergyForm, FrictionAngle, HenckyVonMises, Lagged, Law, LinearCorotated, Liquid,
-    Material, Preset, ReturnForm, Sand, Strain, Tangent, Tension,
+    Definiteness, EnergyForm, FrictionAngle, HenckyVonMises, Lagged, LaneLaw, LaneMaterial,
+    LaneStrain, Law, LinearCorotated, Liquid, Material, MaterialLaw, ParticleLaw, Preset,
+    ReturnForm, Sand, Strain, Tangent, Tension,
 };
 pub use model::{
     MaterialPoints, MatrixForm, MpmBuilder, MpmSettings, ObjectIdx, ObjectSpec, ParticleView,
@@ -52,8 +56,8 @@ pub use particle::Particle;
 pub use sparse_grid::{BLOCK_NODES, SparseGrid};
 pub use spline::{GradientForm, Stencil, base_node};
 pub use substeps::{
-    CpuSubsteps, LimitReason, LinkIdx, LinkImpulse, LinkMotion, Obstacle, ObstaclePair,
+    CpuSubsteps, LaggedLaws, LimitReason, LinkIdx, LinkImpulse, LinkMotion, Obstacle, ObstaclePair,
     PairImpulse, ParticleImpulse, Precision, RigidLinks, RigidMotion, StageTimes, SubstepBackend,
-    SubstepContact, SubstepInput, SubstepLimit, SubstepReport, SubstepSolver,
+    SubstepContact, SubstepInput, SubstepLaws, SubstepLimit, SubstepReport, SubstepSolver,
 };
 pub use transfer::{NodeField, Transfer, momenta, sort_particles};

@@ -7,6 +7,7 @@
 
 mod hencky_von_mises;
 mod hyperelastic;
+mod lane_law;
 mod linear_corotated;
 mod liquid;
 mod presets;
@@ -21,6 +22,7 @@ use nalgebra::Matrix3;
 use pliant_constitutive::{Real, symmetric_part};
 
 pub use hencky_von_mises::HenckyVonMises;
+pub use lane_law::{LaneLaw, LaneMaterial, LaneStrain, MaterialLaw, ParticleLaw};
 pub use linear_corotated::{LinearCorotated, ReturnForm};
 pub use liquid::{Liquid, Tension};
 pub use presets::Preset;
@@ -128,6 +130,10 @@ pub trait Material: Law<f64> + Law<f32> + fmt::Debug + Send + Sync {
     fn energy_form(&self) -> EnergyForm;
     /// ρc² of the fastest wave at rest, Pa: λ + 2μ of a solid.
     fn wave_modulus(&self) -> f64;
+    /// Its formulas for several particles side by side, if it has them; explicit substeps then take a fraction of the time.
+    fn in_lanes(&self) -> Option<&dyn LaneMaterial> {
+        None
+    }
     /// Whether it resists shear. Particles of other materials make contact at their centres.
     fn bears_shear(&self) -> bool {
         true

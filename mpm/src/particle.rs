@@ -26,6 +26,27 @@ pub struct Particle<T> {
     pub index: u32,
 }
 
+impl<T: Real> Particle<T> {
+    /// The same in another precision.
+    pub(crate) fn cast<U: Real>(&self) -> Particle<U> {
+        let vector = |x: &Vector3<T>| x.map(|x| U::of(x.wide()));
+        let matrix = |x: &Matrix3<T>| x.map(|x| U::of(x.wide()));
+        Particle {
+            x: vector(&self.x),
+            mass: U::of(self.mass.wide()),
+            v: vector(&self.v),
+            volume: U::of(self.volume.wide()),
+            c: matrix(&self.c),
+            strain: Strain {
+                f: matrix(&self.strain.f),
+                internal: self.strain.internal.map(|x| U::of(x.wide())),
+            },
+            object: self.object,
+            index: self.index,
+        }
+    }
+}
+
 impl<T: Real> Default for Particle<T> {
     /// At the origin, at rest, undeformed, without mass.
     fn default() -> Self {

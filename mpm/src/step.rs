@@ -19,12 +19,13 @@ use pliant_contact_sap::{
 };
 
 use crate::free_motion::{FreeMotion, FreeMotionReport, FreeMotionSettings};
+use crate::loads::sorted_index_of_load;
 use crate::material::{Definiteness, Lagged};
 use crate::model::{MatrixForm, Parts, Records};
 use crate::nodes::{add_divergence, interpolate};
 use crate::sparse_grid::NONE;
 use crate::spline::corner;
-use crate::system::{BlockMatrix, GridSystem};
+use crate::system::{BlockMatrix, GridSystem, StepMotion, Tangents};
 
 pub(crate) use advance::{Crushed, finish};
 pub(crate) use flow::emit;
@@ -55,7 +56,14 @@ impl MpmStep {
     pub(crate) fn new(parts: Arc<Parts>) -> Self {
         let materials = parts.objects.iter().map(|o| Arc::clone(&o.material));
         let settings = &parts.settings;
-        let system = GridSystem::new(settings.spacing, settings.gradient, materials.collect());
+        let cloths = parts.objects.iter().zip(0..);
+        let cloths = cloths.filter_map(|(o, k)| Some((k, Arc::clone(o.cloth.as_ref()?))));
+        let system = GridSystem::new(
+            settings.spacing,
+            settings.gradient,
+            materials.collect(),
+            cloths,
+        );
         Self {
             parts,
             records: Records::default(),
@@ -81,29 +89,29 @@ impl MpmStep {
 
     /// A and b of a balance that is linear within the step, with b = −m(0).
     fn linearise_at_zero(&mut self) -> Result<(), BodyError> {
-        let mut gradients = std::mem::take(&mut self.free.gradients);
+        let mut motion = std::mem::take(&mut self.free.motion);
         self.velocity.clear();
         self.velocity.resize(self.system.start.len(), 0.0);
         let mut rest = Vec::new();
         self.system.admissible(&self.velocity, &mut rest);
-        self.system.step_gradients(&rest, &mut gradients);
-        self.system
-            .find_tangents(&gradients, Definiteness::Projected);
-        self.free.gradients = gradients;
+        self.system.motion(&rest, &mut motion);
+        self.system.find_tangents(&motion, Definiteness::Projected);
+        self.free.motion = motion;
         self.write_dynamics()
     }
 
     /// A and b about the velocities and gradients of the free motion, with tangents for contact.
     fn linearise_with_contact(&mut self) -> Result<(), BodyError> {
         self.system
-            .find_tangents(&self.free.gradients, Definiteness::Touching);
+            .find_tangents(&self.free.motion, Definiteness::Touching);
         self.write_dynamics()
     }
 
     /// A and b of the present tangents.
     fn write_dynamics(&mut self) -> Result<(), BodyError> {
         if self.assembled {
-            self.matrix.assemble(&self.system, &self.system.tangents);
+            self.matrix
+                .assemble(&self.system, &self.system.tangents.particles);
             let nodes = 0..self.system.nodes.len();
             self.node_positions.clear();
             self.node_positions
@@ -147,7 +155,7 @@ impl MpmStep {
         b.resize(n, 0.0);
         self.apply(&self.velocity, &mut b);
         self.system
-            .residual(&self.velocity, &self.free.gradients, &mut left);
+            .residual(&self.velocity, &self.free.motion, &mut left);
         b.iter_mut().zip(&left).for_each(|(b, m)| *b -= m);
         self.right_hand_side = b;
     }
@@ -159,12 +167,7 @@ impl MpmStep {
             *f = dt * self.system.mass[i / 3] * input.gravity[i % 3];
         }
         for load in &input.control.loads {
-            if load.torque_W != Vector3::zeros() {
-                return Err(BodyError::Unsupported {
-                    what: "torque on a particle",
-                });
-            }
-            let p = self.particle(&load.point)?;
+            let p = sorted_index_of_load(load, &self.sorted_index)?;
             let stencil = &self.system.stencils[p];
             let nodes = &self.system.nodes.of_cell[self.system.cell_of[p] as usize];
             for (n, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
@@ -184,14 +187,10 @@ impl BodyStep for MpmStep {
         if targets.iter().any(|x| !x.is_empty()) {
             return Err(BodyError::Unsupported { what: "actuators" });
         }
-        if self.parts.objects.iter().any(|o| o.cloth.is_some()) {
-            return Err(BodyError::Unsupported {
-                what: "cloth in implicit steps; the asynchronous stepper has it",
-            });
-        }
         self.warnings.clear();
         self.report = FreeMotionReport::default();
         self.records.read_again(&self.parts, state)?;
+        self.records.check_cloths(&self.parts)?;
         self.parts.check_bounds(&self.records.particles)?;
         self.system.open(&self.records.particles, input.time_step)?;
         self.sorted_index.resize(self.records.particles.len(), 0);
@@ -204,7 +203,9 @@ impl BodyStep for MpmStep {
         }
         self.hold_grips(&control.held)?;
         self.system.settle();
+        let has_cloth = !self.system.cloths.is_empty();
         self.assembled = match self.parts.settings.matrix {
+            _ if has_cloth => false,
             MatrixForm::Assembled => true,
             MatrixForm::MatrixFree => false,
             MatrixForm::Automatic { nodes_max } => self.system.nodes.len() <= nodes_max,
@@ -221,10 +222,10 @@ impl BodyStep for MpmStep {
         if self.is_linear() {
             return self.linearise_at_zero();
         }
-        let mut gradients = std::mem::take(&mut self.free.gradients);
+        let mut motion = std::mem::take(&mut self.free.motion);
         self.system.admissible(v, &mut self.velocity);
-        self.system.step_gradients(&self.velocity, &mut gradients);
-        self.free.gradients = gradients;
+        self.system.motion(&self.velocity, &mut motion);
+        self.free.motion = motion;
         self.velocity.copy_from_slice(v);
         self.linearise_with_contact()
     }
@@ -292,20 +293,20 @@ impl StartLinearisation for MpmStep {
 
 impl MomentumBalance for MpmStep {
     fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
-        let (mut admissible, mut gradients) = (Vec::new(), Vec::new());
+        let (mut admissible, mut motion) = (Vec::new(), StepMotion::default());
         self.system.admissible(v, &mut admissible);
-        self.system.step_gradients(&admissible, &mut gradients);
-        self.system.residual(v, &gradients, out);
+        self.system.motion(&admissible, &mut motion);
+        self.system.residual(v, &motion, out);
         Ok(())
     }
 
     fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
-        let (mut admissible, mut gradients) = (Vec::new(), Vec::new());
+        let (mut admissible, mut motion) = (Vec::new(), StepMotion::default());
         self.system.admissible(v, &mut admissible);
-        self.system.step_gradients(&admissible, &mut gradients);
-        let mut tangents = Vec::new();
+        self.system.motion(&admissible, &mut motion);
+        let mut tangents = Tangents::default();
         self.system
-            .tangents_into(&gradients, Definiteness::Exact, &mut tangents);
+            .tangents_into(&motion, Definiteness::Exact, &mut tangents);
         self.system.apply(&tangents, x, y);
         Ok(())
     }
@@ -344,6 +345,10 @@ impl ExplicitStep for MpmStep {
                     add_divergence(&system.stencils[p], &(tau * (-dt * particle.volume)), local);
                 }
             });
+        let mut impulses = vec![0.0; out.len()];
+        let rest = StepMotion::at_start(system.particles.len());
+        system.add_cloth_impulses(&rest, &mut impulses);
+        out.iter_mut().zip(impulses).for_each(|(out, i)| *out -= i);
         for (i, out) in out.iter_mut().enumerate() {
             *out = system.start[i] + *out / system.mass[i / 3];
             if !system.prescribed[i].is_nan() {

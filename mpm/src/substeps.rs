@@ -19,34 +19,42 @@
 //! Source: Yu, Du, Zong, Castro, Jiang, Han (2025), "A convex formulation of material points and rigid bodies with GPU-accelerated
 //! async-coupling for interactive simulation", sections III to V.
 
+mod arrow;
+mod clock;
 mod cloth;
 mod contact_problem;
 mod cpu;
 mod detection;
 mod gauss_seidel;
+mod laws;
 mod links;
+mod majoriser;
 mod newton_cg;
+mod node_numbers;
 mod pair_sums;
 mod prescribed;
 mod primal;
 mod quasi_newton;
 mod solver;
+mod solver_kind;
 #[cfg(test)]
 mod tests;
 mod time_step;
+mod warm_start;
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{BodyError, BodyReport, BodyState, Control, Dissipation};
 use pliant_hydroelastic::Shape;
 
 pub use cpu::{CpuSubsteps, Precision};
+pub use laws::{LaggedLaws, SubstepLaws};
 pub use links::{LinkIdx, LinkImpulse, LinkMotion, RigidLinks, RigidMotion};
-pub use solver::SubstepSolver;
+pub use solver_kind::SubstepSolver;
 pub use time_step::{LimitReason, SubstepLimit};
 
 /// Takes the substeps of one model of material points, on the processor or on a device.
 ///
-/// [`begin`](Self::begin), [`run`](Self::run) and [`end`](Self::end) follow one another in every time step. What they write is a
+/// [`begin`](Self::begin), [`limit`](Self::limit), [`run`](Self::run) and [`end`](Self::end) follow one another in every time step. What they write is a
 /// function of their arguments alone.
 pub trait SubstepBackend: Send {
     /// Reads the particles of a state.
@@ -54,6 +62,9 @@ pub trait SubstepBackend: Send {
     /// # Errors
     /// A state that does not belong to the model, or is not finite.
     fn begin(&mut self, state: &BodyState) -> Result<(), BodyError>;
+
+    /// The longest stable substep from the state that was read, and what sets it; `None` without particles.
+    fn limit(&self) -> Option<SubstepLimit>;
 
     /// Takes all substeps of a time step. `links` moves on; `memory` holds the contact impulses of the last substep, in and out.
     ///
@@ -87,8 +98,10 @@ pub struct SubstepInput<'a> {
     pub control: &'a Control,
     /// The rigid surfaces.
     pub obstacles: &'a [Obstacle],
-    /// Regularisation of contact.
+    /// Regularisation of contact, and its solver.
     pub contact: SubstepContact,
+    /// The model of contact.
+    pub laws: &'a dyn SubstepLaws,
 }
 
 /// Numbers of contact within a substep.
@@ -100,7 +113,7 @@ pub struct SubstepContact {
     pub near_rigid: f64,
     /// Which solver.
     pub solver: SubstepSolver,
-    /// ε_r: a substep is solved when its gradient is below this part of the momentum or the impulse.
+    /// ε_r: a substep is solved when the error of its impulses is below this part of them.
     pub tolerance: f64,
     /// Iterations of the solver in a substep.
     pub iterations_max: u32,

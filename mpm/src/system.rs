@@ -7,12 +7,16 @@
 //! A    = M + α δt Σ_p V_p ∇wᵀ (∂²ψ/∂G²) ∇w                          A v* = b
 //! ```
 //!
+//! Cloth adds terms of its own to m and A, see [`cloth_term`].
+//!
 //! For α > 0, m is the gradient of E(v) = ½|v − v0|²_M − δt fᵀv + (δt/α) Σ_p V_p ψ(G_p(v)) (Zong, Jiang, Han 2024, eqs. 11-16;
 //! the other members of the θ-family by the same derivation). Prescribed velocities keep their rows: A is the mass there, and b the mass
 //! times the prescribed velocity.
 
 mod assembly;
 mod cell_stiffness;
+mod cloth_term;
+mod motion;
 mod operator;
 #[cfg(test)]
 mod tests;
@@ -23,6 +27,7 @@ use nalgebra::{Matrix3, Vector3};
 use pliant_constitutive::Hooke;
 use pliant_contact_sap::TimeStep;
 
+use crate::cloth::ClothObject;
 use crate::material::{Definiteness, EnergyForm, Lagged, Law, Material, Tangent};
 use crate::nodes::{Nodes, add_divergence, gradient};
 use crate::particle::Particle;
@@ -31,6 +36,10 @@ use crate::spline::{GradientForm, Stencil};
 use crate::transfer::{NodeField, Transfer, sort_particles};
 
 pub(crate) use assembly::BlockMatrix;
+pub(crate) use cloth_term::{ClothTangent, ClothTerm};
+pub(crate) use motion::StepMotion;
+
+use motion::ClothPoint;
 
 /// The discrete balance of one step. Memory is reused from step to step.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +54,7 @@ pub(crate) struct GridSystem {
     pub(crate) particles: Vec<Particle<f64>>,
     pub(crate) stencils: Vec<Stencil<f64>>,
     pub(crate) lagged: Vec<Lagged<f64>>,
-    pub(crate) tangents: Vec<Tangent<f64>>,
+    pub(crate) tangents: Tangents,
     /// Cell of each particle.
     pub(crate) cell_of: Vec<u32>,
     /// Mass of each node, kg.
@@ -60,14 +69,37 @@ pub(crate) struct GridSystem {
     field: NodeField<f64>,
     /// β∇v0, where β is not zero.
     start_gradients: Vec<Matrix3<f64>>,
+    /// Each cloth, with the number of its object.
+    pub(crate) cloths: Vec<(u32, ClothTerm)>,
+    /// What each particle is to a cloth; empty without cloth.
+    cloth_points: Vec<ClothPoint>,
+    /// Changes of positions and normals that do not depend on the end velocities: those of held vertices, and β times the rates of the start.
+    start_changes: Vec<Vector3<f64>>,
+}
+
+/// Second derivatives of the energies of particles and cloths.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tangents {
+    /// ∂²ψ/∂G² of each particle.
+    pub(crate) particles: Vec<Tangent<f64>>,
+    pub(crate) cloths: Vec<ClothTangent>,
 }
 
 impl GridSystem {
-    pub(crate) fn new(spacing: f64, form: GradientForm, materials: Vec<Arc<dyn Material>>) -> Self {
+    /// `cloths` are those of the objects, by number.
+    pub(crate) fn new(
+        spacing: f64,
+        form: GradientForm,
+        materials: Vec<Arc<dyn Material>>,
+        cloths: impl Iterator<Item = (u32, Arc<ClothObject>)>,
+    ) -> Self {
         Self {
             spacing,
             form,
             materials,
+            cloths: cloths
+                .map(|(k, cloth)| (k, ClothTerm::new(cloth)))
+                .collect(),
             ..Self::default()
         }
     }
@@ -83,7 +115,8 @@ impl GridSystem {
             .build(self.spacing, particles.iter().map(|p| p.x))?;
         sort_particles(&self.grid, particles, &mut self.particles);
         let transfer = Transfer::new(self.spacing, self.form);
-        let rest = |_: &Particle<f64>| Matrix3::zeros();
+        let rest =
+            |_: &[Particle<f64>], impulses: &mut [Matrix3<f64>]| impulses.fill(Matrix3::zeros());
         transfer.particles_to_grid(&self.grid, &self.particles, rest, &mut self.field);
         self.nodes
             .number(&self.grid, &self.field, &mut self.mass, &mut self.start);
@@ -93,6 +126,7 @@ impl GridSystem {
         self.prescribed.resize(self.start.len(), f64::NAN);
         self.any_prescribed = false;
         self.find_stencils();
+        self.open_cloths();
         let mut lagged = std::mem::take(&mut self.lagged);
         self.lag(&mut lagged, |_, _| None);
         self.lagged = lagged;
@@ -107,6 +141,19 @@ impl GridSystem {
             }
         }
         self.find_start_gradients();
+    }
+
+    fn open_cloths(&mut self) {
+        self.cloth_points.clear();
+        if self.cloths.is_empty() {
+            return;
+        }
+        let n = self.particles.len();
+        self.cloth_points.resize(n, ClothPoint::Other);
+        let time_s = self.time_step.forces_s();
+        for (object, cloth) in &mut self.cloths {
+            cloth.open((&self.particles, *object), time_s, &mut self.cloth_points);
+        }
     }
 
     fn find_stencils(&mut self) {
@@ -126,6 +173,7 @@ impl GridSystem {
     fn find_start_gradients(&mut self) {
         self.start_gradients.clear();
         let beta = self.time_step.forces_s() - self.alpha();
+        self.find_start_changes(beta);
         if beta == 0.0 {
             return;
         }
@@ -180,18 +228,6 @@ impl GridSystem {
         });
     }
 
-    /// G of every particle for velocities `v`.
-    pub(crate) fn step_gradients(&self, v: &[f64], out: &mut Vec<Matrix3<f64>>) {
-        out.resize(self.particles.len(), Matrix3::zeros());
-        let alpha = self.alpha();
-        self.nodes.gather(&self.grid, v, out, |p, local, out| {
-            *out = gradient(&self.stencils[p], local) * alpha;
-            if let Some(start) = self.start_gradients.get(p) {
-                *out += start;
-            }
-        });
-    }
-
     /// Copies velocities and sets the prescribed ones.
     pub(crate) fn admissible(&self, v: &[f64], out: &mut Vec<f64>) {
         out.clear();
@@ -199,8 +235,8 @@ impl GridSystem {
         out.extend(each.map(|(v, p)| if p.is_nan() { *v } else { *p }));
     }
 
-    /// m(v), N·s, at given G; rows of prescribed velocities have the mass times the error of the velocity.
-    pub(crate) fn residual(&self, v: &[f64], gradients: &[Matrix3<f64>], out: &mut [f64]) {
+    /// m(v), N·s, at the motion of `v`; rows of prescribed velocities have the mass times the error of the velocity.
+    pub(crate) fn residual(&self, v: &[f64], motion: &StepMotion, out: &mut [f64]) {
         for (i, out) in out.iter_mut().enumerate() {
             *out = self.mass[i / 3] * (v[i] - self.start[i]) - self.external[i];
         }
@@ -209,11 +245,12 @@ impl GridSystem {
             for p in cell.particles.clone().map(|p| p as usize) {
                 let particle = &self.particles[p];
                 let law = self.material(p);
-                let stress = law.stress(&particle.strain, &self.lagged[p], &gradients[p]);
+                let stress = law.stress(&particle.strain, &self.lagged[p], &motion.gradients[p]);
                 let scaled = stress * (dt * particle.volume);
                 add_divergence(&self.stencils[p], &scaled, local);
             }
         });
+        self.add_cloth_impulses(motion, out);
         if self.any_prescribed {
             for (i, out) in out.iter_mut().enumerate() {
                 let held = self.prescribed[i];
@@ -224,8 +261,20 @@ impl GridSystem {
         }
     }
 
+    /// Adds δt ∂E/∂v of the cloths, E their energy, to `out`.
+    pub(crate) fn add_cloth_impulses(&self, motion: &StepMotion, out: &mut [f64]) {
+        if self.cloths.is_empty() {
+            return;
+        }
+        let mut forces = vec![Vector3::zeros(); self.particles.len()];
+        for (_, cloth) in &self.cloths {
+            cloth.gradient(&motion.cloth, &mut forces);
+        }
+        self.scatter_cloth(&forces, self.time_step.length_s, out);
+    }
+
     /// E(v), J; infinite outside the range of a material. The order of summation is fixed.
-    pub(crate) fn energy(&self, v: &[f64], gradients: &[Matrix3<f64>]) -> f64 {
+    pub(crate) fn energy(&self, v: &[f64], motion: &StepMotion) -> f64 {
         let mut energies = vec![0.0; self.particles.len()];
         let ratio = self.time_step.length_s / self.alpha();
         crate::colours::for_each_block(&self.grid, &mut energies, |block, out| {
@@ -234,11 +283,15 @@ impl GridSystem {
                 let p = first + k;
                 let particle = &self.particles[p];
                 let law = self.material(p);
-                let density = law.energy(&particle.strain, &self.lagged[p], &gradients[p]);
+                let density = law.energy(&particle.strain, &self.lagged[p], &motion.gradients[p]);
                 *out = ratio * particle.volume * density;
             }
         });
-        let elastic: f64 = energies.iter().sum();
+        let of_cloths = self
+            .cloths
+            .iter()
+            .map(|(_, cloth)| cloth.energy(&motion.cloth));
+        let elastic: f64 = energies.iter().sum::<f64>() + ratio * of_cloths.sum::<f64>();
         let inertial: f64 = (0..v.len())
             .map(|i| {
                 let off = v[i] - self.start[i];
@@ -248,18 +301,18 @@ impl GridSystem {
         elastic + inertial
     }
 
-    /// Computes ∂²ψ/∂G² of every particle.
-    pub(crate) fn find_tangents(&mut self, gradients: &[Matrix3<f64>], definiteness: Definiteness) {
+    /// Computes the second derivatives of all energies.
+    pub(crate) fn find_tangents(&mut self, motion: &StepMotion, definiteness: Definiteness) {
         let mut tangents = std::mem::take(&mut self.tangents);
-        self.tangents_into(gradients, definiteness, &mut tangents);
+        self.tangents_into(motion, definiteness, &mut tangents);
         self.tangents = tangents;
     }
 
     pub(crate) fn tangents_into(
         &self,
-        gradients: &[Matrix3<f64>],
+        motion: &StepMotion,
         definiteness: Definiteness,
-        tangents: &mut Vec<Tangent<f64>>,
+        tangents: &mut Tangents,
     ) {
         let none = || Tangent::Isotropic {
             map: Matrix3::zeros(),
@@ -268,16 +321,36 @@ impl GridSystem {
                 lambda: 0.0,
             },
         };
-        tangents.resize_with(self.particles.len(), none);
-        crate::colours::for_each_block(&self.grid, tangents, |block, out| {
+        let of_particles = &mut tangents.particles;
+        of_particles.resize_with(self.particles.len(), none);
+        crate::colours::for_each_block(&self.grid, of_particles, |block, out| {
             let first = self.grid.cells_of(block)[0].particles.start as usize;
             for (k, out) in out.iter_mut().enumerate() {
                 let p = first + k;
                 let strain = &self.particles[p].strain;
                 let (law, lagged) = (self.material(p), &self.lagged[p]);
-                *out = law.tangent(strain, lagged, &gradients[p], definiteness);
+                *out = law.tangent(strain, lagged, &motion.gradients[p], definiteness);
             }
         });
+        let of_cloths = &mut tangents.cloths;
+        of_cloths.resize_with(self.cloths.len(), ClothTangent::default);
+        for ((_, cloth), out) in self.cloths.iter().zip(of_cloths) {
+            cloth.tangent(&motion.cloth, definiteness, out);
+        }
+    }
+
+    /// ρc² of the fastest wave at rest in the material of particle `p`, Pa.
+    pub(crate) fn wave_modulus(&self, p: usize) -> f64 {
+        let object = self.particles[p].object;
+        match self.cloths.iter().find(|(k, _)| *k == object) {
+            Some((_, cloth)) => cloth.object().material.wave_modulus(),
+            None => self.material(p).wave_modulus(),
+        }
+    }
+
+    /// Whether particle `p` belongs to a cloth.
+    pub(crate) fn is_cloth(&self, p: usize) -> bool {
+        !matches!(self.cloth_points.get(p), None | Some(ClothPoint::Other))
     }
 
     /// Position of a node, m.

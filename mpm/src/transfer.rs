@@ -14,6 +14,8 @@ mod kernel;
 #[cfg(test)]
 mod tests;
 
+use std::sync::atomic::AtomicBool;
+
 use nalgebra::{Matrix3, Vector3};
 use rayon::prelude::*;
 
@@ -105,12 +107,12 @@ impl<T: LaneScalar> Transfer<T> {
 
     /// Adds mass and momentum of `particles`, sorted by `grid`, to the nodes; `out` is overwritten.
     ///
-    /// `impulse` returns −δt V τ of a particle, N·s·m, or zero.
+    /// `impulses` writes −δt V τ, N·s·m, of each of several particles.
     pub fn particles_to_grid(
         &self,
         grid: &SparseGrid,
         particles: &[Particle<T>],
-        impulse: impl Fn(&Particle<T>) -> Matrix3<T> + Sync,
+        impulses: impl Fn(&[Particle<T>], &mut [Matrix3<T>]) + Sync,
         out: &mut NodeField<T>,
     ) {
         out.values.clear();
@@ -122,33 +124,39 @@ impl<T: LaneScalar> Transfer<T> {
                 transfer: *self,
                 cells: grid.cells_of(block),
                 particles,
-                impulse: &impulse,
+                impulses: &impulses,
                 octants,
             };
             T::dispatch(self.instructions, work);
         });
     }
 
-    /// Interpolates velocities of `field` to `particles`, sorted by `grid`: replaces v and C, and calls `update` with the velocity
-    /// gradient of the form, to update x and F.
+    /// Interpolates velocities of `field` to `particles`, sorted by `grid`, and moves them on by `time`, s: replaces v and C, calls `update`
+    /// with several particles and their velocity gradients of the form, to update F, and adds `time` × v to x. Returns whether a particle
+    /// has left its cell.
     pub fn grid_to_particles(
         &self,
         grid: &SparseGrid,
         field: &NodeField<T>,
+        time: T,
         particles: &mut [Particle<T>],
-        update: impl Fn(&mut Particle<T>, &Matrix3<T>) + Sync,
-    ) {
+        update: impl Fn(&mut [Particle<T>], &[Matrix3<T>]) + Sync,
+    ) -> bool {
+        let has_left = AtomicBool::new(false);
         for_each_block(grid, particles, |block, particles| {
             let work = Gather {
                 transfer: *self,
                 grid,
                 block,
                 field: &field.values,
+                time,
                 particles,
                 update: &update,
+                has_left: &has_left,
             };
             T::dispatch(self.instructions, work);
         });
+        has_left.into_inner()
     }
 }
 

@@ -39,6 +39,7 @@ pub const SCENES: &[(&str, &str)] = &[
         "close-lift-shake",
         include_str!("../../scenes/close-lift-shake.toml"),
     ),
+    ("cloth-drape", include_str!("../../scenes/cloth-drape.toml")),
     ("clutter", include_str!("../../scenes/clutter.toml")),
     (
         "compliant-grasp",

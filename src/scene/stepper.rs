@@ -2,7 +2,7 @@
 
 use pliant_contact_sap::{ConvexContactSolver, Integration};
 use pliant_coupling::{
-    Accuracy, Adaptive, Asynchronous, AsynchronousSettings, Damping, ErrorMeasure, ExchangeAt,
+    Accuracy, Adaptive, Asynchronous, AsynchronousSettings, ErrorMeasure, ExchangeAt,
     ImpulseExchange, Linearisation, PenaltyForce, PenaltyForceSettings, Precision, RigidCoupling,
     Stepper, StrongImplicit, StrongImplicitSettings, SubstepSolver, Substeps, WorldError,
 };
@@ -40,10 +40,6 @@ const EXCHANGES: [(&str, ExchangeAt); 2] = [
 ];
 
 const SLIDES: [(&str, Slide); 2] = [("planar", Slide::Planar), ("exact", Slide::Exact)];
-const DAMPING: [(&str, Damping); 2] = [
-    ("none", Damping::None),
-    ("hunt-crossley", Damping::HuntCrossley),
-];
 
 const INTEGRATION: Key = Key {
     name: "integration",
@@ -97,7 +93,14 @@ static ASYNCHRONOUS: TableSchema = TableSchema {
             value: ValueKind::Integer(0, 1_000_000),
             unit: "",
             default: "0",
-            about: "explicit substeps of the material points in each Δt. 0: as few as the elastic waves of the materials allow",
+            about: "explicit substeps of the material points in each Δt. 0: as few as the elastic waves of the materials and the speeds of the particles allow, from the present deformation",
+        },
+        Key {
+            name: "substep_limit",
+            value: ValueKind::Choice(&["enforced", "ignored"]),
+            unit: "",
+            default: "`enforced`",
+            about: "whether a step whose number of `substeps` is too small to be stable is an error",
         },
         Key {
             name: "rigid_coupling",
@@ -115,10 +118,10 @@ static ASYNCHRONOUS: TableSchema = TableSchema {
         },
         Key {
             name: "substep_solver",
-            value: ValueKind::Choice(&["gauss-seidel", "newton-cg", "quasi-newton"]),
+            value: ValueKind::Choice(&words(&SubstepSolver::NAMES)),
             unit: "",
             default: "`gauss-seidel`",
-            about: "solver of the contact problem of a substep; all find the same velocities. Gauss-Seidel starts from the impulses of the last substep, and Newton's method continues it where it is slow; `quasi-newton` is the published descent, which stalls on stiff contact",
+            about: "solver of the contact problem of a substep; all find the same velocities. Gauss-Seidel starts from the impulses of the last substep, and Newton's method continues it where it is slow; `majoriser` updates all contacts at once, by accelerated steps to the minimum of an upper bound; `quasi-newton` is the published descent, which stalls on stiff contact",
         },
         Key {
             name: "substep_tolerance",
@@ -131,7 +134,7 @@ static ASYNCHRONOUS: TableSchema = TableSchema {
             name: "substep_iterations_max",
             value: ValueKind::Integer(1, 1_000_000),
             unit: "",
-            default: "200",
+            default: "1000",
             about: "bound of the iterations of the contact problem of a substep; a step with a substep that needs more is reported as not converged",
         },
         INTEGRATION,
@@ -191,13 +194,6 @@ static PENALTY_FORCE: TableSchema = TableSchema {
             unit: "",
             default: "`planar`",
             about: "attachments slide as on the tangential plane, as published; or on curved surfaces exactly to the friction cone",
-        },
-        Key {
-            name: "damping",
-            value: ValueKind::Choice(&words(&DAMPING)),
-            unit: "",
-            default: "`none`",
-            about: "`none`, as published: backward Euler alone dissipates, and pairs whose materials ask for more give a warning; `hunt-crossley`: the force of each particle is multiplied by max(0, 1 + d ḋ) with the `dissipation` d of the pair and the speed ḋ at which the particle goes deeper, which resists the rolling of shapes with few particles",
         },
         Key {
             name: "round_particles",
@@ -271,10 +267,17 @@ pub(crate) fn register(registry: &mut Registry) {
     });
     registry.stepper("asynchronous", ASYNCHRONOUS.keys, |table| {
         let settings = settings(table)?;
+        let fixed: fn(u32) -> Substeps = table.choice_or_first(
+            "substep_limit",
+            &[
+                ("enforced", Substeps::Fixed as fn(u32) -> Substeps),
+                ("ignored", Substeps::Unchecked as fn(u32) -> Substeps),
+            ],
+        )?;
         let asynchronous = AsynchronousSettings {
             substeps: match table.integer("substeps")? as u32 {
                 0 => Substeps::Automatic,
-                n => Substeps::Fixed(n),
+                n => fixed(n),
             },
             coupling: table.choice_or_first(
                 "rigid_coupling",
@@ -287,14 +290,7 @@ pub(crate) fn register(registry: &mut Registry) {
                 "precision",
                 &[("single", Precision::Single), ("double", Precision::Double)],
             )?,
-            solver: table.choice_or_first(
-                "substep_solver",
-                &[
-                    ("gauss-seidel", SubstepSolver::GaussSeidel),
-                    ("newton-cg", SubstepSolver::NewtonCg),
-                    ("quasi-newton", SubstepSolver::QuasiNewton),
-                ],
-            )?,
+            solver: table.choice_or_first("substep_solver", &SubstepSolver::NAMES)?,
             tolerance: table.number("substep_tolerance")?,
             iterations_max: table.integer("substep_iterations_max")? as u32,
         };
@@ -318,7 +314,6 @@ pub(crate) fn register(registry: &mut Registry) {
             iterations_max: table.integer("iterations_max")? as u32,
             krylov_max: table.integer("krylov_max")? as u32,
             slide: table.choice_or_first("slide", &SLIDES)?,
-            damping: table.choice_or_first("damping", &DAMPING)?,
             round_particles: table.integer("round_particles")? as u32,
             box_particles: table.integer("box_particles")? as u32,
         };

@@ -145,12 +145,9 @@ fn robots_with_cloth_sand_and_dough() {
 #[test]
 fn scenes_of_implicit_material_points_in_explicit_substeps() {
     let stepper = "simulation.stepper=asynchronous";
-    for name in ["panels", "dough-tearing", "dough-rolling"] {
+    for name in ["panels", "dough-tearing", "dough-rolling", "liquid-pouring"] {
         check_scene(name, &[stepper]);
     }
-    // In one substep of the first impact, the problem of the water takes more iterations than by default.
-    let iterations = "simulation.substep_iterations_max=1000";
-    check_scene("liquid-pouring", &[stepper, iterations]);
     let text = bundled::scene("close-lift-shake").expect("a bundled scene");
     let step_s = Some(0.005);
     check_text(
@@ -160,6 +157,13 @@ fn scenes_of_implicit_material_points_in_explicit_substeps() {
         step_s,
         RunLength::Smoke,
     );
+}
+
+/// The same file with implicit steps and with explicit substeps.
+#[test]
+fn cloth_drapes_under_both_steppers() {
+    check_scene("cloth-drape", &[]);
+    check_scene("cloth-drape", &["simulation.stepper=asynchronous"]);
 }
 
 #[test]

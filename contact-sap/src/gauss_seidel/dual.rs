@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use nalgebra::{Matrix1, Matrix3, Vector1, Vector3};
 
-use super::local_solve::local_solve;
 use crate::dynamics::Assembled;
 use crate::error::SolveError;
 use crate::evaluation::Evaluation;
 use crate::hessian::Hessian;
 use crate::island::{IslandBasis, IslandProblem, Member};
+use crate::local_solve::local_solve;
 use crate::small_cholesky::{self, cholesky_in_place};
 
 /// Name of the method.

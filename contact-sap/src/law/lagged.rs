@@ -21,12 +21,12 @@ use crate::potential::Potential;
 /// Source: Castro, Han, Masterjohn (2023), "Irrotational Contact Fields", section IV.
 #[derive(Clone, Copy, Debug)]
 pub struct Lagged {
-    normal: Vector3<f64>,
-    normal_force: NormalForce,
+    pub(super) normal: Vector3<f64>,
+    pub(super) normal_force: NormalForce,
     friction: f64,
     /// μ n0, N·s.
-    friction_limit: f64,
-    slip_softening: f64,
+    pub(super) friction_limit: f64,
+    pub(super) slip_softening: f64,
 }
 
 impl Lagged {
@@ -115,11 +115,40 @@ impl Lagged {
         (slope, curvature)
     }
 
+    /// Dual estimate of the direction of slip, −γ_t/(μ n0) in the unit ball, of the impulse `gamma`.
+    #[must_use]
+    pub fn slip_estimate(&self, gamma: &Vector3<f64>) -> Vector3<f64> {
+        if self.friction_limit == 0.0 {
+            return Vector3::zeros();
+        }
+        let along = self.normal * self.normal.dot(gamma);
+        clipped((along - gamma) / self.friction_limit)
+    }
+
+    /// The dual estimate after the step `dv` from `v_c`, from the estimate `y` before: y + (P Δv − y (t̂·Δv))/S − (y − t̂), in the unit ball.
+    #[must_use]
+    pub fn next_slip_estimate(
+        &self,
+        v_c: &Vector3<f64>,
+        dv: &Vector3<f64>,
+        y: &Vector3<f64>,
+    ) -> Vector3<f64> {
+        let slip = self.slip(v_c);
+        let n = &self.normal;
+        let t = &slip.direction;
+        clipped((dv - n * n.dot(dv) - y * t.dot(dv)) / slip.length + t)
+    }
+
     /// Unit normal, world axes.
     #[must_use]
     pub fn normal(&self) -> &Vector3<f64> {
         &self.normal
     }
+}
+
+/// A vector in the unit ball.
+fn clipped(y: Vector3<f64>) -> Vector3<f64> {
+    y / y.norm().max(1.0)
 }
 
 impl Potential<3> for Lagged {

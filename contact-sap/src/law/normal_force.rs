@@ -102,6 +102,18 @@ impl NormalForce {
         self.slope * self.damping_at_release + self.dissipation * self.preload
     }
 
+    /// A bound of −n' for all normal velocities from the second number on, which is below `v_n`: its value at one and a half times the
+    /// present slope. Without dissipation the slope is constant, and the second number −∞.
+    pub(super) fn majorant(&self, v_n: f64) -> (f64, f64) {
+        let curving = self.slope * self.dissipation;
+        if curving == 0.0 {
+            return (self.stiffness_at_release(), f64::NEG_INFINITY);
+        }
+        let x = (self.release - v_n).max(0.0);
+        let slope = self.stiffness_at_release() + 2.0 * curving * x;
+        (1.5 * slope, self.release - x - 0.25 * slope / curving)
+    }
+
     /// ∫ n dv from v_n to v̂, J: non-negative, zero when released.
     #[must_use]
     #[inline]

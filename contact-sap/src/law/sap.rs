@@ -87,6 +87,13 @@ impl Sap {
         &self.normal
     }
 
+    /// R⁻¹, which no Hessian of this law exceeds, kg.
+    pub(super) fn stiffest_hessian(&self) -> Matrix3<f64> {
+        let n = &self.normal;
+        let plane = Matrix3::identity() - n * n.transpose();
+        n * n.transpose() / self.r_n + plane / self.r_t
+    }
+
     /// ∂ℓ/∂α and ∂²ℓ/∂α² on a search line.
     #[inline]
     pub(super) fn slope_along(&self, at: &LinePoint) -> (f64, f64) {

@@ -10,7 +10,7 @@ use crate::report::{ContactForce, StepReport};
 pub struct AsynchronousReport {
     /// Counts and times.
     pub substeps: SubstepReport,
-    /// Why there are so many substeps: the limit of the fastest material; `None` if they are fixed or if there are no particles.
+    /// The limit of a substep from the state at the start, and what sets it; `None` without particles.
     pub limit: Option<pliant_mpm::SubstepLimit>,
 }
 

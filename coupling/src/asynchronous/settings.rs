@@ -24,11 +24,13 @@ pub struct AsynchronousSettings {
 /// Number of substeps in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Substeps {
-    /// As few as the elastic waves of the materials allow, see [`SubstepLimit`].
+    /// As few as the elastic waves of the materials and the speeds of the particles allow, see [`SubstepLimit`].
     #[default]
     Automatic,
-    /// So many, stable or not.
+    /// So many. A step in which they are too long to be stable is an error.
     Fixed(u32),
+    /// So many, stable or not.
+    Unchecked(u32),
 }
 
 /// How rigid bodies take part in the substeps.
@@ -60,7 +62,7 @@ impl Default for AsynchronousSettings {
             precision: Precision::default(),
             solver: SubstepSolver::default(),
             tolerance: 1e-2,
-            iterations_max: 200,
+            iterations_max: 1000,
         }
     }
 }
@@ -73,7 +75,7 @@ impl AsynchronousSettings {
     pub fn validate(&self) -> Result<(), WorldError> {
         let fixed = match self.substeps {
             Substeps::Automatic => 1,
-            Substeps::Fixed(n) => n,
+            Substeps::Fixed(n) | Substeps::Unchecked(n) => n,
         };
         for (what, value, allowed) in [
             ("number of substeps", f64::from(fixed), "must be at least 1"),
@@ -100,15 +102,20 @@ impl AsynchronousSettings {
         Ok(())
     }
 
-    /// N of a step of `time_step_s`.
-    pub(super) fn count(&self, time_step_s: f64, limit: Option<&SubstepLimit>) -> u32 {
+    /// N of a step of `time_step_s`; the least stable N as the error if the wanted one is too small.
+    pub(super) fn count(&self, time_step_s: f64, limit: Option<&SubstepLimit>) -> Result<u32, u32> {
+        let of_length = |length_s: f64| {
+            let n = (time_step_s / length_s * (1.0 - 1e-9)).ceil();
+            n.clamp(1.0, f64::from(u32::MAX)) as u32
+        };
         match (self.substeps, limit) {
-            (Substeps::Fixed(n), _) => n,
-            (Substeps::Automatic, None) => 1,
-            (Substeps::Automatic, Some(limit)) => {
-                let n = (time_step_s / limit.length_s * (1.0 - 1e-9)).ceil();
-                n.clamp(1.0, f64::from(u32::MAX)) as u32
+            (Substeps::Unchecked(n), _) | (Substeps::Fixed(n), None) => Ok(n),
+            (Substeps::Fixed(n), Some(limit)) => {
+                let least = of_length(limit.stable_s);
+                if n < least { Err(least) } else { Ok(n) }
             }
+            (Substeps::Automatic, None) => Ok(1),
+            (Substeps::Automatic, Some(limit)) => Ok(of_length(limit.length_s)),
         }
     }
 }

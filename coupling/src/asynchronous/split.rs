@@ -3,16 +3,14 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use pliant_contact_sap::{
-    BodyError, ContactLaw, ContactParameters, Dissipation, NEAR_RIGID_CONTACT,
-};
+use pliant_contact_sap::{BodyError, Dissipation};
 use pliant_mpm::{
     LinkIdx, MaterialPoints, Obstacle, ObstaclePair, ParticleImpulse, SubstepBackend, SubstepLimit,
 };
 use serde::{Deserialize, Serialize};
 
 use super::MakeBackend;
-use crate::contact_model::{ContactInputs, ContactModel, DissipationRule};
+use crate::contact_model::DissipationRule;
 use crate::error::StepError;
 use crate::split_world::SplitWorld;
 use crate::state::State;
@@ -41,6 +39,7 @@ pub(super) struct ParticleSplit {
 pub(super) struct Particles {
     pub(super) body: BodyIdx,
     pub(super) backend: Box<dyn SubstepBackend>,
+    /// Of the last step.
     pub(super) limit: Option<SubstepLimit>,
     pub(super) obstacles: Vec<Obstacle>,
     /// The geometry of each obstacle, ascending.
@@ -65,14 +64,6 @@ impl ParticleSplit {
                 what: "a second grid of material points in the asynchronous stepper; put all objects on one grid",
             };
             return Err(StepError::of_body(world, state, second.body, source));
-        }
-        if let Some(first) = rigid.bodies.first()
-            && !is_lagged(&*world.parts.contact.model)
-        {
-            let source = BodyError::Unsupported {
-                what: "contact models other than the lagged one in explicit substeps; the strong-implicit stepper has them",
-            };
-            return Err(StepError::of_body(world, state, first.body, source));
         }
         let mut split = Self {
             rigid,
@@ -135,7 +126,7 @@ impl ParticleSplit {
         Particles {
             body,
             backend: make_backend(model),
-            limit: model.substep_limit(),
+            limit: None,
             obstacles,
             geometries,
             objects,
@@ -185,27 +176,6 @@ impl Particles {
             force_W: m.force_W,
         }));
     }
-}
-
-/// Whether the contacts of a model have the lagged law, which the substeps solve.
-fn is_lagged(model: &dyn ContactModel) -> bool {
-    let some_contact = ContactInputs {
-        parameters: ContactParameters {
-            time_step: 1e-3.into(),
-            signed_distance: 0.0,
-            start_velocity: 0.0,
-            stiffness: 1.0,
-            dissipation: Dissipation::HuntCrossley(0.0),
-            friction: 1.0,
-            stiction_speed: 1e-4,
-            inverse_inertia: 1.0,
-            near_rigid: NEAR_RIGID_CONTACT,
-        },
-        normal_W: nalgebra::Vector3::z(),
-        normal_impulse: 0.0,
-        slip_inertia: 1.0,
-    };
-    matches!(model.law(&some_contact), ContactLaw::Lagged(_))
 }
 
 fn obstacle_pair(world: &World, soft: GeometryIdx, rigid: GeometryIdx) -> ObstaclePair {

@@ -6,7 +6,7 @@
 //! δf = −k (1 − G)(δZ − δc − θ × (Z − c)) + θ × f
 //! ```
 //!
-//! where the object moves by δc and turns by θ; damping multiplies f, see `damping`. The second term turns the force with the object. f acts at Z on the particle and −f at Z on the
+//! where the object moves by δc and turns by θ. The second term turns the force with the object. f acts at Z on the particle and −f at Z on the
 //! object; since f is parallel to Y − Z that is the same as −f at Y.
 
 use nalgebra::{Matrix3, Point3, Vector3, Vector6};
@@ -15,7 +15,6 @@ use pliant_hydroelastic::{
 };
 
 use super::attachment::{Attachment, AttachmentPlace};
-use super::damping::Damper;
 use super::line_search::Sliding;
 use super::places::{Mounted, Places};
 use crate::report::ContactForce;
@@ -27,7 +26,6 @@ pub(super) struct Attached {
     pub(super) attachment: Attachment,
     pub(super) stiffness: f64,
     pub(super) friction: SlidingFriction<f64>,
-    pub(super) damper: Damper,
     /// The particle is a ball of this radius, m.
     pub(super) radius: f64,
     /// ∂Ż/∂v of a particle of a deforming body, with its velocities.
@@ -49,7 +47,7 @@ pub(super) struct Evaluated {
     /// On the particle, N, world axes.
     pub(super) force: Vector3<f64>,
     pub(super) normal: Vector3<f64>,
-    /// −∂f/∂Z with the object held, world axes: k (1 − G) without damping.
+    /// k (1 − G), world axes.
     pub(super) tangent: Matrix3<f64>,
 }
 
@@ -115,21 +113,18 @@ impl Attached {
         let AttachmentPlace::InFrame(old) = place;
         let in_object = pose.inverse_transform_point(&z);
         let relaxed = relax_on_level_set(distance, self.friction, slide, &old, &in_object);
-        let at_particle = distance(&in_object);
         let rotation = pose.rotation.to_rotation_matrix();
         let (force, tangent) = match relaxed.branch {
             Branch::Separate => (Vector3::zeros(), Matrix3::zeros()),
             Branch::Stick | Branch::Slip => {
-                let (h, by_depth) = self.damper.factor(-at_particle.value);
-                let pull = (relaxed.attachment - in_object) * self.stiffness;
-                let yielding = (Matrix3::identity() - relaxed.by_particle) * (self.stiffness * h)
-                    + pull * at_particle.gradient.transpose() * by_depth;
+                let yielding = (Matrix3::identity() - relaxed.by_particle) * self.stiffness;
                 (
-                    rotation * (pull * h),
+                    rotation * ((relaxed.attachment - in_object) * self.stiffness),
                     rotation.matrix() * yielding * rotation.matrix().transpose(),
                 )
             }
         };
+        let at_particle = distance(&in_object);
         let foot = in_object - at_particle.gradient * at_particle.value;
         self.at = Evaluated {
             particle: z,

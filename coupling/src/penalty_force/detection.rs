@@ -11,7 +11,6 @@ use pliant_hydroelastic::{SignedDistance, SlidingFriction, entry_point};
 use super::BodyFault;
 use super::attached::{Attached, Evaluated};
 use super::attachment::{Attachment, AttachmentPlace};
-use super::damping::{Damper, Damping};
 use super::places::{Mounted, Places};
 use super::system::System;
 use crate::error::StepError;
@@ -29,8 +28,6 @@ struct Pair {
     particles: GeometryIdx,
     stiffness: f64,
     friction: f64,
-    /// D, s/m.
-    dissipation: f64,
     /// Whether each particle is attached.
     attached: Vec<bool>,
 }
@@ -38,12 +35,7 @@ struct Pair {
 impl Detection {
     /// # Errors
     /// Pairs that this stepper does not have.
-    pub(super) fn of(
-        world: &World,
-        state: &State,
-        places: &Places,
-        damping: Damping,
-    ) -> Result<Self, StepError> {
+    pub(super) fn of(world: &World, state: &State, places: &Places) -> Result<Self, StepError> {
         let mut pairs = Vec::new();
         let geometries = world.geometries();
         let n = geometries.len();
@@ -84,7 +76,6 @@ impl Detection {
                     particles,
                     stiffness: material.stiffness,
                     friction: material.friction,
-                    dissipation: damping.dissipation(material.dissipation),
                     attached: Vec::new(),
                 });
             }
@@ -93,11 +84,6 @@ impl Detection {
             world: world.clone(),
             pairs,
         })
-    }
-
-    /// Object and particles of every pair.
-    pub(super) fn pairs(&self) -> impl Iterator<Item = (GeometryIdx, GeometryIdx)> + '_ {
-        self.pairs.iter().map(|pair| (pair.object, pair.particles))
     }
 
     /// Attaches what was attached at the end of the last step. Surfaces that move over their body, such as belts, carry their attachments along.
@@ -211,24 +197,11 @@ fn attach(
         let vertices = &system.places.vertices[place];
         vertices.columns(&system.bodies, attachment.particle, &mut columns)?;
     }
-    let particle = attachment.particle as usize;
-    let radius = radius_of(system, pair.particles, particle);
-    let (places, bodies) = (&system.places, &system.bodies);
-    let from = places.particle_at_start(pair.particles, particle, bodies);
-    let pose = places.pose_at_start(pair.object);
-    let shape = world.geometries()[pair.object.0].shape.as_ref();
-    let depth_at_start = shape.map_or(0.0, |shape| {
-        radius
-            - shape
-                .signed_distance(&pose.inverse_transform_point(&from))
-                .value
-    });
     let mut fresh = Attached {
         attachment,
         stiffness: pair.stiffness,
         friction: SlidingFriction::coulomb(pair.friction),
-        damper: Damper::new(pair.dissipation, bodies.time_step.length_s, depth_at_start),
-        radius,
+        radius: radius_of(system, pair.particles, attachment.particle as usize),
         columns,
         at: Evaluated::default(),
     };

@@ -2,7 +2,6 @@
 
 use pliant_hydroelastic::Slide;
 
-use super::damping::Damping;
 use crate::error::{WorldError, WorldPart};
 
 /// Settings of [`PenaltyForce`](crate::PenaltyForce).
@@ -16,8 +15,6 @@ pub struct PenaltyForceSettings {
     pub krylov_max: u32,
     /// How far attachments slide on curved surfaces.
     pub slide: Slide,
-    /// Of the forces.
-    pub damping: Damping,
     /// Particles around a round shape: a sphere has about as many on each great circle.
     pub round_particles: u32,
     /// Particles along each edge of a box: a grid on each face; 2: the corners alone, which miss equal boxes on top of each other.
@@ -31,7 +28,6 @@ impl Default for PenaltyForceSettings {
             iterations_max: 200,
             krylov_max: 20,
             slide: Slide::Planar,
-            damping: Damping::None,
             round_particles: 40,
             box_particles: 4,
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use pliant_coupling::{
-    Attachment, AttachmentPlace, BodyIdx, Damping, Geometry, GeometryIdx, Mount, PenaltyForce,
+    Attachment, AttachmentPlace, BodyIdx, Geometry, GeometryIdx, Mount, PenaltyForce,
     PenaltyForceSettings, State, StepReport, Stepper, World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
@@ -485,84 +485,4 @@ fn settings_out_of_range_and_rigid_pairs_are_refused() {
         .step(&world, &world.default_state(), 1e-2, &mut State::default())
         .expect_err("no finite stiffness");
     assert!(error.to_string().contains("must be finite"), "{error}");
-}
-
-/// A block of four particles that hits a floor at 1 m/s without gravity: the speed at which it leaves, and warnings.
-fn rebound(dissipation: f64, damping: Damping) -> (f64, Vec<String>) {
-    let material = ContactMaterial {
-        dissipation,
-        ..surface(2.5e3, 0.3)
-    };
-    let mut builder = WorldBuilder::default();
-    builder.gravity(Vector3::zeros());
-    let mount = Mount::World(Isometry3::identity());
-    builder.add_geometry(Geometry::new("floor", mount, Shape::half_space(), material));
-    let lengths = Vector3::repeat(0.1);
-    add_free_body(
-        &mut builder,
-        "block",
-        Shape::cuboid(lengths).expect("positive lengths"),
-        SpatialInertia::solid_box(1.0, lengths),
-        material,
-        Isometry3::translation(0.0, 0.0, 0.0501),
-        [0.0, 0.0, 0.0, 0.0, 0.0, -1.0],
-    );
-    let world = builder.build().expect("a legal world");
-    let mut stepper = PenaltyForce::new(PenaltyForceSettings {
-        damping,
-        box_particles: 2,
-        ..PenaltyForceSettings::default()
-    })
-    .expect("legal settings");
-    let (mut state, mut next) = (world.default_state(), State::default());
-    let mut warnings = Vec::new();
-    for _ in 0..2000 {
-        let report = stepper
-            .step(&world, &state, 1e-4, &mut next)
-            .expect("a step");
-        assert!(report.is_trusted(), "{:?}", report.penalty_force);
-        warnings.extend(report.warnings);
-        std::mem::swap(&mut state, &mut next);
-    }
-    assert!(state.memory.attachments.is_empty(), "still in contact");
-    (state.bodies[0].v[5], warnings)
-}
-
-#[test]
-fn damped_rebound_is_that_of_hunt_and_crossley() {
-    // m v dv = −k d (1 + D v) dd from d = 0 to d = 0, whatever k and m are: D v − ln(1 + D v) is the same at v = v₀ and v = −v₁.
-    let mut last = f64::INFINITY;
-    for dissipation in [0.0, 0.3, 1.0, 3.0] {
-        let potential = |v: f64| dissipation * v - (dissipation * v).ln_1p();
-        let (mut low, mut high) = (0.0, 1.0_f64.min(1.0 / dissipation));
-        for _ in 0..60 {
-            let middle = 0.5 * (low + high);
-            if potential(-middle) < potential(1.0) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        let expected = if dissipation == 0.0 { 1.0 } else { low };
-        let (speed, warnings) = rebound(dissipation, Damping::HuntCrossley);
-        // Backward Euler takes about π ω δt/2 = 1.6 % with ω = √(k/m) = 100/s.
-        assert!(
-            (speed / expected - 1.0).abs() < 0.02,
-            "D {dissipation}: {speed} instead of {expected}"
-        );
-        assert!(speed < last, "D {dissipation}: {speed} after {last}");
-        assert!(warnings.is_empty(), "{warnings:?}");
-        last = speed;
-    }
-}
-
-#[test]
-fn dissipation_that_has_no_effect_is_warned_of_once() {
-    let (free, quiet) = rebound(0.0, Damping::None);
-    let (speed, warnings) = rebound(3.0, Damping::None);
-    assert_eq!((free, quiet), (speed, Vec::new()));
-    assert_eq!(warnings.len(), 1, "{warnings:?}");
-    for word in ["floor", "block", "dissipation", "hunt-crossley"] {
-        assert!(warnings[0].contains(word), "{warnings:?}");
-    }
 }

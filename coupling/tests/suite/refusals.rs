@@ -3,7 +3,8 @@
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::conformance::{BlobSettings, ParticleBlob};
 use pliant_contact_sap::{
-    BodyState, BodyStep, DeformableModel, Energy, SolverKind, StopCriteria, Surface,
+    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, DeformableModel, Dynamics, Energy,
+    Interpolation, MaterialPoint, Rows, SolverKind, StepInput, StopCriteria, Surface,
 };
 use pliant_coupling::{
     Exclusion, Geometry, Mount, State, StepError, Stepper, StrongImplicit, World, WorldBuilder,
@@ -21,12 +22,43 @@ fn blob() -> ParticleBlob {
 /// A blob whose surface shows a vertex more than it has particles, in the floor.
 struct Boastful(ParticleBlob);
 
+/// Its step, with the surface of the model alone.
+struct BoastfulStep(Box<dyn BodyStep>);
+
+impl BodyStep for BoastfulStep {
+    fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
+        self.0.begin(state, input)
+    }
+    fn start_velocity(&self) -> &[f64] {
+        self.0.start_velocity()
+    }
+    fn linearise(&mut self, v: &[f64]) -> Result<(), BodyError> {
+        self.0.linearise(v)
+    }
+    fn dynamics(&self) -> &dyn Dynamics {
+        self.0.dynamics()
+    }
+    fn interpolation(
+        &self,
+        p: &MaterialPoint,
+        out: &mut Interpolation,
+    ) -> Result<BasisIdx, BodyError> {
+        self.0.interpolation(p, out)
+    }
+    fn basis(&self, basis: BasisIdx, p_WO: &Point3<f64>, out: &mut Rows) {
+        self.0.basis(basis, p_WO, out);
+    }
+    fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+        self.0.advance(v, next)
+    }
+}
+
 impl DeformableModel for Boastful {
     fn default_state(&self) -> BodyState {
         self.0.default_state()
     }
     fn new_step(&self) -> Box<dyn BodyStep> {
-        self.0.new_step()
+        Box::new(BoastfulStep(self.0.new_step()))
     }
     fn surface(&self, state: &BodyState, out: &mut Surface) {
         self.0.surface(state, out);

@@ -122,17 +122,7 @@ impl<T: Real> ClothForces<T> {
                 let x = hinge.vertices.map(|v| positions[v as usize]);
                 corners.copy_from_slice(&hinge.forces(&x));
             });
-        let corners = &self.corners;
-        self.vertices
-            .par_iter_mut()
-            .enumerate()
-            .with_min_len(PARALLEL_TRIANGLES_MIN)
-            .for_each(|(vertex, force)| {
-                let at = cloth.corners.at(vertex);
-                *force = at
-                    .iter()
-                    .fold(Vector3::zeros(), |sum, n| sum + corners[*n as usize]);
-            });
+        cloth.sum_corners(&self.corners, &mut self.vertices);
     }
 }
 

@@ -1,18 +1,19 @@
 //! Bending across an edge between two triangles.
 
-use nalgebra::Vector3;
+use nalgebra::{SMatrix, SVector, Vector3};
 use pliant_constitutive::Real;
 
-use super::FADING_AREA_RATIO;
+use super::fading::Fading;
 use super::mesh::{ClothMesh, HingeVertices};
 
 /// An edge between two triangles that resists bending.
 ///
 /// ```text
-/// E = ½ c (θ − θ₀)²        c = D |e|²/(A₁ + A₂) at rest
+/// E = ½ c φ₁φ₂ (θ − θ₀)²        c = D |e|²/(A₁ + A₂) at rest
 /// ```
 ///
-/// θ is the angle between the normals, D the bending stiffness in N m. In the notation of Grinspun, Hirani, Desbrun, Schröder
+/// θ is the angle between the normals, D the bending stiffness in N m; φ is 1 unless a triangle has lost nine tenths of its area, and then
+/// vanishes with it. In the notation of Grinspun, Hirani, Desbrun, Schröder
 /// (2003), k_b 3|e|²/(A₁ + A₂) (θ − θ₀)², the coefficient is k_b = D/6: a sheet that is rolled to a cylinder along the rows of a
 /// regular mesh then has the energy D κ²/2 per area of a plate of stiffness D = E t³/(12 (1 − ν²)). A sheet bent in two
 /// directions behaves as a plate with its own Poisson's ratio, −1/3 on a mesh of equilateral triangles (Seung, Nelson 1988).
@@ -31,16 +32,17 @@ pub struct Hinge<T> {
 }
 
 /// The geometry of a bent edge.
-struct Bent<T> {
-    edge: Vector3<T>,
-    length: T,
-    normals: [Vector3<T>; 2],
-    angle: T,
+pub(super) struct Bent<T> {
+    pub(super) edge: Vector3<T>,
+    pub(super) length: T,
+    /// e × (x₂ − x₀) and (x₃ − x₀) × e: twice the areas long.
+    pub(super) normals: [Vector3<T>; 2],
+    pub(super) angle: T,
 }
 
 impl<T: Real> Bent<T> {
     #[inline(always)]
-    fn of([from, to, first, second]: &[Vector3<T>; 4]) -> Self {
+    pub(super) fn of([from, to, first, second]: &[Vector3<T>; 4]) -> Self {
         let edge = to - from;
         let length = edge.norm();
         let normals = [edge.cross(&(first - from)), (second - from).cross(&edge)];
@@ -52,6 +54,24 @@ impl<T: Real> Bent<T> {
             normals,
             angle: sine.atan2(cosine),
         }
+    }
+
+    /// Whether both triangles have an area.
+    #[inline(always)]
+    fn has_angle(&self) -> bool {
+        let area = |n: &Vector3<T>| n.norm_squared() > T::zero();
+        self.length > T::zero() && self.normals.iter().all(area)
+    }
+
+    /// ∂θ/∂x of the four vertices, as in Bridson, Marino, Fedkiw (2003) and Tamstorf, Grinspun (2013): that of a third vertex is the
+    /// opposite of its triangle's normal over its distance from the edge.
+    #[inline(always)]
+    pub(super) fn angle_gradient(&self, positions: &[Vector3<T>; 4]) -> [Vector3<T>; 4] {
+        let [first, second] = self.normals.map(|n| n * (-self.length / n.norm_squared()));
+        let along =
+            |k: usize| (positions[k] - positions[0]).dot(&self.edge) / (self.length * self.length);
+        let to = -(first * along(2) + second * along(3));
+        [-(first + second + to), to, first, second]
     }
 }
 
@@ -74,36 +94,68 @@ impl<T: Real> Hinge<T> {
     /// E, J.
     #[must_use]
     pub fn energy(&self, positions: &[Vector3<T>; 4]) -> T {
-        let bending = self.bending(Bent::of(positions).angle);
-        T::of(0.5) * self.stiffness * bending * bending
+        let bent = Bent::of(positions);
+        let bending = self.bending(bent.angle);
+        let [first, second] = self.fadings(&bent);
+        T::of(0.5) * self.stiffness * first.factor * second.factor * bending * bending
     }
 
     /// −∂E/∂x of the four vertices, N; forces and torques sum to zero.
-    ///
-    /// A triangle that has lost more than nine tenths of its area scales all four forces down, in proportion to its area: they
-    /// stay finite and balanced, but are no longer the gradient of E.
-    ///
-    /// Gradients of θ as in Bridson, Marino, Fedkiw (2003) and Tamstorf, Grinspun (2013).
     #[must_use]
     #[inline]
     pub fn forces(&self, positions: &[Vector3<T>; 4]) -> [Vector3<T>; 4] {
         let bent = Bent::of(positions);
-        let mut moment = self.stiffness * self.bending(bent.angle);
-        let squares = bent.normals.map(|n| n.norm_squared());
-        if !(squares[0] > T::zero() && squares[1] > T::zero() && bent.length > T::zero()) {
+        if !bent.has_angle() {
             return [Vector3::zeros(); 4];
         }
-        for (square, rest) in squares.iter().zip(self.rest_doubled_areas) {
-            let least = rest * T::of(FADING_AREA_RATIO);
-            moment *= (square.sqrt() / least).min(T::one());
+        let bending = self.bending(bent.angle);
+        let [first, second] = self.fadings(&bent);
+        let moment = self.stiffness * bending * first.factor * second.factor;
+        let mut forces = bent.angle_gradient(positions).map(|g| g * -moment);
+        if first.fades() || second.fades() {
+            let energy = T::of(0.5) * self.stiffness * bending * bending;
+            let areas = [
+                first.slope * second.factor / self.rest_doubled_areas[0],
+                second.slope * first.factor / self.rest_doubled_areas[1],
+            ];
+            let vertices = [[0, 1, 2], [1, 0, 3]];
+            for (k, [a, b, c]) in vertices.into_iter().enumerate() {
+                let normal = bent.normals[k].normalize() * (energy * areas[k]);
+                for [a, b, c] in [[a, b, c], [b, c, a], [c, a, b]] {
+                    // Twice the area grows by n × (the opposite edge).
+                    forces[a] -= normal.cross(&(positions[c] - positions[b]));
+                }
+            }
         }
-        // −∂θ/∂x of a third vertex is its triangle's normal over its distance from the edge.
-        let [first, second] = [0, 1].map(|k| bent.normals[k] * (moment * bent.length / squares[k]));
-        let along =
-            |k: usize| (positions[k] - positions[0]).dot(&bent.edge) / (bent.length * bent.length);
-        let (s, t) = (along(2), along(3));
-        let to = -(first * s + second * t);
-        [-(first + second + to), to, first, second]
+        forces
+    }
+
+    /// The positive semidefinite part c φ₁φ₂ ∇θ∇θᵀ of ∂²E/∂x², as the vector √(c φ₁φ₂) ∇θ (Gauss and Newton's approximation).
+    pub(crate) fn root_stiffness(&self, positions: &[Vector3<T>; 4]) -> SVector<T, 12> {
+        let bent = Bent::of(positions);
+        if !bent.has_angle() {
+            return SVector::zeros();
+        }
+        let [first, second] = self.fadings(&bent);
+        let root = (self.stiffness * first.factor * second.factor).sqrt();
+        let gradient = bent.angle_gradient(positions);
+        SVector::from_fn(|i, _| gradient[i / 3][i % 3] * root)
+    }
+
+    /// ∂²E/∂x² on the coordinates of the four vertices, N/m. Of a triangle that has lost nine tenths of its area, only the part of
+    /// [`Self::root_stiffness`].
+    pub(crate) fn second_derivative(&self, positions: &[Vector3<T>; 4]) -> SMatrix<T, 12, 12> {
+        let root = self.root_stiffness(positions);
+        let part = root * root.transpose();
+        let bent = Bent::of(positions);
+        if !bent.has_angle() || self.fadings(&bent).iter().any(Fading::fades) {
+            return part;
+        }
+        part + bent.angle_curvature(positions) * (self.stiffness * self.bending(bent.angle))
+    }
+
+    fn fadings(&self, bent: &Bent<T>) -> [Fading<T>; 2] {
+        [0, 1].map(|k| Fading::of(bent.normals[k].norm() / self.rest_doubled_areas[k]))
     }
 
     /// θ − θ₀ in (−π, π].

@@ -2,7 +2,9 @@
 
 use pliant_constitutive::{Hooke, Real};
 
+use super::in_plane::InPlane;
 use super::law::ClothLaw;
+use super::layers::Layers;
 use crate::error::{MpmError, not_negative, positive, within};
 
 const NAME: &str = "cloth";
@@ -30,9 +32,9 @@ pub enum InPlaneLaw {
 ///
 /// # Across
 /// A convected normal d₃ stands for the material between this layer and the next. With F = QR it costs
-/// γ/2 (r₁₃² + r₂₃²) + k/3 (1 − r₃₃)³ for r₃₃ < 1 and carries nothing beyond. The pressure k (1 − r₃₃)² r₃₃ has its maximum
-/// 4k/27 at r₃₃ = 1/3: k is to be above seven times the largest pressure between layers. Tangential tractions are bounded by
-/// c_F times the pressure; without γ, layers slide freely.
+/// γ/2 (r₁₃² + r₂₃²) + k/3 (−ln r₃₃)³ for r₃₃ < 1 and carries nothing beyond. The pressure on the grid, k (ln r₃₃)², grows without bound as
+/// layers approach. (Jiang, Gast, Teran have k/3 (1 − r₃₃)³, the same for small compression; its pressure k (1 − r₃₃)² r₃₃ cannot exceed
+/// 4k/27.) Tangential tractions are bounded by c_F times the pressure; without γ, layers slide freely.
 ///
 /// # Defaults
 /// k = E, γ = 0, c_F = 0, no damping, no bending.
@@ -253,17 +255,28 @@ impl ClothMaterial {
         }
     }
 
+    /// ρc² of waves of stretch, E/(1 − ν²), Pa.
+    pub(crate) fn wave_modulus(&self) -> f64 {
+        self.youngs_modulus / (1.0 - self.poissons_ratio * self.poissons_ratio)
+    }
+
     /// The law in the precision of `T`.
     #[must_use]
     pub fn law<T: Real>(&self) -> ClothLaw<T> {
         let hooke = self.plane_stress();
         ClothLaw {
-            in_plane: self.in_plane,
-            mu: T::of(hooke.mu),
-            lambda: T::of(hooke.lambda),
-            normal: T::of(self.normal_stiffness),
-            shear: T::of(self.shear_stiffness),
-            friction: T::of(self.friction),
+            in_plane: InPlane {
+                law: self.in_plane,
+                hooke: Hooke {
+                    mu: T::of(hooke.mu),
+                    lambda: T::of(hooke.lambda),
+                },
+            },
+            layers: Layers {
+                normal: T::of(self.normal_stiffness),
+                shear: T::of(self.shear_stiffness),
+                friction: T::of(self.friction),
+            },
             damping_time: T::of(self.damping_time),
             affine_fraction: T::of(self.affine_fraction),
         }

@@ -73,17 +73,6 @@ impl RestTriangle {
             area: 0.5 * doubled_area,
         }
     }
-
-    /// Gradients of the linear shape functions of the three vertices in the rest plane, 1/m; their lengths are the inverse
-    /// altitudes.
-    pub(crate) fn shape_gradients(&self) -> [[f64; 2]; 3] {
-        let m = &self.inverse_edges;
-        [
-            [-m.m11 - m.m21, -m.m12 - m.m22],
-            [m.m11, m.m12],
-            [m.m21, m.m22],
-        ]
-    }
 }
 
 impl ClothMesh {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nalgebra::{Matrix3, Vector3};
-use pliant_constitutive::Real;
+use pliant_constitutive::{Hooke, Real};
 
 use super::{Cloth, ClothMaterial, ClothMesh};
 use crate::error::{MpmError, not_negative, within};
@@ -129,7 +129,13 @@ impl<T: Real> Law<T> for Fabric {
     }
 
     fn tangent(&self, _: &Strain<T>, _: &Lagged<T>, _: &Matrix3<T>, _: Definiteness) -> Tangent<T> {
-        Tangent::General(Box::default())
+        Tangent::Isotropic {
+            map: Matrix3::identity(),
+            hooke: Hooke {
+                mu: T::zero(),
+                lambda: T::zero(),
+            },
+        }
     }
 
     fn advance(&self, strain: &Strain<T>, _: &Lagged<T>, _: &Matrix3<T>) -> Strain<T> {
@@ -147,7 +153,13 @@ impl Material for Fabric {
     }
 
     fn energy_form(&self) -> EnergyForm {
-        EnergyForm::Quadratic
+        EnergyForm::General
+    }
+
+    /// Contact is at the particles: nothing resists a velocity gradient across the surface, so that a point beside it would stay
+    /// while the particle moves through an obstacle.
+    fn bears_shear(&self) -> bool {
+        false
     }
 
     /// Not that of the cloth, whose limit is that of its mesh.

@@ -1,11 +1,19 @@
 //! The longest stable time step of explicit substeps.
 
+use nalgebra::Vector3;
+
+use super::in_plane::PrincipalStretches;
+use super::layers::LEAST_NORMAL;
 use super::material::ClothMaterial;
 use super::mesh::{ClothMesh, HingeVertices, RestTriangle};
+use super::surface_frame::SurfaceFrame;
+use super::triangle::{ClothTriangle, shape_gradients};
 
-/// Of the sharp bounds 2/ω this part is used. The rest covers stretches up to 1.17 of the fixed corotated law and 1.08 of St.
-/// Venant and Kirchhoff's, which stiffens.
+/// Of the sharp bounds 2/ω this part is used. The rest is for stretches that grow within a step.
 const SAFETY: f64 = 0.85;
+
+/// What −ln r₃₃ may gain within a step.
+const COMPRESSION_WITHIN_A_STEP: f64 = 0.14;
 
 /// The longest stable time step of a cloth, and what sets it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,26 +38,7 @@ pub enum StepLimitCause {
 }
 
 impl ClothMaterial {
-    /// The longest stable time step on the grid that `mesh` was made for.
-    ///
-    /// ```text
-    /// Δt = 0.85 · 2/ω        ω² = ω_p² + ω_n² + ω_b²        with damping β:  Δt = 0.85 · 2 (√(1 + z²) − z)/ω, z = β ω_p/2
-    ///
-    /// ω_p² = c² min(4 Σ 1/a², g/h²)        c² = E/(ρ (1 − ν²))        altitudes a of the worst triangle
-    /// ω_n² = 8 max(8k/27, γ)/(ρ h²)
-    /// ω_b² = D |e|²/(A₁ + A₂) Σ |∇θ|²/m                               the worst hinge
-    /// ```
-    ///
-    /// Derivation: the frequencies of an assembly are bounded by those of its elements with their shares of the mass, and
-    /// weights that sum to one do not raise them. The first bound of ω_p is that of the finite elements alone with a quarter of a
-    /// triangle's mass on each vertex; for an equilateral triangle Δt = 0.49 a/c. The second is that of what the grid can see
-    /// of a triangle: g is the largest Σ_i |Σ_v w_iv ∇N_v|² h²/m_i over all positions and orientations, m_i the share of node i in
-    /// the triangle's mass. By sampling, g ≤ 14 for triangles without an obtuse angle and g ≤ 7 + 28 (R/L)² for others, R the
-    /// radius of the circumscribed circle and L the longest edge: Δt = 0.45 h/c, however short the edges. Likewise
-    /// Σ_i (∇w_i·d)²/m_i ≤ 8/h² for the normal column, and the slope of its pressure is at most 8k/27, at r₃₃ = 2/3.
-    ///
-    /// The limit is for a cloth near its rest area: one that is stretched by more than a sixth needs a shorter step, in proportion.
-    /// Inverted normals, which are stiffer, are not counted.
+    /// The longest stable time step of a cloth at rest on the grid that `mesh` was made for.
     ///
     /// ```
     /// use pliant_hydroelastic::mesh::generate;
@@ -65,19 +54,70 @@ impl ClothMaterial {
     /// ```
     #[must_use]
     pub fn step_limit(&self, mesh: &ClothMesh) -> ClothStepLimit {
+        let positions = mesh.surface().vertices();
+        let normals = mesh.surface().raw_triangles().map(|corners| {
+            let [a, b, c] = corners.map(|v| positions[v as usize]);
+            (b - a).cross(&(c - a)).normalize()
+        });
+        self.step_limit_at(mesh, positions, &normals.collect::<Vec<_>>())
+    }
+
+    /// The longest stable time step at these positions of the vertices (m) and normals of the triangles.
+    ///
+    /// ```text
+    /// Δt = 0.85 · 2/ω        ω² = ω_p² + ω_n² + ω_b²        with damping β:  Δt = 0.85 · 2 (√(1 + z²) − z)/ω, z = β ω_p/2
+    ///
+    /// ω_p² = c² H/H₀ min(4 Σ 1/a², σ² g/h²)                the worst triangle, of altitudes a at rest;  c² = E/(ρ (1 − ν²))
+    /// ω_n² = 8 max(k e (2 + e), γ)/(ρ h²),  e = 0.14 − ln r₃₃      the closest layers
+    /// ω_b² = D |e|²/(A₁ + A₂) Σ |∇θ|²/m                    the worst hinge at rest
+    /// ```
+    ///
+    /// H is the largest eigenvalue of the second derivative of the energy in the plane, H₀ = E/(1 − ν) at rest, and σ the largest stretch;
+    /// H/H₀ and σ are at least 1.
+    ///
+    /// Derivation: the frequencies of an assembly are bounded by those of its elements with their shares of the mass, and
+    /// weights that sum to one do not raise them. The first bound of ω_p is that of the finite elements alone with a quarter of a
+    /// triangle's mass on each vertex; for an equilateral triangle Δt = 0.49 a/c. The second is that of what the grid can see
+    /// of a triangle: g is the largest Σ_i |Σ_v w_iv ∇N_v|² h²/m_i over all positions and orientations, m_i the share of node i in
+    /// the triangle's mass, ∇N in its present shape; ∇N at rest is at most σ times as long. By sampling, g ≤ 14 for triangles without an
+    /// obtuse angle and g ≤ 7 + 28 (R/L)² for others, R the radius of the circumscribed circle and L the longest edge: Δt = 0.45 h/c,
+    /// however short the edges. Likewise Σ_i (∇w_i·d)² r₃₃²/m_i ≤ 8/h² for the normal column, whose stiffness is r₃₃² ψ_n″ = k e (2 + e).
+    ///
+    /// 0.85 allows for stretches to grow by a sixth within the steps that use the limit, 0.14 for layers to come closer by that logarithm.
+    ///
+    /// # Panics
+    /// If a slice does not have an entry for each vertex or triangle.
+    #[must_use]
+    pub fn step_limit_at(
+        &self,
+        mesh: &ClothMesh,
+        positions: &[Vector3<f64>],
+        normals: &[Vector3<f64>],
+    ) -> ClothStepLimit {
         let h = mesh.spacing();
-        let speed_squared = {
-            let hooke = self.plane_stress();
-            (hooke.lambda + 2.0 * hooke.mu) / self.density()
-        };
-        let largest = |terms: &mut dyn Iterator<Item = f64>| terms.fold(0.0, f64::max);
-        let elements = &mut mesh.rest().iter().map(|t| shape_factor(t, h));
-        let in_plane = speed_squared * largest(elements);
-        let modulus = (8.0 / 27.0 * self.normal_stiffness()).max(self.shear_stiffness());
+        let law = self.law::<f64>();
+        let speed_squared = self.wave_modulus() / self.density();
+        let at_rest = law.in_plane.stiffness([1.0, 1.0]);
+        let cloth_triangles = mesh.surface().raw_triangles().zip(mesh.rest());
+        let (mut in_plane, mut compression) = (0.0_f64, 0.0_f64);
+        for ((corners, rest), normal) in cloth_triangles.zip(normals) {
+            let corners = corners.map(|v| positions[v as usize]);
+            let triangle = ClothTriangle::new([0, 1, 2], rest, self.thickness());
+            let frame = SurfaceFrame::of(&triangle.deformation_gradient(&corners, normal));
+            let stretches = PrincipalStretches::of(&frame.in_plane).stretches;
+            let stiffening = (law.in_plane.stiffness(stretches) / at_rest).max(1.0);
+            let stretch = stretches[0].max(1.0);
+            let bound = shape_factor(rest, &corners, h / stretch);
+            in_plane = in_plane.max(speed_squared * stiffening * bound);
+            compression = compression.max(-frame.normal.max(LEAST_NORMAL).ln());
+        }
+        let strain = compression + COMPRESSION_WITHIN_A_STEP;
+        let stiffness = self.normal_stiffness() * strain * (2.0 + strain);
+        let modulus = stiffness.max(self.shear_stiffness());
         let transverse = 8.0 * modulus / (self.density() * h * h);
         let bending = if self.bending_stiffness() > 0.0 {
-            let hinges = &mut mesh.hinges().map(|hinge| hinge_factor(mesh, &hinge));
-            largest(hinges) * self.bending_stiffness() / self.areal_density()
+            let hinges = mesh.hinges().map(|hinge| hinge_factor(mesh, &hinge));
+            hinges.fold(0.0, f64::max) * self.bending_stiffness() / self.areal_density()
         } else {
             0.0
         };
@@ -104,14 +144,19 @@ impl ClothMaterial {
     }
 }
 
-/// ω²/c² of a triangle, 1/m²: the lower of the bounds of the finite element and of the grid.
-fn shape_factor(triangle: &RestTriangle, spacing: f64) -> f64 {
-    let inverse_altitudes_squared = triangle.shape_gradients().map(|[x, y]| x * x + y * y);
-    let element = 4.0 * inverse_altitudes_squared.iter().sum::<f64>();
-    element.min(grid_factor(triangle.area, inverse_altitudes_squared) / (spacing * spacing))
+/// ω²/c² of a triangle as stiff as at rest, 1/m²: the lower of the bounds of the finite element at rest and of the grid at these corners.
+fn shape_factor(rest: &RestTriangle, corners: &[Vector3<f64>; 3], spacing: f64) -> f64 {
+    let squares = shape_gradients(&rest.inverse_edges).map(|[x, y]| x * x + y * y);
+    let element = 4.0 * squares.iter().sum::<f64>();
+    let [a, b, c] = corners;
+    let doubled_area = (b - a).cross(&(c - a)).norm();
+    let inverse_altitudes = [c - b, a - c, b - a].map(|edge| edge.norm() / doubled_area);
+    let grid = grid_factor(0.5 * doubled_area, inverse_altitudes.map(|x| x * x));
+    // A triangle without area has no bound by the grid.
+    element.min(grid / (spacing * spacing))
 }
 
-/// g of [`ClothMaterial::step_limit`].
+/// g of [`ClothMaterial::step_limit_at`].
 pub(super) fn grid_factor(area: f64, inverse_altitudes_squared: [f64; 3]) -> f64 {
     let mut squares = inverse_altitudes_squared.map(|a| 4.0 * area * area * a);
     squares.sort_unstable_by(f64::total_cmp);

@@ -4,12 +4,14 @@ mod bending;
 mod grid;
 mod law;
 mod mesh;
+mod second_derivative;
 mod sheet;
 
 use nalgebra::{Matrix3, Rotation3, Vector3};
 use pliant_constitutive::Real;
 use pliant_hydroelastic::mesh::{TriMesh, generate};
 
+use super::in_plane::PrincipalStretches;
 use super::*;
 use crate::random::Random;
 

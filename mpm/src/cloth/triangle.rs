@@ -81,7 +81,7 @@ impl<T: Real> ClothTriangle<T> {
         let convected = *normal + displacement_gradient * *normal;
         let mut F = self.deformation_gradient(positions, &convected);
         let mut frame = SurfaceFrame::of(&F);
-        law.return_frame(&mut frame);
+        law.layers.return_frame(&mut frame);
         *normal = frame.third_column();
         F.set_column(2, normal);
         self.frame_forces(law, &F, &frame, velocities)
@@ -95,23 +95,39 @@ impl<T: Real> ClothTriangle<T> {
         frame: &SurfaceFrame<T>,
         velocities: &[Vector3<T>; 3],
     ) -> TriangleForces<T> {
-        let stress = law.frame_stress(frame);
+        let stress = law.frame_stress(frame, T::of(f64::INFINITY));
         let mut in_plane = stress.fixed_columns::<2>(0).into_owned();
         if law.is_damped() {
             in_plane += law.viscous_stress(F, &self.surface_gradient(velocities));
         }
-        let f = in_plane * self.inverse_edges.transpose() * -self.volume;
-        let (second, third) = (f.column(0).into_owned(), f.column(1).into_owned());
         TriangleForces {
-            vertices: [-(second + third), second, third],
+            vertices: self.energy_gradient(&-in_plane),
             kirchhoff: stress.column(2) * F.column(2).transpose(),
         }
     }
 
+    /// ∂E/∂x of the vertices, N, from the stress P₁₂: V P₁₂ D_m⁻ᵀ of the second and third, the opposite of their sum of the first.
+    #[inline]
+    pub(crate) fn energy_gradient(&self, in_plane: &Matrix3x2<T>) -> [Vector3<T>; 3] {
+        let f = in_plane * self.inverse_edges.transpose() * self.volume;
+        let (second, third) = (f.column(0).into_owned(), f.column(1).into_owned());
+        [-(second + third), second, third]
+    }
+
     /// Σ a_v ∇N_vᵀ of values at the vertices.
     #[inline]
-    fn surface_gradient(&self, values: &[Vector3<T>; 3]) -> Matrix3x2<T> {
+    pub(crate) fn surface_gradient(&self, values: &[Vector3<T>; 3]) -> Matrix3x2<T> {
         let [first, second, third] = values;
         Matrix3x2::from_columns(&[second - first, third - first]) * self.inverse_edges
     }
+}
+
+/// ∇N of the vertices of a triangle in its plane, 1/m, from D_m⁻¹: δF₁₂ = Σ δx_v ∇N_vᵀ. Their lengths are the inverse altitudes.
+pub(crate) fn shape_gradients<T: Real>(inverse_edges: &Matrix2<T>) -> [[T; 2]; 3] {
+    let m = inverse_edges;
+    [
+        [-m.m11 - m.m21, -m.m12 - m.m22],
+        [m.m11, m.m12],
+        [m.m21, m.m22],
+    ]
 }

@@ -1,10 +1,14 @@
 //! Elastoplastic solids with a yield stress, such as metal or dough, in logarithmic strain.
 
 use nalgebra::Matrix3;
-use pliant_constitutive::{Hencky, Hooke, Lame, Real, SignedSvd};
+use pliant_constitutive::{Hencky, Lame, Mask, Number, Real, SignedSvds, Tensor};
 
 use super::hyperelastic::{self, STRETCH_MIN, clamped_log};
-use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
+use super::lane_law::is_flat;
+use super::{
+    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, Strain,
+    Tangent,
+};
 use crate::error::{MpmError, positive};
 
 /// Hencky elasticity with the von Mises yield surface |dev τ| ≤ √(2/3) σ_y; plastic flow preserves the volume exactly.
@@ -52,24 +56,52 @@ impl<T: Real> Law<T> for HenckyVonMises {
     }
 
     fn advance(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> Strain<T> {
-        let f = strain.f + g * strain.f;
-        let svd = SignedSvd::of(&f);
+        let strain = LaneStrain::from(strain);
+        self.lane_advance(&strain, &Tensor::from(g)).0.into()
+    }
+}
+
+impl LaneLaw for HenckyVonMises {
+    #[inline(always)]
+    fn lane_kirchhoff<N: Number>(&self, strain: &LaneStrain<N>, _: &Tensor<N>) -> Tensor<N> {
+        Hencky::new(self.lame).kirchhoff_stresses(&SignedSvds::of(&strain.f))
+    }
+
+    #[inline(always)]
+    fn lane_advance<N: Number>(
+        &self,
+        strain: &LaneStrain<N>,
+        g: &Tensor<N>,
+    ) -> (LaneStrain<N>, N::Mask) {
+        let f = strain.deformed(g);
+        let svd = SignedSvds::of(&f);
         let e = clamped_log(&svd.stretches);
-        let mean = e.sum() / T::of(3.0);
-        let deviator = e.add_scalar(-mean);
-        let Hooke { mu, .. } = self.lame.hooke::<T>();
-        let norm = deviator.norm();
-        let bound = T::of((2.0_f64 / 3.0).sqrt() * self.yield_stress) / (T::of(2.0) * mu);
-        if !(norm > bound) && svd.stretches[2] >= T::of(STRETCH_MIN) {
-            return Strain { f, ..*strain };
+        let (zero, one) = (e[0].like(0.0), e[0].like(1.0));
+        let mean = (e[0] + e[1] + e[2]) / e[0].like(3.0);
+        let deviator = [e[0] - mean, e[1] - mean, e[2] - mean];
+        let [a, b, c] = deviator;
+        let norm = (a * a + b * b + c * c).root();
+        let bound = norm.like((2.0_f64 / 3.0).sqrt() * self.yield_stress / (2.0 * self.lame.mu()));
+        let yields = bound.below(norm);
+        let is_flattened = svd.stretches[2].below(norm.like(STRETCH_MIN));
+        let changes = yields.or(is_flattened);
+        let crushed = is_flat(&f);
+        let internal = strain.internal;
+        if !changes.any() {
+            return (LaneStrain { f, internal }, crushed);
         }
-        let kept = if norm > bound { bound / norm } else { T::one() };
-        let flowed = norm * (T::one() - kept) * T::of((2.0_f64 / 3.0).sqrt());
-        let left = (deviator * kept).map(|e| (e + mean).exp());
-        Strain {
-            f: svd.rebuild(&left),
-            internal: [strain.internal[0] + flowed, strain.internal[1]],
-        }
+        let kept = N::select(yields, bound / norm, one);
+        let flowed = norm * (one - kept) * norm.like((2.0_f64 / 3.0).sqrt());
+        let rebuilt = svd.rebuild(&[
+            a.mul_add(kept, mean).exponential(),
+            b.mul_add(kept, mean).exponential(),
+            c.mul_add(kept, mean).exponential(),
+        ]);
+        let next = LaneStrain {
+            f: Tensor::select(changes, &rebuilt, &f),
+            internal: [internal[0] + N::select(changes, flowed, zero), internal[1]],
+        };
+        (next, crushed)
     }
 }
 
@@ -82,6 +114,9 @@ impl Material for HenckyVonMises {
     }
     fn wave_modulus(&self) -> f64 {
         self.lame.wave_modulus()
+    }
+    fn in_lanes(&self) -> Option<&dyn LaneMaterial> {
+        Some(self)
     }
     fn plastic_strain(&self, strain: &Strain<f64>) -> Option<f64> {
         (self.yield_stress < f64::INFINITY).then_some(strain.internal[0])

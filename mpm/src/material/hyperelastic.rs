@@ -4,11 +4,15 @@
 
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 use pliant_constitutive::{
-    Domain, FixedCorotated, NeoHookean, PrincipalLaw, Real, SignedSvd, principal_pair,
-    symmetric_eigen,
+    Domain, FixedCorotated, Mask, NeoHookean, Number, PrincipalLaw, Real, SignedSvd, Tensor,
+    principal_pair, symmetric_eigen,
 };
 
-use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
+use super::lane_law::is_flat;
+use super::{
+    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, Strain,
+    Tangent,
+};
 
 /// Smallest principal stretch after a step of laws that are infinite at J = 0; contact may compress a particle further within the step.
 pub(super) const STRETCH_MIN: f64 = 0.05;
@@ -76,21 +80,70 @@ pub(super) fn tangent<T: Real>(
 
 /// F with no stretch below [`STRETCH_MIN`].
 pub(super) fn with_least_stretch<T: Real>(f: &Matrix3<T>) -> Matrix3<T> {
-    let least = T::of(STRETCH_MIN);
-    // σ₃ = det F/(σ₁σ₂), and 2σ₁σ₂ is at most ‖F‖².
-    if f.determinant() >= least * T::of(0.5) * f.norm_squared() {
-        return *f;
-    }
-    let svd = SignedSvd::of(f);
-    if svd.stretches[2] >= least {
-        return *f;
-    }
-    svd.rebuild(&svd.stretches.map(|s| s.max(least)))
+    with_least_stretches(&Tensor::from(f)).into()
 }
 
+/// [`with_least_stretch`] of one particle or of several.
+#[inline(always)]
+pub(super) fn with_least_stretches<N: Number>(f: &Tensor<N>) -> Tensor<N> {
+    // σ₃ = det F/(σ₁σ₂), and 2σ₁σ₂ is at most ‖F‖².
+    let size = f.dot(f);
+    let is_flat = f.determinant().below(size * size.like(STRETCH_MIN * 0.5));
+    if !is_flat.any() {
+        return *f;
+    }
+    f.replace_lanes(is_flat, |lane| {
+        let f = f.lane(lane);
+        let least = N::Scalar::of(STRETCH_MIN);
+        let svd = SignedSvd::of(&f);
+        if svd.stretches[2] >= least {
+            return f;
+        }
+        svd.rebuild(&svd.stretches.map(|s| s.larger(least)))
+    })
+}
+
+/// Implements [`LaneLaw`] for hyperelastic laws with `kirchhoff_stresses` of F.
+macro_rules! in_lanes {
+    ($law:ty) => {
+        impl LaneLaw for $law {
+            #[inline(always)]
+            fn lane_kirchhoff<N: Number>(
+                &self,
+                strain: &LaneStrain<N>,
+                _: &Tensor<N>,
+            ) -> Tensor<N> {
+                self.kirchhoff_stresses(&strain.f)
+            }
+            #[inline(always)]
+            fn lane_advance<N: Number>(
+                &self,
+                strain: &LaneStrain<N>,
+                g: &Tensor<N>,
+            ) -> (LaneStrain<N>, N::Mask) {
+                let f = strain.deformed(g);
+                let kept = match PrincipalLaw::<f64>::domain(self) {
+                    Domain::Everywhere => f,
+                    Domain::PositiveVolume => with_least_stretches(&f),
+                };
+                (LaneStrain { f: kept, ..*strain }, is_flat(&f))
+            }
+        }
+    };
+}
+in_lanes!(NeoHookean);
+in_lanes!(FixedCorotated);
+
 /// ln σ, bounded below by the logarithm of [`STRETCH_MIN`], so that return mappings are defined for every F.
-pub(super) fn clamped_log<T: Real>(s: &Vector3<T>) -> Vector3<T> {
-    s.map(|s| s.max(T::of(STRETCH_MIN)).ln())
+#[inline(always)]
+pub(super) fn clamped_log<N: Number>(stretches: &[N; 3]) -> [N; 3] {
+    let least = stretches[0].like(STRETCH_MIN);
+    let [a, b, c] = stretches;
+    [
+        a.larger(least).logarithm(),
+        b.larger(least).logarithm(),
+        c.larger(least).logarithm(),
+    ]
 }
 
 /// Implements [`Law`] for every principal law of one scalar. A generic implementation over `T` would overlap with those of the other
@@ -142,6 +195,9 @@ impl Material for NeoHookean {
     fn wave_modulus(&self) -> f64 {
         PrincipalLaw::<f64>::lame(self).wave_modulus()
     }
+    fn in_lanes(&self) -> Option<&dyn LaneMaterial> {
+        Some(self)
+    }
 }
 
 impl Material for FixedCorotated {
@@ -153,5 +209,8 @@ impl Material for FixedCorotated {
     }
     fn wave_modulus(&self) -> f64 {
         PrincipalLaw::<f64>::lame(self).wave_modulus()
+    }
+    fn in_lanes(&self) -> Option<&dyn LaneMaterial> {
+        Some(self)
     }
 }

@@ -3,11 +3,15 @@
 
 use nalgebra::Matrix3;
 use pliant_constitutive::{
-    Lame, Real, axial_vector, corotated_stretch, deviator, polar_rotation, rest_stretch,
-    symmetric_part,
+    Lame, Mask, Number, Real, Tensor, corotated_stretch, corotated_stretches, polar_rotation,
+    polar_rotations, rest_stretch,
 };
 
-use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
+use super::lane_law::{is_flat, never};
+use super::{
+    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, Strain,
+    Tangent,
+};
 use crate::error::{MpmError, positive};
 
 /// The deformation gradient F̃ after the return mapping, with sym(R₀ᵀF̃) = S̃.
@@ -72,20 +76,141 @@ impl LinearCorotated {
     }
 }
 
-/// S = sym(R₀ᵀ(I + G)F).
-fn stretch<T: Real>(strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> Matrix3<T> {
-    corotated_stretch(&lagged.rotation, &(strain.f + g * strain.f))
+/// What a step holds fixed, of one particle or of several.
+struct Fixed<N> {
+    /// R₀.
+    rotation: Tensor<N>,
+    /// T.
+    target: Tensor<N>,
 }
 
-/// Symmetric V with sym(QV) = S for a rotation Q: V = Qᵀ(S + x̂), (tr(Q) I − Q)/2 x = −ax(QᵀS). `None` beyond 60°.
-pub(crate) fn rotated_stretch<T: Real>(q: &Matrix3<T>, s: &Matrix3<T>) -> Option<Matrix3<T>> {
-    let half = T::of(0.5);
-    if (q.trace() - T::one()) * half < half {
-        return None;
+impl<T: Real> From<&Lagged<T>> for Fixed<T> {
+    fn from(lagged: &Lagged<T>) -> Self {
+        Self {
+            rotation: Tensor::from(&lagged.rotation),
+            target: Tensor::from(&lagged.target),
+        }
     }
-    let l = (Matrix3::from_diagonal_element(q.trace()) - q) * half;
-    let x = -(l.try_inverse()? * axial_vector(&(q.transpose() * s)));
-    Some(symmetric_part(&(q.transpose() * (s + x.cross_matrix()))))
+}
+
+impl<N: Number> Fixed<N> {
+    /// At the start of an explicit substep, in which no particle rotates far.
+    #[inline(always)]
+    fn at_start(strain: &LaneStrain<N>) -> Self {
+        let one = strain.internal[0].like(1.0);
+        Self {
+            rotation: polar_rotations(&strain.f),
+            target: Tensor::diagonal(one),
+        }
+    }
+}
+
+/// Symmetric V with sym(QV) = S for a rotation Q: V = Qᵀ(S + x̂), (tr(Q) I − Q)/2 x = −ax(QᵀS). False beyond 60°.
+#[inline(always)]
+pub(crate) fn rotated_stretch<N: Number>(q: &Tensor<N>, s: &Tensor<N>) -> (Tensor<N>, N::Mask) {
+    let trace = q.trace();
+    let half = trace.like(0.5);
+    let is_near = trace.like(2.0).below(trace);
+    let l = (Tensor::diagonal(trace) - *q) * half;
+    let right = q.transposed_product(s).axial_vector();
+    // L⁻¹ = cof(L)ᵀ/det L.
+    let scale = -trace.like(1.0) / l.determinant();
+    let x = l.cofactor().transpose().times_vector(&right);
+    let x = [x[0] * scale, x[1] * scale, x[2] * scale];
+    let v = q.transposed_product(&(*s + Tensor::cross_matrix(&x)));
+    (v.symmetric_part(), is_near)
+}
+
+impl LinearCorotated {
+    /// R₀ C:ε F₀ᵀ with ε = sym(R₀ᵀF) − T.
+    #[inline(always)]
+    fn stresses<N: Number>(&self, f0: &Tensor<N>, f: &Tensor<N>, fixed: &Fixed<N>) -> Tensor<N> {
+        let strain = corotated_stretches(&fixed.rotation, f) - fixed.target;
+        fixed.rotation * self.lame.hooke::<f64>().stresses(&strain) * f0.transpose()
+    }
+
+    /// The strain after plastic flow of a trial F.
+    #[inline(always)]
+    fn flow<N: Number>(
+        &self,
+        f: Tensor<N>,
+        internal: [N; 2],
+        fixed: impl FnOnce() -> Fixed<N>,
+    ) -> LaneStrain<N> {
+        let elastic = LaneStrain { f, internal };
+        if self.yield_norm == f64::INFINITY {
+            return elastic;
+        }
+        let fixed = fixed();
+        let s = corotated_stretches(&fixed.rotation, &f);
+        let beyond = (s - fixed.target).deviator();
+        let norm = beyond.dot(&beyond).root();
+        let (zero, one) = (norm.like(0.0), norm.like(1.0));
+        let bound = norm.like(self.yield_norm / (2.0 * self.lame.mu()));
+        let flows = bound.below(norm);
+        if !flows.any() {
+            return elastic;
+        }
+        let excess = one - bound / norm;
+        let returned = s - beyond * excess;
+        // The model does not resist inversion: the mean stretch after plastic flow is at least a tenth.
+        let mean = returned.trace() / norm.like(3.0);
+        let returned = returned.plus_diagonal((norm.like(0.1) - mean).larger(zero));
+        let additive = f + fixed.rotation * (returned - s);
+        let upright = fixed.rotation * returned;
+        let is_sound = zero.below(additive.determinant());
+        let sound = Tensor::select(is_sound, &additive, &upright);
+        let left = match self.form {
+            ReturnForm::Additive => sound,
+            ReturnForm::KeepRotation => {
+                let r = polar_rotations(&f);
+                let q = fixed.rotation.transposed_product(&r);
+                let (stretch, is_near) = rotated_stretch(&q, &returned);
+                let kept = r * stretch;
+                let is_sound = zero.below(kept.determinant());
+                Tensor::select(is_near.and(is_sound), &kept, &sound)
+            }
+        };
+        let flowed = norm * excess * norm.like((2.0_f64 / 3.0).sqrt());
+        let ratio = f.determinant() / left.determinant();
+        // The volume change of an inverted trial state is undefined.
+        let lost = N::select(zero.below(ratio).and(flows), ratio, one).logarithm();
+        LaneStrain {
+            f: Tensor::select(flows, &left, &f),
+            internal: [
+                internal[0] + N::select(flows, flowed, zero),
+                internal[1] + lost,
+            ],
+        }
+    }
+}
+
+impl LaneLaw for LinearCorotated {
+    #[inline(always)]
+    fn lane_kirchhoff<N: Number>(&self, strain: &LaneStrain<N>, _: &Tensor<N>) -> Tensor<N> {
+        self.stresses(&strain.f, &strain.f, &Fixed::at_start(strain))
+    }
+
+    #[inline(always)]
+    fn lane_advance<N: Number>(
+        &self,
+        strain: &LaneStrain<N>,
+        g: &Tensor<N>,
+    ) -> (LaneStrain<N>, N::Mask) {
+        let f = strain.deformed(g);
+        let next = self.flow(
+            f,
+            strain.internal,
+            #[inline(always)]
+            || Fixed::at_start(strain),
+        );
+        // Plastic flow requires a positive mean stretch.
+        let crushed = match self.yield_norm == f64::INFINITY {
+            true => is_flat(&f),
+            false => never(&f),
+        };
+        (next, crushed)
+    }
 }
 
 impl<T: Real> Law<T> for LinearCorotated {
@@ -101,13 +226,15 @@ impl<T: Real> Law<T> for LinearCorotated {
     }
 
     fn energy(&self, strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> T {
-        let e = stretch(strain, lagged, g) - lagged.target;
+        let f = strain.f + g * strain.f;
+        let e = corotated_stretch(&lagged.rotation, &f) - lagged.target;
         self.lame.hooke().energy_density(&e)
     }
 
     fn stress(&self, strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> Matrix3<T> {
-        let e = stretch(strain, lagged, g) - lagged.target;
-        lagged.rotation * self.lame.hooke().stress(&e) * strain.f.transpose()
+        let strain = LaneStrain::from(strain);
+        let f = strain.deformed(&Tensor::from(g));
+        self.stresses(&strain.f, &f, &Fixed::from(lagged)).into()
     }
 
     fn tangent(
@@ -124,46 +251,8 @@ impl<T: Real> Law<T> for LinearCorotated {
     }
 
     fn advance(&self, strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> Strain<T> {
-        let f = strain.f + g * strain.f;
-        if self.yield_norm == f64::INFINITY {
-            return Strain { f, ..*strain };
-        }
-        let s = stretch(strain, lagged, g);
-        let beyond = deviator(&(s - lagged.target));
-        let norm = beyond.norm();
-        let bound = T::of(self.yield_norm / (2.0 * self.lame.mu()));
-        if norm <= bound {
-            return Strain { f, ..*strain };
-        }
-        let excess = T::one() - bound / norm;
-        let mut returned = s - beyond * excess;
-        // The model does not resist inversion: the mean stretch after plastic flow is at least a tenth.
-        let mean = returned.trace() / T::of(3.0);
-        returned += Matrix3::from_diagonal_element((T::of(0.1) - mean).max(T::zero()));
-        let additive = f + lagged.rotation * (returned - s);
-        let kept = match self.form {
-            ReturnForm::Additive => None,
-            ReturnForm::KeepRotation => {
-                let r = polar_rotation(&f);
-                rotated_stretch(&(lagged.rotation.transpose() * r), &returned).map(|v| r * v)
-            }
-        };
-        let sound = |f: &Matrix3<T>| f.determinant() > T::zero();
-        let upright = || lagged.rotation * returned;
-        let sound_one = [kept, Some(additive)].into_iter().flatten().find(sound);
-        let left = sound_one.unwrap_or_else(upright);
-        let flowed = norm * excess * T::of((2.0_f64 / 3.0).sqrt());
-        let lost = f.determinant() / left.determinant();
-        // The volume change of an inverted trial state is undefined.
-        let lost = if lost > T::zero() {
-            lost.ln()
-        } else {
-            T::zero()
-        };
-        Strain {
-            f: left,
-            internal: [strain.internal[0] + flowed, strain.internal[1] + lost],
-        }
+        let f = LaneStrain::from(strain).deformed(&Tensor::from(g));
+        self.flow(f, strain.internal, || Fixed::from(lagged)).into()
     }
 
     // Plastic flow requires a positive mean stretch.
@@ -181,6 +270,9 @@ impl Material for LinearCorotated {
     }
     fn wave_modulus(&self) -> f64 {
         self.lame.wave_modulus()
+    }
+    fn in_lanes(&self) -> Option<&dyn LaneMaterial> {
+        Some(self)
     }
     fn plastic_strain(&self, strain: &Strain<f64>) -> Option<f64> {
         (self.yield_norm < f64::INFINITY).then_some(strain.internal[0])

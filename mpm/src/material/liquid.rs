@@ -1,9 +1,12 @@
 //! A weakly compressible liquid with an equation of state and viscosity.
 
 use nalgebra::Matrix3;
-use pliant_constitutive::{Hooke, Real};
+use pliant_constitutive::{Hooke, Mask, Number, Real, Tensor};
 
-use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
+use super::{
+    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, Strain,
+    Tangent,
+};
 use crate::error::{MpmError, not_negative, positive, within};
 
 /// Below this volume ratio, where the pressure is 127 κ, the equation of state is continued by its tangent. Flows in the range of the law
@@ -93,36 +96,82 @@ impl Liquid {
         self
     }
 
-    fn parts<T: Real>(&self, ratio: T) -> bool {
-        self.tension == Tension::None && ratio >= T::one()
+    /// Where the liquid separates.
+    #[inline(always)]
+    fn parts<N: Number>(&self, ratio: N) -> N::Mask {
+        match self.tension {
+            Tension::None => ratio.below(ratio.like(1.0)).not(),
+            Tension::Full => ratio.below(ratio),
+        }
     }
 
     /// p(J), Pa.
-    fn pressure_at<T: Real>(&self, ratio: T) -> T {
-        if self.parts(ratio) {
-            return T::zero();
-        }
+    #[inline(always)]
+    fn pressure_at<N: Number>(&self, ratio: N) -> N {
         let (held, beyond) = split_at_range(ratio);
-        let pressure = T::of(self.bulk_modulus) * (held.powf(T::of(-self.exponent)) - T::one());
-        pressure - self.stiffness_at(ratio) * beyond
+        let pressure = held.like(self.bulk_modulus) * (held.power(-self.exponent) - held.like(1.0));
+        let pressure = pressure - self.stiffness_at(ratio) * beyond;
+        N::select(self.parts(ratio), ratio.like(0.0), pressure)
     }
 
     /// −p'(J), Pa.
-    fn stiffness_at<T: Real>(&self, ratio: T) -> T {
+    #[inline(always)]
+    fn stiffness_at<N: Number>(&self, ratio: N) -> N {
         let (held, _) = split_at_range(ratio);
-        T::of(self.bulk_modulus * self.exponent) * held.powf(T::of(-self.exponent - 1.0))
+        held.like(self.bulk_modulus * self.exponent) * held.power(-self.exponent - 1.0)
+    }
+
+    /// τ of J before the step and at its end, and the strain rate, 1/s.
+    #[inline(always)]
+    fn stresses<N: Number>(&self, before: N, ratio: N, strain_rate: &Tensor<N>) -> Tensor<N> {
+        let viscosity = before.like(2.0 * self.viscosity) * before;
+        (*strain_rate * viscosity).plus_diagonal(-before * self.pressure_at(ratio))
+    }
+
+    /// J and the logarithm of separation after a step to the volume ratio `ratio`.
+    #[inline(always)]
+    fn flow<N: Number>(&self, separation: N, ratio: N) -> [N; 2] {
+        let (one, parts) = (ratio.like(1.0), self.parts(ratio));
+        let parted = N::select(parts, ratio, one).logarithm();
+        let kept = N::select(parts, one, ratio.larger(ratio.like(RATIO_MIN)));
+        [kept, separation + parted]
     }
 }
 
 /// J bounded to the range of the equation of state, and the remainder of J, not positive.
-fn split_at_range<T: Real>(ratio: T) -> (T, T) {
-    let held = ratio.max(T::of(STRAIGHT_BELOW));
+#[inline(always)]
+fn split_at_range<N: Number>(ratio: N) -> (N, N) {
+    let held = ratio.larger(ratio.like(STRAIGHT_BELOW));
     (held, ratio - held)
 }
 
 /// J(1 + tr G).
 fn ratio<T: Real>(strain: &Strain<T>, g: &Matrix3<T>) -> T {
     strain.internal[0] * (T::one() + g.trace())
+}
+
+impl LaneLaw for Liquid {
+    #[inline(always)]
+    fn lane_kirchhoff<N: Number>(&self, strain: &LaneStrain<N>, c: &Tensor<N>) -> Tensor<N> {
+        let [before, _] = strain.internal;
+        self.stresses(before, before, &c.symmetric_part())
+    }
+
+    #[inline(always)]
+    fn lane_advance<N: Number>(
+        &self,
+        strain: &LaneStrain<N>,
+        g: &Tensor<N>,
+    ) -> (LaneStrain<N>, N::Mask) {
+        let [before, separation] = strain.internal;
+        let one = before.like(1.0);
+        let ratio = before * (one + g.trace());
+        let next = LaneStrain {
+            f: Tensor::diagonal(one),
+            internal: self.flow(separation, ratio),
+        };
+        (next, ratio.below(ratio.like(RATIO_MIN)))
+    }
 }
 
 impl<T: Real> Law<T> for Liquid {
@@ -143,13 +192,9 @@ impl<T: Real> Law<T> for Liquid {
     }
 
     fn stress(&self, strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> Matrix3<T> {
-        let before = strain.internal[0];
-        let pressure = self.pressure_at(ratio(strain, g));
-        let mut tau = Matrix3::from_diagonal_element(-before * pressure);
-        if self.viscosity > 0.0 {
-            tau += lagged.strain_rate(g) * (T::of(2.0 * self.viscosity) * before);
-        }
-        tau
+        let rate = Tensor::from(&lagged.strain_rate(g));
+        self.stresses(strain.internal[0], ratio(strain, g), &rate)
+            .into()
     }
 
     fn tangent(
@@ -181,15 +226,9 @@ impl<T: Real> Law<T> for Liquid {
     }
 
     fn advance(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> Strain<T> {
-        let j = ratio(strain, g);
-        let (kept, parted) = if self.parts(j) {
-            (T::one(), j.ln())
-        } else {
-            (j.max(T::of(RATIO_MIN)), T::zero())
-        };
         Strain {
             f: Matrix3::identity(),
-            internal: [kept, strain.internal[1] + parted],
+            internal: self.flow(strain.internal[1], ratio(strain, g)),
         }
     }
 
@@ -207,6 +246,9 @@ impl Material for Liquid {
     }
     fn wave_modulus(&self) -> f64 {
         self.bulk_modulus * self.exponent
+    }
+    fn in_lanes(&self) -> Option<&dyn LaneMaterial> {
+        Some(self)
     }
     fn bears_shear(&self) -> bool {
         false

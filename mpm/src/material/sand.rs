@@ -1,10 +1,14 @@
 //! Dry sand: Drucker-Prager plasticity.
 
-use nalgebra::{Matrix3, Vector3};
-use pliant_constitutive::{Hencky, Hooke, Lame, Real, SignedSvd};
+use nalgebra::Matrix3;
+use pliant_constitutive::{Hencky, Hooke, Lame, Mask, Number, Real, SignedSvds, Tensor};
 
-use super::hyperelastic::{self, clamped_log, with_least_stretch};
-use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
+use super::hyperelastic::{self, clamped_log, with_least_stretches};
+use super::lane_law::is_flat;
+use super::{
+    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, Strain,
+    Tangent,
+};
 use crate::error::{MpmError, within};
 
 /// The relation between the angle of friction φ and the slope α of the Drucker-Prager cone.
@@ -116,33 +120,64 @@ impl<T: Real> Law<T> for Sand {
     }
 
     fn advance(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> Strain<T> {
-        let f = strain.f + g * strain.f;
-        let svd = SignedSvd::of(&f);
-        let Hooke { mu, lambda } = self.lame.hooke::<T>();
+        let strain = LaneStrain::from(strain);
+        self.lane_advance(&strain, &Tensor::from(g)).0.into()
+    }
+}
+
+impl LaneLaw for Sand {
+    #[inline(always)]
+    fn lane_kirchhoff<N: Number>(&self, strain: &LaneStrain<N>, _: &Tensor<N>) -> Tensor<N> {
+        Hencky::new(self.lame).kirchhoff_stresses(&SignedSvds::of(&strain.f))
+    }
+
+    #[inline(always)]
+    fn lane_advance<N: Number>(
+        &self,
+        strain: &LaneStrain<N>,
+        g: &Tensor<N>,
+    ) -> (LaneStrain<N>, N::Mask) {
+        let f = strain.deformed(g);
+        let svd = SignedSvds::of(&f);
         let [correction, q] = strain.internal;
+        let (zero, third) = (q.like(0.0), q.like(1.0 / 3.0));
         let logs = clamped_log(&svd.stretches);
-        let e = logs.add_scalar(correction / T::of(3.0));
-        let trace = e.sum();
-        let deviator = e.add_scalar(-trace / T::of(3.0));
-        let norm = deviator.norm();
-        let (left, flowed): (Vector3<T>, T) = if trace > T::zero() {
-            (Vector3::zeros(), logs.norm())
-        } else {
-            let slope = T::of(self.cone_slope(q.wide()));
-            let ratio = (T::of(3.0) * lambda + T::of(2.0) * mu) / (T::of(2.0) * mu);
-            let excess = norm + slope * ratio * trace;
-            if excess <= T::zero() {
-                return Strain {
-                    f: with_least_stretch(&f),
-                    ..*strain
-                };
-            }
-            (e - deviator * (excess / norm), excess)
+        let shift = correction * third;
+        let e = [logs[0] + shift, logs[1] + shift, logs[2] + shift];
+        let trace = e[0] + e[1] + e[2];
+        let mean = trace * third;
+        let deviator = [e[0] - mean, e[1] - mean, e[2] - mean];
+        let [a, b, c] = deviator;
+        let norm = (a * a + b * b + c * c).root();
+        let slope = q.with_lanes(|lane| N::Scalar::of(self.cone_slope(q.lane(lane).wide())));
+        let Hooke { mu, lambda } = self.lame.hooke::<f64>();
+        let ratio = q.like((3.0 * lambda + 2.0 * mu) / (2.0 * mu));
+        let excess = norm + slope * ratio * trace;
+        // Without cohesion the grains part; else the cone bounds the shear.
+        let parts = zero.below(trace);
+        let flows = parts.or(zero.below(excess));
+        let scale = excess / norm;
+        let left = [
+            N::select(parts, zero, e[0] - a * scale),
+            N::select(parts, zero, e[1] - b * scale),
+            N::select(parts, zero, e[2] - c * scale),
+        ];
+        let [x, y, z] = logs;
+        let flowed = N::select(parts, (x * x + y * y + z * z).root(), excess);
+        let lost = x + y + z - (left[0] + left[1] + left[2]);
+        let rebuilt = svd.rebuild(&[
+            left[0].exponential(),
+            left[1].exponential(),
+            left[2].exponential(),
+        ]);
+        let next = LaneStrain {
+            f: Tensor::select(flows, &rebuilt, &with_least_stretches(&f)),
+            internal: [
+                correction + N::select(flows, lost, zero),
+                q + N::select(flows, flowed, zero),
+            ],
         };
-        Strain {
-            f: svd.rebuild(&left.map(|e| e.exp())),
-            internal: [correction + logs.sum() - left.sum(), q + flowed],
-        }
+        (next, is_flat(&f))
     }
 }
 
@@ -155,6 +190,9 @@ impl Material for Sand {
     }
     fn wave_modulus(&self) -> f64 {
         self.lame.wave_modulus()
+    }
+    fn in_lanes(&self) -> Option<&dyn LaneMaterial> {
+        Some(self)
     }
     /// q.
     fn plastic_strain(&self, strain: &Strain<f64>) -> Option<f64> {

@@ -1,6 +1,7 @@
 //! Finite differences, symmetries and limits of every material.
 
 mod flow;
+mod lanes;
 mod limits;
 mod past;
 mod rotation;

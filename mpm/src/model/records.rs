@@ -99,6 +99,29 @@ impl Records {
         Ok(())
     }
 
+    /// Checks that all particles of each cloth are there, at their places.
+    pub(crate) fn check_cloths(&self, parts: &Parts) -> Result<(), BodyError> {
+        for (number, object) in parts.objects.iter().enumerate() {
+            let Some(cloth) = &object.cloth else {
+                continue;
+            };
+            let n = cloth.n_particles();
+            let own = self.particles.iter().zip(&self.ids);
+            let own = own.skip(cloth.first as usize).zip(cloth.first..);
+            let found = own
+                .take_while(|((p, id), k)| p.object as usize == number && *id == k)
+                .count();
+            if found < n {
+                return Err(BodyError::StateLength {
+                    what: "particles of a cloth, in the order of its mesh",
+                    found,
+                    expected: n,
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Writes a state; `next` is overwritten and its memory reused.
     pub(crate) fn write(&self, next: &mut BodyState) {
         next.q.clear();

@@ -104,6 +104,7 @@ impl MpmStep {
                     particle.c = affine(stencil, local, system.spacing);
                 }
             });
+        system.move_cloths(&mean, dt, &mut moved);
         let mut records = Records {
             particles: self.records.particles.clone(),
             ids: self.records.ids.clone(),

@@ -1,11 +1,10 @@
 //! Contact points of particles and their velocities as functions of the nodes of their cells.
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{
-    BasisIdx, BodyError, Interpolation, MaterialPoint, PointMass, Primitive, Rows,
-};
+use pliant_contact_sap::{BasisIdx, BodyError, Interpolation, MaterialPoint, PointMass, Rows};
 
 use super::MpmStep;
+use crate::loads::sorted_index_of;
 use crate::sparse_grid::NONE;
 use crate::spline::{Stencil, corner};
 
@@ -29,17 +28,7 @@ fn weight_beside(
 impl MpmStep {
     /// Index in sorted order of the particle at `p`.
     pub(super) fn particle(&self, p: &MaterialPoint) -> Result<usize, BodyError> {
-        let index = match p.primitive {
-            Primitive::Vertex(vertex) => self.sorted_index.get(vertex as usize),
-            _ => None,
-        };
-        match index {
-            Some(index) => Ok(*index as usize),
-            None => Err(BodyError::NoSuchPoint {
-                point: p.primitive,
-                available: format!("{} particles, each a vertex", self.sorted_index.len()),
-            }),
-        }
+        sorted_index_of(p, &self.sorted_index)
     }
 
     /// Offset of the contact point from the particle's centre; zero in a liquid. A liquid does not resist its affine velocity, and with

@@ -51,7 +51,8 @@ impl Parts {
 }
 
 impl MpmStep {
-    /// Gives nodes that have more than half of their mass from a held set the velocity of the set.
+    /// Gives nodes that have more than half of their mass from a held set the velocity of the set, and vertices of cloth in it the
+    /// velocity itself.
     pub(super) fn hold_grips(&mut self, held: &[Option<f64>]) -> Result<(), BodyError> {
         self.parts.check_held(held)?;
         let grips = &self.parts.grips;
@@ -66,6 +67,11 @@ impl MpmStep {
                     continue;
                 }
                 let p = self.sorted_index[index] as usize;
+                if system.is_cloth(p) {
+                    let velocity = std::array::from_fn(|k| velocity[k].unwrap_or(f64::NAN));
+                    system.hold_vertex(p, &velocity);
+                    continue;
+                }
                 let nodes = &system.nodes.of_cell[system.cell_of[p] as usize];
                 for (n, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
                     let weight = system.stencils[p].weight(corner(n));

@@ -10,6 +10,7 @@ use pliant_contact_sap::{CgLimits, Dynamics, ResidualNorm};
 use super::MpmStep;
 use crate::material::Lagged;
 use crate::model::RotationTarget;
+use crate::system::StepMotion;
 
 /// Targets that differ from the identity by less need no free motion; this is a rotation of about 0.014 rad.
 const TARGET_DIFFERENCE_MIN: f64 = 1e-4;
@@ -107,10 +108,10 @@ impl MpmStep {
     /// Computes T of velocities `v` for [`MpmStep::update_targets`].
     fn find_targets(&mut self, v: &[f64]) -> TargetChange {
         let system = &self.system;
-        let (mut admissible, mut gradients) = (Vec::new(), Vec::new());
+        let (mut admissible, mut motion) = (Vec::new(), StepMotion::default());
         system.admissible(v, &mut admissible);
-        system.step_gradients(&admissible, &mut gradients);
-        system.lag(&mut self.lagged_found, |_, p| Some(gradients[p]));
+        system.motion(&admissible, &mut motion);
+        system.lag(&mut self.lagged_found, |_, p| Some(motion.gradients[p]));
         let mut sums = vec![(0.0, 0.0, 0.0); system.materials.len()];
         let each = system.lagged.iter().zip(&self.lagged_found);
         for (particle, (predicted, found)) in system.particles.iter().zip(each) {

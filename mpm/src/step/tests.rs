@@ -1,3 +1,5 @@
+mod cloth;
+
 use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector, Isometry3, Point3, Vector3};

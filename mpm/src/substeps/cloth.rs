@@ -80,18 +80,23 @@ impl<T: Real> ClothRun<T> {
         }
     }
 
-    /// Kirchhoff stress of a particle of the state.
-    pub(super) fn kirchhoff(&self, index: u32) -> Matrix3<T> {
-        let k = index as usize - self.first;
-        match k.checked_sub(self.n_vertices()) {
-            Some(triangle) => self.forces.kirchhoff()[triangle],
-            None => Matrix3::zeros(),
+    /// Kirchhoff stress of particles of the cloth, Pa.
+    pub(super) fn stresses(&self, particles: &[Particle<T>], out: &mut [Matrix3<T>]) {
+        for (p, out) in particles.iter().zip(out) {
+            let k = p.index as usize - self.first;
+            *out = match k.checked_sub(self.n_vertices()) {
+                Some(triangle) => self.forces.kirchhoff()[triangle],
+                None => Matrix3::zeros(),
+            };
         }
     }
 
-    /// Part of C that particles hand to the grid.
-    pub(super) fn damped(&self, c: &Matrix3<T>) -> Matrix3<T> {
-        self.cloth.law().transferred_affine(c)
+    /// Leaves velocity gradients with particles of the cloth, and the part of C that they hand to the grid.
+    pub(super) fn take_gradients(&self, particles: &mut [Particle<T>], gradients: &[Matrix3<T>]) {
+        for (p, gradient) in particles.iter_mut().zip(gradients) {
+            p.strain.f = *gradient;
+            p.c = self.cloth.law().transferred_affine(&p.c);
+        }
     }
 
     /// Takes the vertices of a substep over: centroids follow them, normals are convected, and the next forces are computed. Centroids keep

@@ -13,10 +13,9 @@
 //! Source: Yu et al. (2025), eq. (12); the links' part is that of `docs/theory/yu-2025.md`.
 
 use nalgebra::{DVector, Matrix3, Vector3, Vector4, Vector6};
-use pliant_contact_sap::{
-    ContactParameters, FrictionLimit, Lagged, NormalForce, NormalPrediction, Potential,
-};
+use pliant_contact_sap::{ContactLaw, ContactParameters, NormalPrediction, Potential};
 
+use super::laws::SubstepLaws;
 use super::links::{LinkIdx, RigidLinks};
 
 /// A node in contact.
@@ -40,6 +39,17 @@ impl ContactNode {
                 block.row_mut(k).fill(0.0);
                 block.column_mut(k).fill(0.0);
                 block[(k, k)] = 1.0;
+            }
+        }
+        block
+    }
+
+    /// `block` without the rows and columns of prescribed components.
+    pub(super) fn without_prescribed(&self, mut block: Matrix3<f64>) -> Matrix3<f64> {
+        for k in 0..3 {
+            if self.inverse_mass[k] == 0.0 {
+                block.row_mut(k).fill(0.0);
+                block.column_mut(k).fill(0.0);
             }
         }
         block
@@ -70,18 +80,11 @@ pub(super) struct Contact {
 }
 
 /// The law of a contact, and its impulse.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ContactState {
-    pub(super) law: Lagged,
-    pub(super) normal_force: NormalForce,
-    /// μ n0, N·s.
-    pub(super) friction_limit: f64,
-    /// ε, m/s.
-    pub(super) slip_softening: f64,
-    /// An upper bound of the eigenvalues of W = Σ w_i² m_i⁻¹ + J_r Λ J_rᵀ, 1/kg.
+    pub(super) law: ContactLaw,
+    /// An upper bound of the eigenvalues of W = Σ w_i² m_i⁻¹ + J_r Λ J_rᵀ, 1/kg; positive.
     pub(super) response: f64,
-    /// The largest of Σ w_i² m_i⁻¹, 1/kg.
-    pub(super) node_response: f64,
     /// γ, N·s, world axes.
     pub(super) impulse: Vector3<f64>,
 }
@@ -98,7 +101,12 @@ pub(super) struct ContactProblem {
     pub(super) states: Vec<ContactState>,
     /// Σ_c w of each node.
     weights: Vec<f64>,
+    /// √(Σ |v_c*|²/w): norm of the impulses that would stop each contact alone.
+    stopping_norm: f64,
 }
+
+/// Relative error of velocities that makes no difference; round-off of f32 is 6e-8.
+const VELOCITY_ERROR: f64 = 1e-10;
 
 /// Parameters of a contact that do not depend on the problem's inertia.
 pub(super) type Parameters<'a> = &'a dyn Fn(&Contact, f64) -> ContactParameters;
@@ -150,13 +158,15 @@ impl ContactProblem {
         }
     }
 
-    /// Makes the laws of all contacts and starts from the impulses `warm` gives.
+    /// Makes the laws of all contacts and starts from the impulses `warm` gives. Contacts between prescribed velocities are left out: no impulse
+    /// changes them.
     ///
     /// The friction bound μ n0 is predicted from the free motion, with the row sum Σ_j |W_ij| for the effective inertia of contacts that
     /// share nodes.
     pub(super) fn open(
         &mut self,
         parameters: Parameters<'_>,
+        laws: &dyn SubstepLaws,
         warm: impl Fn(&Contact) -> Vector3<f64>,
         links: &mut RigidLinks,
     ) {
@@ -173,48 +183,57 @@ impl ContactProblem {
                 self.weights[*node as usize] += w;
             }
         }
-        for c in 0..self.contacts.len() {
-            let contact = &self.contacts[c];
-            let mut w = Matrix3::zeros();
-            let mut row_sum = 0.0;
-            for (node, weight) in contact.nodes.iter().zip(contact.weights) {
-                let inverse_mass = &self.nodes[*node as usize].inverse_mass;
-                for k in 0..3 {
-                    w[(k, k)] += weight * weight * inverse_mass[k];
-                }
-                let along = inverse_mass.dot(&contact.normal.component_mul(&contact.normal));
-                row_sum += weight * self.weights[*node as usize] * along;
-            }
-            let node_response = w.diagonal().max();
-            if let Some((link, arm)) = &contact.link {
-                let of_link = links.point_response(*link, arm);
-                row_sum += contact.normal.dot(&(of_link * contact.normal));
-                w += of_link;
+        let mut stopping = 0.0;
+        let mut contacts = std::mem::take(&mut self.contacts);
+        contacts.retain(|contact| {
+            let Response { w, row_sum } = self.response(contact, links);
+            let response = largest_eigenvalue_bound(&w);
+            if response == 0.0 {
+                return false;
             }
             let parameters = parameters(contact, w.norm() / 3.0);
-            let free = contact.normal.dot(&self.relative_velocity(contact, links));
+            let free = self.relative_velocity(contact, links);
+            stopping += free.norm_squared() / response;
             let prediction = NormalPrediction {
-                free,
+                free: contact.normal.dot(&free),
                 constrained: None,
                 row_sum,
             };
-            let n0 = parameters.friction_limit(FrictionLimit::LocalImplicit, &prediction);
+            let n0 = parameters.friction_limit(laws.friction_limit(), &prediction);
             self.states.push(ContactState {
-                law: Lagged::new(&parameters, contact.normal, n0),
-                normal_force: parameters.normal_force(),
-                friction_limit: parameters.friction * n0,
-                slip_softening: parameters.slip_softening(n0),
-                response: largest_eigenvalue_bound(&w),
-                node_response,
+                law: laws.law(&parameters, contact.normal, n0),
+                response,
                 impulse: warm(contact),
             });
-        }
+            true
+        });
+        self.contacts = contacts;
+        self.stopping_norm = stopping.sqrt();
         for c in 0..self.contacts.len() {
             let impulse = self.states[c].impulse;
             if impulse != Vector3::zeros() {
                 self.add_impulse(c, &impulse, links);
             }
         }
+    }
+
+    fn response(&self, contact: &Contact, links: &RigidLinks) -> Response {
+        let mut w = Matrix3::zeros();
+        let mut row_sum = 0.0;
+        for (node, weight) in contact.nodes.iter().zip(contact.weights) {
+            let inverse_mass = &self.nodes[*node as usize].inverse_mass;
+            for k in 0..3 {
+                w[(k, k)] += weight * weight * inverse_mass[k];
+            }
+            let along = inverse_mass.dot(&contact.normal.component_mul(&contact.normal));
+            row_sum += weight * self.weights[*node as usize] * along;
+        }
+        if let Some((link, arm)) = &contact.link {
+            let of_link = links.point_response(*link, arm);
+            row_sum += contact.normal.dot(&(of_link * contact.normal));
+            w += of_link;
+        }
+        Response { w, row_sum }
     }
 
     /// Takes all velocities back to v* and V*, without impulses.
@@ -256,6 +275,18 @@ impl ContactProblem {
         f64::max(momentum, impulse).sqrt()
     }
 
+    /// aᵀM b over the components that are not prescribed.
+    pub(super) fn mass_product(&self, a: &[Vector3<f64>], b: &[Vector3<f64>]) -> f64 {
+        let each = self.nodes.iter().zip(a).zip(b);
+        each.map(|((node, a), b)| {
+            (0..3)
+                .filter(|&k| node.inverse_mass[k] > 0.0)
+                .map(|k| a[k] * b[k] / node.inverse_mass[k])
+                .sum::<f64>()
+        })
+        .sum()
+    }
+
     /// √(Σ w |γ|²) of impulses, one for each contact.
     pub(super) fn impulse_norm(&self, impulses: &[Vector3<f64>]) -> f64 {
         let each = self.states.iter().zip(impulses);
@@ -263,6 +294,12 @@ impl ContactProblem {
             .map(|(state, impulse)| state.response * impulse.norm_squared())
             .sum();
         sum.sqrt()
+    }
+
+    /// The error of impulses at which the problem is solved, for impulses of norm `size`: relative, but no less than what changes velocities by
+    /// [`VELOCITY_ERROR`], since surfaces that just touch have impulses of that size.
+    pub(super) fn error_bound(&self, tolerance: f64, size: f64) -> f64 {
+        f64::max(tolerance * size, VELOCITY_ERROR * self.stopping_norm)
     }
 }
 
@@ -310,6 +347,14 @@ impl Contact {
         let omega = twist.fixed_rows::<3>(0).into_owned();
         Some(twist.fixed_rows::<3>(3) + omega.cross(arm))
     }
+}
+
+/// The inverse inertia of a contact.
+struct Response {
+    /// W, 1/kg.
+    w: Matrix3<f64>,
+    /// Σ_j |W_ij| along the normal, 1/kg.
+    row_sum: f64,
 }
 
 /// An upper bound of the largest eigenvalue of a symmetric positive semi-definite matrix: the least of the largest row sum and the

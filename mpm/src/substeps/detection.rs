@@ -3,8 +3,9 @@
 //! A particle is a ball of its object's radius. It is in contact with an obstacle if the gap between them is smaller than the distance by
 //! which they can approach within the substep; contacts with a positive gap act only if it closes. A particle therefore passes through no
 //! obstacle, however fast, that contact is stiff enough to stop it in.
-
-use std::ops::Range;
+//!
+//! Most particles are far from every obstacle. A signed distance is never more than the true one: where it exceeds the size of a block or a
+//! cell, and the way of its particles, at their centre, none of them is in contact. Far blocks and cells take one evaluation.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_constitutive::Real;
@@ -27,6 +28,16 @@ struct Placed<'a> {
     obstacle: &'a Obstacle,
     X_WG: Isometry3<f64>,
     bounds: Aabb,
+    /// Twice the way of its surface within the substep, m.
+    way: f64,
+}
+
+impl Placed<'_> {
+    /// Whether its surface may come within `reach` of a point in the ball of `radius` around `centre`.
+    fn is_near(&self, centre: &Point3<f64>, radius: f64, reach: f64) -> bool {
+        let local = self.X_WG.inverse_transform_point(centre);
+        self.obstacle.shape.signed_distance(&local).value <= radius + reach + self.way
+    }
 }
 
 /// What detection reads.
@@ -39,31 +50,32 @@ pub(super) struct Scene<'a, T> {
     pub(super) links: &'a RigidLinks,
     /// h, s.
     pub(super) length_s: f64,
-    /// An upper bound of the speed of particles, m/s.
-    pub(super) speed_max: f64,
+    /// Distance from which on contacts act, m.
+    pub(super) range_m: f64,
 }
 
-/// Finds all contacts, in the order of sorted particles and of obstacles. Their nodes are storage indices of the field.
+/// Finds all contacts, by block, obstacle and sorted particle. Their nodes are storage indices of the field.
 pub(super) fn find<T: Real>(scene: &Scene<'_, T>, out: &mut Vec<Contact>) {
     out.clear();
-    let largest = scene.parts.objects.iter().map(|o| o.radius);
-    let reach = largest.fold(0.0, f64::max) + scene.length_s * scene.speed_max;
     let placed = scene
         .obstacles
         .iter()
         .enumerate()
         .map(|(number, obstacle)| {
             let X_WG = obstacle.pose(scene.links);
-            let around = reach + scene.length_s * obstacle.speed_bound(scene.links);
-            let bounds = obstacle.shape.aabb(&X_WG).inflated(around);
+            let way = 2.0 * scene.length_s * obstacle.speed_bound(scene.links);
             Placed {
                 number: number as u32,
                 obstacle,
                 X_WG,
-                bounds,
+                bounds: obstacle.shape.aabb(&X_WG).inflated(way),
+                way,
             }
         });
     let placed: Vec<Placed<'_>> = placed.collect();
+    if placed.is_empty() {
+        return;
+    }
     let blocks = 0..scene.grid.n_blocks();
     let of_block = |block: usize| {
         let mut found = Vec::new();
@@ -85,29 +97,31 @@ fn in_block<T: Real>(
     out: &mut Vec<Contact>,
 ) {
     let cells = scene.grid.cells_of(block);
-    if cells.is_empty() {
+    let (Some(first), Some(last)) = (cells.first(), cells.last()) else {
         return;
-    }
-    let h = scene.parts.settings.spacing;
-    // Particles of a cell lie half a cell to one and a half from its least node.
-    let corner_of = |k: f64| {
-        let first = scene.grid.node_coordinates(block, 0);
-        Point3::from(first.map(|i| (f64::from(i) + k) * h))
     };
-    let bounds = Aabb::from_points(&[corner_of(0.5), corner_of(4.5)]);
-    let mut near = placed
-        .iter()
-        .filter(|p| p.bounds.intersects(&bounds))
-        .peekable();
-    if near.peek().is_none() {
-        return;
-    }
-    let near: Vec<&Placed<'_>> = near.collect();
-    for cell in cells {
-        let range: Range<usize> = cell.particles.start as usize..cell.particles.end as usize;
-        for p in &scene.particles[range] {
-            for placed in &near {
-                out.extend(contact(scene, placed, block, cell, p));
+    let h = scene.parts.settings.spacing;
+    let own = first.particles.start as usize..last.particles.end as usize;
+    let squares = scene.particles[own].iter().map(|p| p.v.norm_squared());
+    let fastest = squares.fold(T::zero(), |a, b| a.max(b)).wide().sqrt();
+    let largest = scene.parts.objects.iter().map(|o| o.radius);
+    let margin = scene.range_m + 2.0 * scene.length_s * fastest;
+    let reach = 1.1 * largest.fold(0.0, f64::max) + margin;
+    // Particles of a cell lie half a cell to one and a half from its least node.
+    let place = |node: [i32; 3], k: f64| Point3::from(node.map(|i| (f64::from(i) + k) * h));
+    let corner = scene.grid.node_coordinates(block, 0);
+    let bounds = Aabb::from_points(&[place(corner, 0.5), place(corner, 4.5)]).inflated(reach);
+    let half_diagonal = 0.5 * 3.0_f64.sqrt() * h;
+    let near = placed.iter().filter(|placed| {
+        placed.bounds.intersects(&bounds)
+            && placed.is_near(&place(corner, 2.5), 4.0 * half_diagonal, reach)
+    });
+    for placed in near.collect::<Vec<_>>() {
+        for cell in cells {
+            if placed.is_near(&place(cell.base, 1.0), half_diagonal, reach) {
+                let own = cell.particles.start as usize..cell.particles.end as usize;
+                let particles = scene.particles[own].iter();
+                out.extend(particles.filter_map(|p| contact(scene, placed, block, cell, p)));
             }
         }
     }
@@ -122,15 +136,17 @@ fn contact<T: Real>(
 ) -> Option<Contact> {
     let obstacle = placed.obstacle;
     let x = Point3::from(p.x.map(T::wide));
-    if !placed.bounds.contains(&x) {
-        return None;
-    }
     obstacle.pairs[p.object as usize]?;
-    let distance = obstacle.shape.signed_distance_in_world(&placed.X_WG, &x);
+    let local = placed.X_WG.inverse_transform_point(&x);
+    let distance = obstacle.shape.signed_distance(&local);
     let radius = scene.parts.objects[p.object as usize].radius;
     let gap = distance.value - radius;
-    let normal = distance.gradient;
     let v = p.v.map(T::wide);
+    // No particle approaches faster than by its own speed and that of the surface.
+    if gap > 2.0 * scene.length_s * v.norm() + placed.way + 0.1 * radius {
+        return None;
+    }
+    let normal = placed.X_WG.rotation * distance.gradient;
     let p_WC = x.coords - normal * distance.value;
     let surface_velocity = placed.X_WG.rotation * obstacle.surface_velocity;
     let link = obstacle.link.map(|link| {
@@ -142,7 +158,7 @@ fn contact<T: Real>(
     });
     let relative = v - of_link - surface_velocity;
     // Accelerations within the substep and the turn of a curved surface: as much again as the approach, and a tenth of the radius.
-    let margin = 2.0 * scene.length_s * relative.norm() + 0.1 * radius;
+    let margin = scene.range_m + 2.0 * scene.length_s * relative.norm() + 0.1 * radius;
     if gap > margin {
         return None;
     }
@@ -184,12 +200,9 @@ impl Obstacle {
         let of_link = self.link.map_or(0.0, |link| {
             let v = links.velocity(link);
             let reach = self.X_LG.translation.vector.norm() + self.shape.radius_about_origin();
-            // A half space has no radius; its rotation is bounded by its bounds being infinite.
-            let turning = if reach.is_finite() {
-                v.fixed_rows::<3>(0).norm() * reach
-            } else {
-                0.0
-            };
+            let rate = v.fixed_rows::<3>(0).norm();
+            // A half space that turns has no bound.
+            let turning = if rate > 0.0 { rate * reach } else { 0.0 };
             v.fixed_rows::<3>(3).norm() + turning
         });
         of_link + self.surface_velocity.norm()

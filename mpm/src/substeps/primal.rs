@@ -162,6 +162,17 @@ pub(super) fn weighted_norm(problem: &ContactProblem, r: &Point) -> f64 {
     (sum + r.links.norm_squared()).sqrt()
 }
 
+/// M⁻¹ r of the nodes, and r of the links.
+pub(super) fn over_mass(problem: &ContactProblem, r: &Point) -> Point {
+    let nodes = problem.nodes.iter().zip(&r.nodes);
+    Point {
+        nodes: nodes
+            .map(|(node, r)| node.inverse_mass.component_mul(r))
+            .collect(),
+        links: r.links.clone(),
+    }
+}
+
 /// K += J_rᵀ G J_r with J_r = [−P, I], P = [arm]×.
 pub(super) fn add_congruence(g: &Matrix3<f64>, arm: &Vector3<f64>, k: &mut Matrix6<f64>) {
     let p = arm.cross_matrix();

@@ -15,7 +15,7 @@ use pliant_contact_sap::Potential;
 use super::contact_problem::ContactProblem;
 use super::links::RigidLinks;
 use super::primal::{Point, Primal, add_congruence, weighted_norm};
-use super::solver::Solved;
+use super::solver::{Solved, SubstepContactSolver};
 
 /// Workspace.
 #[derive(Clone, Debug, Default)]
@@ -24,9 +24,8 @@ pub(super) struct QuasiNewton {
     blocks: Vec<Matrix3<f64>>,
 }
 
-impl QuasiNewton {
-    /// Solves `problem` to the relative tolerance `tolerance` in at most `iterations_max` steps.
-    pub(super) fn solve(
+impl SubstepContactSolver for QuasiNewton {
+    fn solve(
         &mut self,
         problem: &mut ContactProblem,
         links: &mut RigidLinks,
@@ -68,7 +67,9 @@ impl QuasiNewton {
         problem.set_impulses(&impulses, links);
         solved
     }
+}
 
+impl QuasiNewton {
     /// −D⁻¹∇; `None` if a block is singular.
     fn direction(
         &mut self,

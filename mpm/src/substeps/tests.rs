@@ -1,13 +1,18 @@
 //! Random contact problems of substeps: every solver finds the minimiser, and momentum is exact.
 
+use std::sync::Arc;
+
 use nalgebra::{DMatrix, Isometry3, Vector3, Vector6};
-use pliant_contact_sap::{ContactParameters, Dissipation, Potential};
+use pliant_contact_sap::{
+    ContactLaw, ContactParameters, Dissipation, Lagged, NEAR_RIGID_SIMILAR, Potential, Sap, Similar,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::contact_problem::{Contact, ContactNode, ContactProblem};
+use super::laws::{LaggedLaws, SubstepLaws};
 use super::links::{LinkIdx, LinkMotion, RigidLinks};
-use super::solver::{Solvers, SubstepSolver};
+use super::solver_kind::SubstepSolver;
 
 struct Random(ChaCha8Rng);
 
@@ -86,13 +91,18 @@ fn problem(random: &mut Random) -> (ContactProblem, Vec<ContactParameters>) {
     (problem, parameters)
 }
 
-fn open(problem: &mut ContactProblem, parameters: &[ContactParameters], links: &mut RigidLinks) {
+fn open(
+    problem: &mut ContactProblem,
+    parameters: &[ContactParameters],
+    laws: &dyn SubstepLaws,
+    links: &mut RigidLinks,
+) {
     links.begin_substep();
     let of_contact = |contact: &Contact, inverse_inertia: f64| ContactParameters {
         inverse_inertia,
         ..parameters[contact.particle as usize]
     };
-    problem.open(&of_contact, |_| Vector3::zeros(), links);
+    problem.open(&of_contact, laws, |_| Vector3::zeros(), links);
 }
 
 /// ½|v − v*|²_M + ½ ΓᵀΛΓ + Σ ℓ.
@@ -117,18 +127,34 @@ fn cost(problem: &ContactProblem, links: &RigidLinks, start: &RigidLinks) -> f64
         .sum::<f64>()
 }
 
-#[test]
-fn all_solvers_find_the_minimiser_of_random_problems() {
-    let mut random = Random(ChaCha8Rng::seed_from_u64(7));
-    for number in 0..2000 {
+/// Laws of a contact, as functions of its parameters, its normal and n0.
+#[derive(Debug)]
+struct Laws(fn(&ContactParameters, Vector3<f64>, f64) -> ContactLaw);
+
+impl SubstepLaws for Laws {
+    fn law(&self, p: &ContactParameters, normal_W: Vector3<f64>, n0: f64) -> ContactLaw {
+        (self.0)(p, normal_W, n0)
+    }
+}
+
+/// Every solver that always converges, on `n` random problems.
+fn compare_solvers(laws: &dyn SubstepLaws, seed: u64, n: usize) {
+    let mut random = Random(ChaCha8Rng::seed_from_u64(seed));
+    for number in 0..n {
         let mobility = 10_f64.powf(random.of(-3.0, 3.0));
         let start = links(&mut random, mobility);
         let (problem, parameters) = problem(&mut random);
         let mut found: Vec<(f64, Vec<Vector3<f64>>)> = Vec::new();
-        for solver in [SubstepSolver::GaussSeidel, SubstepSolver::NewtonCg] {
+        for solver in [
+            SubstepSolver::GaussSeidel,
+            SubstepSolver::NewtonCg,
+            SubstepSolver::Majoriser,
+        ] {
             let (mut problem, mut links) = (problem.clone(), start.clone());
-            open(&mut problem, &parameters, &mut links);
-            let solved = Solvers::default().solve(solver, &mut problem, &mut links, 1e-9, 100_000);
+            open(&mut problem, &parameters, laws, &mut links);
+            let solved = solver
+                .build()
+                .solve(&mut problem, &mut links, 1e-9, 100_000);
             assert!(solved.is_converged, "{solver:?}, problem {number}");
             let velocities = (0..problem.nodes.len()).map(|i| problem.velocity(i));
             found.push((cost(&problem, &links, &start), velocities.collect()));
@@ -165,16 +191,37 @@ fn all_solvers_find_the_minimiser_of_random_problems() {
 }
 
 #[test]
+fn all_solvers_find_the_minimiser_of_random_problems() {
+    compare_solvers(&LaggedLaws, 7, 2000);
+}
+
+#[test]
+fn all_solvers_find_the_minimiser_of_other_laws() {
+    compare_solvers(&Laws(|p, n, _| ContactLaw::Sap(Sap::new(p, n))), 8, 60);
+    // The similar model has its own cap of stiffness.
+    let similar = Laws(|p, n, n0| {
+        let p = ContactParameters {
+            near_rigid: NEAR_RIGID_SIMILAR,
+            ..*p
+        };
+        ContactLaw::Similar(Similar::new(&p, n, n0))
+    });
+    compare_solvers(&similar, 9, 60);
+    let custom = Laws(|p, n, n0| ContactLaw::Custom(Arc::new(Lagged::new(p, n, n0))));
+    compare_solvers(&custom, 10, 60);
+}
+
+#[test]
 fn the_published_descent_finds_the_minimiser_of_soft_problems_and_reports_where_it_stalls() {
     let mut random = Random(ChaCha8Rng::seed_from_u64(11));
     let (mut converged, mut stalled) = (0, 0);
     for number in 0..300 {
         let start = links(&mut random, 0.1);
         let (problem, parameters) = problem(&mut random);
-        let solved = |solver| {
+        let solved = |solver: SubstepSolver| {
             let (mut problem, mut links) = (problem.clone(), start.clone());
-            open(&mut problem, &parameters, &mut links);
-            let solved = Solvers::default().solve(solver, &mut problem, &mut links, 1e-8, 2000);
+            open(&mut problem, &parameters, &LaggedLaws, &mut links);
+            let solved = solver.build().solve(&mut problem, &mut links, 1e-8, 2000);
             (solved.is_converged, cost(&problem, &links, &start))
         };
         let (_, least) = solved(SubstepSolver::NewtonCg);

@@ -1,16 +1,17 @@
 //! Matrix-free products with A, and the 3×3 blocks on its diagonal.
 
-use crate::material::Tangent;
+use nalgebra::Vector3;
+
 use crate::nodes::{add_divergence, gradient};
 use crate::spline::corner;
 
-use super::GridSystem;
+use super::{GridSystem, Tangents};
 use crate::lanes::{InstructionSet, LaneScalar, LaneWork, Lanes};
 use crate::sparse_grid::Cell;
 
 impl GridSystem {
     /// y = A x by a gather, a contraction at every particle and a scatter.
-    pub(crate) fn apply(&self, tangents: &[Tangent<f64>], x: &[f64], y: &mut [f64]) {
+    pub(crate) fn apply(&self, tangents: &Tangents, x: &[f64], y: &mut [f64]) {
         let masked;
         let inner = if self.any_prescribed {
             let each = x.iter().zip(&self.prescribed);
@@ -37,6 +38,7 @@ impl GridSystem {
                 };
                 f64::dispatch(InstructionSet::widest(), work);
             });
+            self.apply_cloths(tangents, inner, scale, y);
         }
         if self.any_prescribed {
             for (y, p) in y.iter_mut().zip(&self.prescribed) {
@@ -50,26 +52,44 @@ impl GridSystem {
         }
     }
 
+    /// Adds `scale` times the product of the cloths' stiffness with x.
+    fn apply_cloths(&self, tangents: &Tangents, x: &[f64], scale: f64, y: &mut [f64]) {
+        if self.cloths.is_empty() {
+            return;
+        }
+        let mut changes = Vec::new();
+        self.cloth_changes(x, 1.0, &mut changes);
+        let mut forces = vec![Vector3::zeros(); self.particles.len()];
+        for ((_, cloth), tangent) in self.cloths.iter().zip(&tangents.cloths) {
+            cloth.apply(tangent, &changes, &mut forces);
+        }
+        self.scatter_cloth(&forces, scale, y);
+    }
+
     /// The 3×3 blocks on the diagonal of A, column-major:
     ///
     /// ```text
     /// A_ii = m_i I + αδt Σ_p V_p (μ |q|² I + (μ + λ) q qᵀ),  q = W ∇w_i,   for isotropic tangents
     /// ```
-    pub(crate) fn diagonal(&self, tangents: &[Tangent<f64>], out: &mut Vec<f64>) {
+    pub(crate) fn diagonal(&self, tangents: &Tangents, out: &mut Vec<f64>) {
         out.clear();
         out.resize(9 * self.nodes.len(), 0.0);
         let scale = self.tangent_scale();
         if scale != 0.0 {
             self.nodes.scatter::<9>(&self.grid, out, |_, cell, local| {
-                for p in cell.particles.clone().map(|p| p as usize) {
+                let solids = cell.particles.clone().map(|p| p as usize);
+                for p in solids.filter(|p| !self.is_cloth(*p)) {
                     let scale = scale * self.particles[p].volume;
                     for (n, to) in local.iter_mut().enumerate() {
                         let g = self.stencils[p].gradient(corner(n));
-                        let block = tangents[p].block(&g, &g) * scale;
+                        let block = tangents.particles[p].block(&g, &g) * scale;
                         to.iter_mut().zip(block.iter()).for_each(|(to, b)| *to += b);
                     }
                 }
             });
+            for ((_, cloth), tangent) in self.cloths.iter().zip(&tangents.cloths) {
+                cloth.add_diagonal(self, tangent, scale, out);
+            }
         }
         for (node, block) in out.chunks_exact_mut(9).enumerate() {
             for a in 0..3 {
@@ -88,7 +108,7 @@ impl GridSystem {
 /// The particles of one cell in a product.
 struct CellProduct<'a> {
     system: &'a GridSystem,
-    tangents: &'a [Tangent<f64>],
+    tangents: &'a Tangents,
     number: usize,
     cell: &'a Cell,
     x: &'a [f64],
@@ -101,9 +121,10 @@ impl LaneWork<f64> for CellProduct<'_> {
     fn run<L: Lanes<f64>>(self, _: L) {
         let system = self.system;
         let local = system.nodes.local(self.number, self.x);
-        for p in self.cell.particles.clone().map(|p| p as usize) {
+        let solids = self.cell.particles.clone().map(|p| p as usize);
+        for p in solids.filter(|p| !system.is_cloth(*p)) {
             let stencil = &system.stencils[p];
-            let change = self.tangents[p].apply(&gradient(stencil, &local));
+            let change = self.tangents.particles[p].apply(&gradient(stencil, &local));
             let scaled = change * (self.scale * system.particles[p].volume);
             add_divergence(stencil, &scaled, self.out);
         }

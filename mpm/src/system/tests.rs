@@ -310,14 +310,14 @@ fn residual_is_the_gradient_of_the_energy() {
             let x: Vec<f64> = (0..n).map(|_| random.unit() - 0.5).collect();
             let energy = |h: f64| {
                 let shifted: Vec<f64> = v.iter().zip(&x).map(|(v, x)| v + h * x).collect();
-                let mut gradients = Vec::new();
-                system.step_gradients(&shifted, &mut gradients);
-                system.energy(&shifted, &gradients)
+                let mut motion = StepMotion::default();
+                system.motion(&shifted, &mut motion);
+                system.energy(&shifted, &motion)
             };
-            let mut gradients = Vec::new();
-            system.step_gradients(&v, &mut gradients);
+            let mut motion = StepMotion::default();
+            system.motion(&v, &mut motion);
             let mut m = vec![0.0; n];
-            system.residual(&v, &gradients, &mut m);
+            system.residual(&v, &motion, &mut m);
             let slope: f64 = m.iter().zip(&x).map(|(m, x)| m * x).sum();
             let h = 1e-4;
             let difference = (energy(h) - energy(-h)) / (2.0 * h);

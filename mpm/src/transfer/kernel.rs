@@ -11,6 +11,9 @@
 //! so a row of nodes along z takes two multiply-adds of sixteen lanes, four with stress by true gradients. Rows of a cell are summed over
 //! its particles before they are written.
 
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use nalgebra::{Matrix3, Vector3};
 
 use super::Transfer;
@@ -44,7 +47,7 @@ pub(super) struct Scatter<'a, T, I> {
     pub(super) transfer: Transfer<T>,
     pub(super) cells: &'a [Cell],
     pub(super) particles: &'a [Particle<T>],
-    pub(super) impulse: &'a I,
+    pub(super) impulses: &'a I,
     pub(super) octants: Octants<'a, T>,
 }
 
@@ -62,17 +65,28 @@ fn spread<T: Real>([a, b, c]: [T; 3]) -> [T; LANES] {
     [a, a, a, a, b, b, b, b, c, c, c, c, o, o, o, o]
 }
 
-impl<T: LaneScalar, I: Fn(&Particle<T>) -> Matrix3<T>> LaneWork<T> for Scatter<'_, T, I> {
+/// The particles of these cells among the sorted ones.
+fn range_of(cells: &[Cell]) -> Range<usize> {
+    let start = cells.first().map_or(0, |c| c.particles.start);
+    let end = cells.last().map_or(0, |c| c.particles.end);
+    start as usize..end as usize
+}
+
+impl<T: LaneScalar, I: Fn(&[Particle<T>], &mut [Matrix3<T>])> LaneWork<T> for Scatter<'_, T, I> {
     #[inline(always)]
     fn run<L: Lanes<T>>(self, lanes: L) {
         let h = self.transfer.spacing;
         let inverse = T::one() / h;
         let mut arena = [T::zero(); ARENA_VALUES];
+        let own = range_of(self.cells);
+        let particles = &self.particles[own.clone()];
+        let mut stresses = vec![Matrix3::zeros(); particles.len()];
+        (self.impulses)(particles, &mut stresses);
+        let mut each = particles.iter().zip(&stresses);
         for cell in self.cells {
             let mut rows = [lanes.splat(T::zero()); 9];
-            for p in &self.particles[cell.particles.start as usize..cell.particles.end as usize] {
+            for (p, stress) in each.by_ref().take(cell.particles.len()) {
                 let stencil = Stencil::about(&p.x, cell.base, inverse, GradientForm::True);
-                let stress = (self.impulse)(p);
                 let affine = p.c * p.mass;
                 match self.transfer.form {
                     GradientForm::Mls => {
@@ -81,7 +95,7 @@ impl<T: LaneScalar, I: Fn(&Particle<T>) -> Matrix3<T>> LaneWork<T> for Scatter<'
                     }
                     GradientForm::True => {
                         affine_share(lanes, p, &stencil, &affine, h, &mut rows);
-                        stress_share(lanes, &stencil, &stress, &mut rows);
+                        stress_share(lanes, &stencil, stress, &mut rows);
                     }
                 }
             }
@@ -177,11 +191,13 @@ pub(super) struct Gather<'a, T, U> {
     pub(super) grid: &'a SparseGrid,
     pub(super) block: usize,
     pub(super) field: &'a [T],
+    pub(super) time: T,
     pub(super) particles: &'a mut [Particle<T>],
     pub(super) update: &'a U,
+    pub(super) has_left: &'a AtomicBool,
 }
 
-impl<T: LaneScalar, U: Fn(&mut Particle<T>, &Matrix3<T>)> LaneWork<T> for Gather<'_, T, U> {
+impl<T: LaneScalar, U: Fn(&mut [Particle<T>], &[Matrix3<T>])> LaneWork<T> for Gather<'_, T, U> {
     #[inline(always)]
     fn run<L: Lanes<T>>(self, lanes: L) {
         let h = self.transfer.spacing;
@@ -189,7 +205,8 @@ impl<T: LaneScalar, U: Fn(&mut Particle<T>, &Matrix3<T>)> LaneWork<T> for Gather
         let mut arena = [T::zero(); ARENA_VALUES];
         self.fill(&mut arena);
         let cells = self.grid.cells_of(self.block);
-        let first = cells.first().map_or(0, |c| c.particles.start);
+        let mut gradients = vec![Matrix3::zeros(); self.particles.len()];
+        let mut each = self.particles.iter_mut().zip(&mut gradients);
         for cell in cells {
             let [x, y, z] = cell.local();
             let mut rows = [lanes.splat(T::zero()); 9];
@@ -200,26 +217,31 @@ impl<T: LaneScalar, U: Fn(&mut Particle<T>, &Matrix3<T>)> LaneWork<T> for Gather
                     .expect("a row is sixteen values");
                 *row = lanes.load(from);
             }
-            let own =
-                (cell.particles.start - first) as usize..(cell.particles.end - first) as usize;
-            for p in &mut self.particles[own] {
+            for (p, gradient) in each.by_ref().take(cell.particles.len()) {
                 let stencil = Stencil::about(&p.x, cell.base, inverse, GradientForm::True);
                 let moments = moments(lanes, &stencil, &rows);
                 p.v = moments.velocity;
                 let interpolation = T::of(4.0) * inverse;
                 let fraction = Vector3::from(stencil.fraction);
                 p.c = (moments.first - moments.velocity * fraction.transpose()) * interpolation;
-                match self.transfer.form {
-                    GradientForm::Mls => {
-                        let gradient = p.c;
-                        (self.update)(p, &gradient);
-                    }
-                    GradientForm::True => {
-                        let gradient = slopes(lanes, &stencil, &rows);
-                        (self.update)(p, &gradient);
-                    }
-                }
+                *gradient = match self.transfer.form {
+                    GradientForm::Mls => p.c,
+                    GradientForm::True => slopes(lanes, &stencil, &rows),
+                };
             }
+        }
+        (self.update)(self.particles, &gradients);
+        let mut each = self.particles.iter_mut();
+        let mut has_left = false;
+        for cell in cells {
+            let base = cell.base.map(|k| T::of(f64::from(k)));
+            for p in each.by_ref().take(cell.particles.len()) {
+                p.x += p.v * self.time;
+                has_left |= has_left_cell(&p.x, &base, inverse);
+            }
+        }
+        if has_left {
+            self.has_left.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -242,6 +264,18 @@ impl<T: LaneScalar, U> Gather<'_, T, U> {
             }
         }
     }
+}
+
+/// Whether the [`base_node`](crate::spline::base_node) of `x` is not `base`.
+#[inline(always)]
+fn has_left_cell<T: Real>(x: &Vector3<T>, base: &[T; 3], inverse: T) -> bool {
+    let mut has_left = false;
+    for k in 0..3 {
+        let above = x[k] * inverse - T::of(0.5) - base[k];
+        // Also true for NaN.
+        has_left |= !(above >= T::zero() && above < T::one());
+    }
+    has_left
 }
 
 /// Σ w v and Σ w v (i, j, k).

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_constitutive::Lame;
-use pliant_contact_sap::{ConvexContactSolver, SolverKind, StopCriteria};
+use pliant_contact_sap::{ContactLaw, ConvexContactSolver, Lagged, SolverKind, StopCriteria};
 use pliant_coupling::{
-    Asynchronous, AsynchronousSettings, ContactSettings, Geometry, GeometryIdx, Mount, Precision,
-    RigidCoupling, SapModel, State, StepReport, Stepper, StrongImplicit, SubstepSolver, Substeps,
-    World, WorldBuilder,
+    Asynchronous, AsynchronousSettings, ContactInputs, ContactModel, ContactSettings, Geometry,
+    GeometryIdx, LaggedModel, Mount, Precision, RigidCoupling, SapModel, SimilarModel, State,
+    StepReport, Stepper, StrongImplicit, SubstepSolver, Substeps, World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_mpm::{
@@ -16,17 +16,17 @@ use pliant_mpm::{
 };
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
 
-const H: f64 = 0.02;
+pub(crate) const H: f64 = 0.02;
 const G: f64 = 9.81;
 
 type AnySolver = Box<dyn ConvexContactSolver>;
 
-fn stepper(settings: AsynchronousSettings) -> Asynchronous<AnySolver> {
+pub(crate) fn stepper(settings: AsynchronousSettings) -> Asynchronous<AnySolver> {
     let rigid = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
     Asynchronous::new(rigid, settings).unwrap()
 }
 
-fn double() -> AsynchronousSettings {
+pub(crate) fn double() -> AsynchronousSettings {
     AsynchronousSettings {
         precision: Precision::Double,
         ..AsynchronousSettings::default()
@@ -34,7 +34,7 @@ fn double() -> AsynchronousSettings {
 }
 
 /// A cube of 500 kg/m³ of rubber, its centre at `p_WC`.
-fn rubber(edge: f64, pose: &Isometry3<f64>, velocity_W: Vector3<f64>) -> MaterialPoints {
+pub(crate) fn rubber(edge: f64, pose: &Isometry3<f64>, velocity_W: Vector3<f64>) -> MaterialPoints {
     let shape = Shape::cuboid(Vector3::repeat(edge)).unwrap();
     let set = fill("cube", &shape, pose, H, Sampling::default()).unwrap();
     let material = Arc::new(LinearCorotated::new(
@@ -47,7 +47,7 @@ fn rubber(edge: f64, pose: &Isometry3<f64>, velocity_W: Vector3<f64>) -> Materia
     builder.build().unwrap()
 }
 
-fn contact(friction: f64) -> ContactMaterial {
+pub(crate) fn contact(friction: f64) -> ContactMaterial {
     ContactMaterial {
         stiffness: 1e4,
         dissipation: 5.0,
@@ -56,7 +56,7 @@ fn contact(friction: f64) -> ContactMaterial {
     }
 }
 
-fn slab(lengths: Vector3<f64>, mass: f64, p_WB: [f64; 3], v: Vector3<f64>) -> RigidTree {
+pub(crate) fn slab(lengths: Vector3<f64>, mass: f64, p_WB: [f64; 3], v: Vector3<f64>) -> RigidTree {
     let mut model = ModelBuilder::new("slab");
     model.root(Root::Floating);
     model.link(LinkSpec::new(
@@ -91,7 +91,12 @@ fn collision(mass: f64) -> World {
     builder.build().unwrap()
 }
 
-fn step(stepper: &mut impl Stepper, world: &World, state: &mut State, dt: f64) -> StepReport {
+pub(crate) fn step(
+    stepper: &mut impl Stepper,
+    world: &World,
+    state: &mut State,
+    dt: f64,
+) -> StepReport {
     let mut next = State::default();
     let report = stepper.step(world, state, dt, &mut next).unwrap();
     assert!(report.is_trusted(), "{:?}", report.untrusted());
@@ -202,10 +207,18 @@ fn a_saved_state_goes_on_with_the_same_bits_on_any_number_of_threads() {
 
 /// A cube of 0.08 m that stands on a floor tilted by `slope` with friction μ.
 fn on_floor(friction: f64, slope: f64) -> World {
+    on_floor_with(Arc::new(LaggedModel::default()), friction, slope)
+}
+
+fn on_floor_with(model: Arc<dyn ContactModel>, friction: f64, slope: f64) -> World {
     let turn = UnitQuaternion::from_axis_angle(&Vector3::y_axis(), slope);
     let X_WF = Isometry3::from_parts(nalgebra::Translation3::identity(), turn);
     let pose = X_WF * Isometry3::translation(0.0, 0.0, 0.0405);
     let mut builder = WorldBuilder::default();
+    builder.contact(ContactSettings {
+        model,
+        ..ContactSettings::default()
+    });
     let (mount, shape) = (Mount::World(X_WF), Shape::half_space());
     builder.add_geometry(Geometry::new("floor", mount, shape, contact(friction)));
     let cube = rubber(0.08, &pose, Vector3::zeros());
@@ -254,29 +267,67 @@ fn a_cube_sticks_or_slides_by_coulombs_law_and_weighs_what_it_weighs() {
     }
 }
 
+/// A law that is registered from outside.
+#[derive(Debug)]
+struct OwnModel;
+
+impl ContactModel for OwnModel {
+    fn law(&self, contact: &ContactInputs) -> ContactLaw {
+        let law = Lagged::new(
+            &contact.parameters,
+            contact.normal_W,
+            contact.normal_impulse,
+        );
+        ContactLaw::Custom(Arc::new(law))
+    }
+}
+
 #[test]
-fn other_contact_models_are_refused_by_name() {
-    let world = collision(1.0);
-    let mut builder = WorldBuilder::default();
-    builder.contact(ContactSettings {
-        model: Arc::new(SapModel),
-        ..ContactSettings::default()
-    });
-    let cube = rubber(0.08, &Isometry3::identity(), Vector3::zeros());
-    builder.add_body("points", Box::new(cube));
-    let other = builder.build().unwrap();
-    let mut stepper = stepper(AsynchronousSettings::default());
-    let mut next = State::default();
-    let accepted = stepper.step(&world, &world.default_state(), 1e-3, &mut next);
-    assert!(accepted.is_ok());
-    let error = stepper
-        .step(&other, &other.default_state(), 1e-3, &mut next)
-        .unwrap_err();
-    let text = error.to_string();
-    assert!(
-        text.contains("\"points\"") && text.contains("lagged"),
-        "{text}"
-    );
+fn every_contact_model_carries_and_slides_by_coulombs_law() {
+    let slope = 0.4_f64;
+    let along = Vector3::new(slope.cos(), 0.0, -slope.sin());
+    let models: [Arc<dyn ContactModel>; 3] = [
+        Arc::new(SapModel),
+        Arc::new(SimilarModel),
+        Arc::new(OwnModel),
+    ];
+    for (model, solver) in models.into_iter().zip([
+        SubstepSolver::GaussSeidel,
+        SubstepSolver::NewtonCg,
+        SubstepSolver::Majoriser,
+    ]) {
+        let world = on_floor_with(Arc::clone(&model), 0.2, slope);
+        let mut state = world.default_state();
+        let mut stepper = stepper(AsynchronousSettings {
+            solver,
+            ..AsynchronousSettings::default()
+        });
+        let mut run = |state: &mut State, steps: usize| {
+            let mut sum = Vector3::zeros();
+            for _ in 0..steps {
+                let report = step(&mut stepper, &world, state, 0.005);
+                let wrench = report.contact_wrench(&Point3::origin(), |g| g == GeometryIdx(1));
+                sum += wrench.force;
+            }
+            sum / steps as f64
+        };
+        let _ = run(&mut state, 40);
+        let before = mean_velocity(&world, &state).dot(&along);
+        let force = run(&mut state, 40);
+        let gained = (mean_velocity(&world, &state).dot(&along) - before) / 0.2;
+        let expected = G * (slope.sin() - 0.2 * slope.cos());
+        assert!(
+            (gained - expected).abs() < 0.01 * G,
+            "{model:?}: {gained} for {expected}"
+        );
+        let normal = Vector3::new(slope.sin(), 0.0, slope.cos());
+        let weight = 500.0 * 0.08_f64.powi(3) * G * slope.cos();
+        let carried = force.dot(&normal);
+        assert!(
+            (carried / weight - 1.0).abs() < 0.01,
+            "{model:?}: {carried} of {weight}"
+        );
+    }
 }
 
 #[test]

@@ -18,6 +18,8 @@ mod one_step;
 mod random_problems;
 mod sand;
 mod shapes;
+mod substep_conformance;
+mod substep_coupling;
 mod support;
 mod tools;
 mod truth;

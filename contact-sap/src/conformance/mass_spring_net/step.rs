@@ -347,9 +347,11 @@ impl SurfaceMotion for NetStep {
     }
 
     fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
-        let all = self.all_velocities(v);
         out.clear();
-        out.extend(all.chunks_exact(3).map(Vector3::from_column_slice));
+        let nodes = self.v.chunks_exact(3).zip(&self.dof);
+        out.extend(nodes.map(|(fixed, dof)| {
+            Vector3::from_column_slice(dof.map_or(fixed, |dof| &v[dof..dof + 3]))
+        }));
     }
 }
 

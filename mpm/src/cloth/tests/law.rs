@@ -11,8 +11,8 @@ use super::*;
 /// F = QR with a random Q; the branches of the energy in turn.
 fn gradients(draw: &mut Draw) -> Vec<Matrix3<f64>> {
     let mut all = Vec::new();
-    for r33 in [0.4, 0.95, 1.3, -0.6, -1.5] {
-        for (r11, r22) in [(1.1, 0.9), (0.7, 1.4), (0.6, 0.3), (0.2, 1.2)] {
+    for r33 in [0.4, 0.95, 1.3, 0.05, -0.6] {
+        for (r11, r22) in [(1.1, 0.9), (0.7, 1.4), (0.6, 0.3), (0.2, 1.2), (0.3, 0.1)] {
             let vary = 1.0 + 0.1 * draw.number();
             let R = Matrix3::new(
                 r11 * vary,
@@ -74,6 +74,7 @@ fn stress_is_the_gradient_of_the_energy_in_every_branch() {
                 (law.energy(&up) - law.energy(&down)) / (2.0 * h)
             });
             let error = (differences - P).norm();
+            // The pressure below r₃₃ = 0.1 is of the order of 10⁸ Pa.
             assert!(
                 error < 1e-6 * (1e5 + P.norm()),
                 "{in_plane:?}: {error:e} of {:e} at {F}",
@@ -161,13 +162,13 @@ fn collapsed_triangles_have_finite_stress() {
                 let d2 = line * b + draw.vector(size);
                 let F = Matrix3::from_columns(&[line * a, d2, d3]);
                 let P = law.stress(&F);
-                // k (1 − r₃₃)² with |d₃| up to √3, times ten where the area fades.
-                assert!(P.norm() < 1e8, "{size:e}: {P}");
+                // Of the order of ψ_n″ |d₃| at r₃₃ = 0.1, 2·10⁸ Pa, times 15, the largest slope of φ.
+                assert!(P.norm() < 1e10, "{size:e}: {P}");
                 assert!(law.energy(&F).is_finite());
-                assert!(law.return_normal(&F).norm() < d3.norm().max(1.0) + 1e-12);
+                assert!(law.return_normal(&F).norm() < d3.norm().max(1.0) + 0.1);
                 let F = F.map(f32::of);
-                assert!(single.stress(&F).norm() < 1e8, "{size:e} in f32");
-                assert!(single.return_normal(&F).norm() <= 1.75);
+                assert!(single.stress(&F).norm() < 1e10, "{size:e} in f32");
+                assert!(single.return_normal(&F).norm() <= 1.85);
             }
         }
     }
@@ -193,21 +194,26 @@ fn returned(law: &ClothLaw<f64>, across: [f64; 3]) -> [f64; 3] {
 }
 
 #[test]
-fn layers_separate_slip_and_turn_back() {
+fn layers_separate_slip_and_are_not_inverted() {
     let law = material(InPlaneLaw::FixedCorotated).law::<f64>();
     let close = |found: [f64; 3], expected: [f64; 3]| {
         let error = (Vector3::from(found) - Vector3::from(expected)).norm();
         assert!(error < 1e-14, "{found:?}, not {expected:?}");
     };
     close(returned(&law, [0.3, 0.1, 1.2]), [0.0, 0.0, 1.0]);
-    close(returned(&law, [0.3, 0.1, -0.5]), [0.0, 0.0, -0.5]);
-    close(returned(&law, [0.3, 0.1, -1.5]), [0.0, 0.0, -1.0]);
-    // The bound at r₃₃ = 1/2 is 0.4 k/(4γ) = 0.4.
-    close(returned(&law, [0.24, 0.32, 0.5]), [0.24, 0.32, 0.5]);
-    close(returned(&law, [0.3, 0.4, 0.5]), [0.24, 0.32, 0.5]);
-    // Normals of no length are given one.
-    close(returned(&law, [0.0, 0.0, 0.0]), [0.0, 0.0, 1e-3]);
-    close(returned(&law, [0.0, 0.0, -1e-9]), [0.0, 0.0, 1e-3]);
+    close(returned(&law, [0.0, 0.0, -0.5]), [0.0, 0.0, 0.1]);
+    close(returned(&law, [0.0, 0.0, 0.0]), [0.0, 0.0, 0.1]);
+    // The bound at r₃₃ = e^(−½) is c_F k √e/(4γ) = 0.4 √e.
+    let r33 = (-0.5_f64).exp();
+    let bound = 0.4 / r33;
+    close(
+        returned(&law, [0.6 * bound, 0.8 * bound, r33]),
+        [0.6 * bound, 0.8 * bound, r33],
+    );
+    close(
+        returned(&law, [0.9 * bound, 1.2 * bound, r33]),
+        [0.6 * bound, 0.8 * bound, r33],
+    );
     let free = ClothMaterial::new(InPlaneLaw::FixedCorotated, 1e5, 0.3, 1000.0, 5e-4).unwrap();
     close(returned(&free.law(), [0.3, 0.1, 0.5]), [0.0, 0.0, 0.5]);
     close(returned(&free.law(), [0.3, 0.1, 1.5]), [0.0, 0.0, 1.0]);
@@ -224,15 +230,30 @@ fn returned_states_lie_within_the_cone_and_cost_no_more_energy() {
         let before = law.energy(&F);
         F.set_column(2, &law.return_normal(&F));
         let frame = SurfaceFrame::of(&F);
-        let compression = 1.0 - frame.normal;
-        assert!((-1e-14..=2.0 + 1e-14).contains(&compression));
-        let bound = 0.4 * 2e5 * compression * compression;
+        assert!((0.1 - 1e-14..=1.0 + 1e-14).contains(&frame.normal));
+        let strain = frame.normal.ln();
+        let bound = 0.4 * 2e5 * strain * strain / frame.normal;
         assert!(5e4 * frame.shear.norm() <= bound * (1.0 + 1e-12) + 1e-8);
-        // From −0.001 to 0.001 at most the energy falls, too.
         assert!(law.energy(&F) <= before * (1.0 + 1e-12) + 1e-8);
         let again = law.return_normal(&F);
         assert!((again - F.column(2)).norm() < 1e-14);
     }
+}
+
+/// The pressure on the grid, −τ₃₃ of a sheet at rest in its plane.
+#[test]
+fn the_pressure_between_layers_never_softens() {
+    let law = material(InPlaneLaw::FixedCorotated).law::<f64>();
+    let pressure =
+        |r33: f64| -law.kirchhoff(&Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, r33)))[(2, 2)];
+    let mut last = 0.0;
+    for k in 1..90 {
+        let next = pressure(1.0 - 0.01 * f64::from(k));
+        assert!(next > last, "{next} after {last}");
+        last = next;
+    }
+    // k (1 − r₃₃)² for small compression (Jiang, Gast, Teran 2017).
+    assert!((pressure(0.999) / (2e5 * 1e-6) - 1.0).abs() < 2e-3);
 }
 
 #[test]

@@ -372,9 +372,9 @@ fn the_step_limit_names_its_cause() {
     let limit = plain.step_limit(&fine);
     assert_eq!(limit.cause, StepLimitCause::InPlane);
     let speed = (100.0_f64 / 0.91).sqrt();
-    let frequency_squared: f64 = (speed * speed * 14.0 + 8.0 * 8.0 / 27.0 * 100.0) / 4e-4;
+    let frequency_squared: f64 = (speed * speed * 14.0 + 8.0 * 0.14 * 2.14 * 100.0) / 4e-4;
     let expected = 1.7 / frequency_squared.sqrt();
-    assert!((limit.time_step_s / expected - 1.0).abs() < 1e-12);
+    assert!((limit.time_step_s / expected - 1.0).abs() < 1e-9);
 
     let pressed = plain.with_normal_stiffness(1e8).unwrap();
     assert_eq!(pressed.step_limit(&fine).cause, StepLimitCause::Transverse);
@@ -390,4 +390,29 @@ fn the_step_limit_names_its_cause() {
     let soft = ClothMaterial::new(LAWS[0], 2.5e4, 0.3, 1000.0, 5e-4).unwrap();
     let ratio = soft.step_limit(&fine).time_step_s / limit.time_step_s;
     assert!((ratio - 2.0).abs() < 1e-12);
+}
+
+/// At twice its size the sheet has H = 2μ + 11λ of the fixed corotated law, 2μ + 2λ at rest, and the grid sees gradients of twice the length.
+#[test]
+fn the_step_limit_follows_the_stretch_and_the_layers() {
+    let plain = ClothMaterial::new(LAWS[0], 1e5, 0.3, 1000.0, 5e-4).unwrap();
+    let fine = sheet([0.1, 0.1], [100, 100], 0.02);
+    let rest = fine.surface().vertices();
+    let normals = vec![Vector3::z(); fine.rest().len()];
+    let large: Vec<_> = rest.iter().map(|x| 2.0 * x).collect();
+    let hooke = plain.plane_stress();
+    let rest_stiffness = 2.0 * hooke.mu + hooke.lambda;
+    let stiffening = (2.0 * hooke.mu + 11.0 * hooke.lambda) / (2.0 * hooke.mu + 2.0 * hooke.lambda);
+    let of_layers = 8.0 * 1e5 * 0.14 * 2.14;
+    let expected =
+        1.7 * 0.02 / ((4.0 * 14.0 * stiffening * rest_stiffness + of_layers) / 1000.0).sqrt();
+    let limit = plain.step_limit_at(&fine, &large, &normals);
+    assert!((limit.time_step_s / expected - 1.0).abs() < 1e-9);
+    // Half as close: e = 0.14 + ln 2.
+    let pressed: Vec<_> = normals.iter().map(|n| 0.5 * n).collect();
+    let e = 0.14 + 2.0_f64.ln();
+    let squares = (14.0 * rest_stiffness + 8.0 * 1e5 * e * (2.0 + e)) / 1000.0;
+    let limit = plain.step_limit_at(&fine, rest, &pressed);
+    assert!((limit.time_step_s / (1.7 * 0.02 / squares.sqrt()) - 1.0).abs() < 1e-9);
+    assert_eq!(limit.cause, StepLimitCause::Transverse);
 }

@@ -7,7 +7,7 @@ use crate::potential::Potential;
 /// The impulse x of one constraint with all others held: x = γ(v̂ + W x), from v_c = v̂ + W `last`.
 ///
 /// Minimises ½xᵀWx + ℓ(v̂ + Wx) by Newton's method with backtracking; its step is (I + G W)Δx = γ − x.
-pub(super) fn local_solve<const M: usize>(
+pub(crate) fn local_solve<const M: usize>(
     law: &impl Potential<M>,
     w: &SMatrix<f64, M, M>,
     v_c: &SVector<f64, M>,

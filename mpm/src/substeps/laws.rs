@@ -1,0 +1,43 @@
+//! From the parameters of a contact in a substep to its law.
+
+use std::fmt::Debug;
+
+use nalgebra::Vector3;
+use pliant_contact_sap::{ContactLaw, ContactParameters, FrictionLimit, Lagged};
+
+/// A model of contact between particles and obstacles.
+pub trait SubstepLaws: Debug + Sync {
+    /// The law of a contact with unit normal `normal_W` from the obstacle into the particle, world axes. `normal_impulse` is n0, N·s, of the
+    /// friction bound μ n0.
+    fn law(
+        &self,
+        parameters: &ContactParameters,
+        normal_W: Vector3<f64>,
+        normal_impulse: f64,
+    ) -> ContactLaw;
+
+    /// How n0 is predicted from the state before the substep.
+    fn friction_limit(&self) -> FrictionLimit {
+        FrictionLimit::LocalImplicit
+    }
+
+    /// Distance from which on a particle is repelled, m; zero where contacts act when surfaces touch.
+    fn range_m(&self) -> f64 {
+        0.0
+    }
+}
+
+/// The lagged model: friction bounds fixed in each substep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaggedLaws;
+
+impl SubstepLaws for LaggedLaws {
+    fn law(
+        &self,
+        parameters: &ContactParameters,
+        normal_W: Vector3<f64>,
+        normal_impulse: f64,
+    ) -> ContactLaw {
+        ContactLaw::Lagged(Lagged::new(parameters, normal_W, normal_impulse))
+    }
+}

@@ -1,0 +1,435 @@
+//! The terms of cloth in the balance of a step.
+//!
+//! Positions x of the vertices and normals d₃ of the centroids are linear in the velocities of the nodes, see
+//! [`StepMotion`](super::StepMotion). With F = [x ∇N, d₃] of every triangle, a cloth adds to E(v), times δt/α,
+//!
+//! ```text
+//! Σ_t V ψ(F) + Σ_t V τ/2 Ė:S(Ė) + Σ_h ½ c (θ(x) − θ₀)²        Ė = sym(F₀ᵀ(F − F₀))/τ
+//! ```
+//!
+//! τ is the time over which forces act. The first and the third term are not convex in v: A has their positive semidefinite tangents
+//! (`ClothLaw::positive_second_derivative`, `Hinge::root_stiffness`), and the free motion is found by Newton's method on the exact gradient.
+//! Two things lag: the bound b of the shear traction between layers, c_F times their pressure at the start of the step, and F₀ of the
+//! damping, the deformation there. Layers slip plastically at the end of a step.
+
+use std::sync::Arc;
+
+use nalgebra::{Matrix3, Matrix3x2, SMatrix, SVector, Vector3};
+use rayon::prelude::*;
+
+use super::GridSystem;
+use super::motion::{ClothPoint, ClothVertex};
+use crate::cloth::{ClothObject, ClothTriangle, SurfaceFrame, shape_gradients};
+use crate::material::Definiteness;
+use crate::particle::Particle;
+
+/// Below so many elements, threads cost more than they save.
+const PARALLEL_MIN: usize = 128;
+
+/// One cloth in one step.
+#[derive(Clone, Debug)]
+pub(crate) struct ClothTerm {
+    object: Arc<ClothObject>,
+    /// Index in sorted order of each vertex, then of each centroid.
+    sorted: Vec<u32>,
+    /// Of the vertices at the start of the step, m.
+    positions: Vec<Vector3<f64>>,
+    /// At the start of the step.
+    triangles: Vec<TriangleStart>,
+    /// τ, s.
+    time_s: f64,
+}
+
+/// A triangle at the start of a step.
+#[derive(Clone, Copy, Debug)]
+struct TriangleStart {
+    F: Matrix3<f64>,
+    /// Ḟ₁₂, 1/s: of symplectic Euler, where damping is that of the start.
+    rate: Matrix3x2<f64>,
+    /// b, Pa.
+    bound: f64,
+}
+
+/// ∂²E/∂(x, d₃)² of a cloth.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ClothTangent {
+    /// Of each triangle, on vec F, times its volume.
+    triangles: Vec<SMatrix<f64, 9, 9>>,
+    hinges: Vec<HingeTangent>,
+}
+
+#[derive(Clone, Debug)]
+enum HingeTangent {
+    /// k kᵀ.
+    Root(SVector<f64, 12>),
+    Full(Box<SMatrix<f64, 12, 12>>),
+}
+
+impl ClothTerm {
+    pub(crate) fn new(object: Arc<ClothObject>) -> Self {
+        Self {
+            object,
+            sorted: Vec::new(),
+            positions: Vec::new(),
+            triangles: Vec::new(),
+            time_s: 0.0,
+        }
+    }
+
+    /// Reads the start of a step from all particles in sorted order; `object` is the number of this one. Enters the centroids and free
+    /// vertices in `points`.
+    pub(super) fn open(
+        &mut self,
+        (particles, object): (&[Particle<f64>], u32),
+        time_s: f64,
+        points: &mut [ClothPoint],
+    ) {
+        let cloth = &self.object.cloth;
+        let n = self.object.n_vertices();
+        self.time_s = time_s;
+        self.sorted.clear();
+        self.sorted.resize(self.object.n_particles(), 0);
+        for (sorted, p) in particles.iter().enumerate() {
+            if p.object == object {
+                self.sorted[(p.index - self.object.first) as usize] = sorted as u32;
+            }
+        }
+        let (of_vertices, of_centroids) = self.sorted.split_at(n);
+        let vertex = |k: &u32| &particles[*k as usize];
+        self.positions.clear();
+        self.positions
+            .extend(of_vertices.iter().map(|k| vertex(k).x));
+        for k in of_vertices {
+            points[*k as usize] = ClothPoint::Vertex(ClothVertex::free());
+        }
+        let each = cloth.triangles().iter().zip(of_centroids);
+        self.triangles.clear();
+        self.triangles.extend(each.map(|(triangle, centroid)| {
+            let normal = particles[*centroid as usize]
+                .strain
+                .f
+                .column(2)
+                .into_owned();
+            points[*centroid as usize] = ClothPoint::Centroid(normal);
+            let corners = triangle.vertices.map(|v| self.positions[v as usize]);
+            let velocities = triangle
+                .vertices
+                .map(|v| vertex(&of_vertices[v as usize]).v);
+            let F = triangle.deformation_gradient(&corners, &normal);
+            TriangleStart {
+                F,
+                rate: triangle.surface_gradient(&velocities),
+                bound: cloth.law().friction_bound(&F),
+            }
+        }));
+    }
+
+    /// Centroids, deformation gradients and affine velocities at the end of a step with these changes; `particles`, in sorted order,
+    /// have moved with the grid.
+    pub(super) fn follow(&self, changes: &[Vector3<f64>], particles: &mut [Particle<f64>]) {
+        let cloth = &self.object.cloth;
+        let law = cloth.law();
+        let positions = self.positions_after(changes);
+        let of_triangle = |t: usize| {
+            let mut F = self.deformation(t, &positions, changes);
+            F.set_column(2, &law.return_normal(&F));
+            F
+        };
+        let deformations = in_parallel(cloth.triangles().len(), of_triangle);
+        for (t, (triangle, F)) in cloth.triangles().iter().zip(deformations).enumerate() {
+            let centroid = &mut particles[self.centroid(t)];
+            let [a, b, c] = triangle.vertices.map(|v| positions[v as usize]);
+            centroid.x = (a + b + c) / 3.0;
+            centroid.strain.f = F;
+        }
+        for k in &self.sorted {
+            let c = &mut particles[*k as usize].c;
+            *c = law.transferred_affine(c);
+        }
+    }
+
+    pub(crate) fn object(&self) -> &ClothObject {
+        &self.object
+    }
+
+    /// Positions of the vertices after `changes`, which are in sorted order.
+    fn positions_after(&self, changes: &[Vector3<f64>]) -> Vec<Vector3<f64>> {
+        let each = self.positions.iter().zip(&self.sorted);
+        each.map(|(x, k)| x + changes[*k as usize]).collect()
+    }
+
+    /// F of triangle `t`.
+    fn deformation(
+        &self,
+        t: usize,
+        positions: &[Vector3<f64>],
+        changes: &[Vector3<f64>],
+    ) -> Matrix3<f64> {
+        let triangle = &self.object.cloth.triangles()[t];
+        let corners = triangle.vertices.map(|v| positions[v as usize]);
+        let normal = self.triangles[t].F.column(2) + changes[self.centroid(t)];
+        triangle.deformation_gradient(&corners, &normal)
+    }
+
+    fn centroid(&self, t: usize) -> usize {
+        self.sorted[self.object.n_vertices() + t] as usize
+    }
+
+    /// Ḟ₁₂ of the damping, 1/s.
+    fn rate(&self, start: &TriangleStart, F: &Matrix3<f64>) -> Matrix3x2<f64> {
+        match self.time_s > 0.0 {
+            true => (F - start.F).fixed_columns::<2>(0) / self.time_s,
+            false => start.rate,
+        }
+    }
+
+    /// E, J: elastic energy, and the potential of damping.
+    pub(crate) fn energy(&self, changes: &[Vector3<f64>]) -> f64 {
+        let cloth = &self.object.cloth;
+        let law = cloth.law();
+        let positions = self.positions_after(changes);
+        let of_triangle = |t: usize| {
+            let (triangle, start) = (&cloth.triangles()[t], &self.triangles[t]);
+            let F = self.deformation(t, &positions, changes);
+            let mut density = law.frame_energy(&SurfaceFrame::of(&F), start.bound);
+            if law.is_damped() {
+                density += self.time_s * law.viscous_potential(&start.F, &self.rate(start, &F));
+            }
+            density * triangle.volume
+        };
+        let of_triangles = in_parallel(cloth.triangles().len(), of_triangle);
+        let of_hinges = cloth.hinges().iter();
+        let of_hinges =
+            of_hinges.map(|hinge| hinge.energy(&hinge.vertices.map(|v| positions[v as usize])));
+        of_triangles.iter().sum::<f64>() + of_hinges.sum::<f64>()
+    }
+
+    /// Writes ∂E/∂x (N) of the vertices and ∂E/∂d₃ (J) of the centroids to their entries of `out`.
+    pub(crate) fn gradient(&self, changes: &[Vector3<f64>], out: &mut [Vector3<f64>]) {
+        let cloth = &self.object.cloth;
+        let law = cloth.law();
+        let positions = self.positions_after(changes);
+        let of_triangle = |t: usize| {
+            let (triangle, start) = (&cloth.triangles()[t], &self.triangles[t]);
+            let F = self.deformation(t, &positions, changes);
+            let mut stress = law.frame_stress(&SurfaceFrame::of(&F), start.bound);
+            if law.is_damped() {
+                let viscous = law.viscous_stress(&start.F, &self.rate(start, &F));
+                let mut in_plane = stress.fixed_columns_mut::<2>(0);
+                in_plane += viscous;
+            }
+            by_corners(triangle, &stress)
+        };
+        let of_triangles = in_parallel(cloth.triangles().len(), of_triangle);
+        let of_hinges = cloth.hinges().iter().map(|hinge| {
+            let x = hinge.vertices.map(|v| positions[v as usize]);
+            hinge.forces(&x).map(|f| -f)
+        });
+        self.sum(&of_triangles, of_hinges, out);
+    }
+
+    /// Second derivatives, positive semidefinite unless exact ones are asked for.
+    pub(crate) fn tangent(
+        &self,
+        changes: &[Vector3<f64>],
+        definiteness: Definiteness,
+        out: &mut ClothTangent,
+    ) {
+        let cloth = &self.object.cloth;
+        let law = cloth.law();
+        let positions = self.positions_after(changes);
+        let is_exact = definiteness == Definiteness::Exact;
+        let of_triangle = |t: usize| {
+            let (triangle, start) = (&cloth.triangles()[t], &self.triangles[t]);
+            let frame = SurfaceFrame::of(&self.deformation(t, &positions, changes));
+            let mut stiffness = match is_exact {
+                true => law.second_derivative(&frame, start.bound),
+                false => law.positive_second_derivative(&frame, start.bound),
+            };
+            if law.is_damped() && self.time_s > 0.0 {
+                let mut in_plane = stiffness.fixed_view_mut::<6, 6>(0, 0);
+                in_plane += law.viscosity(&start.F) / self.time_s;
+            }
+            stiffness * triangle.volume
+        };
+        out.triangles = in_parallel(cloth.triangles().len(), of_triangle);
+        out.hinges = in_parallel(cloth.hinges().len(), |k| {
+            let hinge = &cloth.hinges()[k];
+            let x = hinge.vertices.map(|v| positions[v as usize]);
+            match is_exact {
+                true => HingeTangent::Full(Box::new(hinge.second_derivative(&x))),
+                false => HingeTangent::Root(hinge.root_stiffness(&x)),
+            }
+        });
+    }
+
+    /// Writes the product of the second derivatives with `changes` to the entries of the cloth.
+    pub(crate) fn apply(
+        &self,
+        tangent: &ClothTangent,
+        changes: &[Vector3<f64>],
+        out: &mut [Vector3<f64>],
+    ) {
+        let cloth = &self.object.cloth;
+        let of_vertex = |v: u32| changes[self.sorted[v as usize] as usize];
+        let of_triangle = |t: usize| {
+            let triangle = &cloth.triangles()[t];
+            let corners = triangle.vertices.map(of_vertex);
+            let dF = triangle.deformation_gradient(&corners, &changes[self.centroid(t)]);
+            let change = tangent.triangles[t] * SVector::<f64, 9>::from_column_slice(dF.as_slice());
+            // The volume is in the tangent.
+            let stress = Matrix3::from_column_slice(change.as_slice()) / triangle.volume;
+            by_corners(triangle, &stress)
+        };
+        let of_triangles = in_parallel(cloth.triangles().len(), of_triangle);
+        let of_hinges = cloth.hinges().iter().zip(&tangent.hinges);
+        let of_hinges = of_hinges.map(|(hinge, tangent)| {
+            let dx = hinge.vertices.map(of_vertex);
+            let dx = SVector::<f64, 12>::from_fn(|i, _| dx[i / 3][i % 3]);
+            let force = match tangent {
+                HingeTangent::Root(root) => root * root.dot(&dx),
+                HingeTangent::Full(full) => **full * dx,
+            };
+            [0, 1, 2, 3].map(|k| force.fixed_rows::<3>(3 * k).into_owned())
+        });
+        self.sum(&of_triangles, of_hinges, out);
+    }
+
+    /// Sums corners of triangles and hinges at the vertices, and writes them and the values of the centroids.
+    fn sum(
+        &self,
+        of_triangles: &[[Vector3<f64>; 4]],
+        of_hinges: impl Iterator<Item = [Vector3<f64>; 4]>,
+        out: &mut [Vector3<f64>],
+    ) {
+        let cloth = &self.object.cloth;
+        let mut corners = Vec::with_capacity(cloth.n_corners());
+        for (t, [a, b, c, across]) in of_triangles.iter().enumerate() {
+            corners.extend([a, b, c]);
+            out[self.centroid(t)] = *across;
+        }
+        corners.extend(of_hinges.flatten());
+        let mut vertices = vec![Vector3::zeros(); self.object.n_vertices()];
+        cloth.sum_corners(&corners, &mut vertices);
+        for (k, sum) in self.sorted.iter().zip(vertices) {
+            out[*k as usize] = sum;
+        }
+    }
+
+    /// Adds `scale` times the 3×3 blocks on the diagonal of Jᵀ (∂²E) J to `out`, column-major, J the derivative of
+    /// [`GridSystem::cloth_changes`] by the velocities of the nodes.
+    pub(crate) fn add_diagonal(
+        &self,
+        system: &GridSystem,
+        tangent: &ClothTangent,
+        scale: f64,
+        out: &mut [f64],
+    ) {
+        let cloth = &self.object.cloth;
+        let of_triangles = in_parallel(cloth.triangles().len(), |t| {
+            let triangle = &cloth.triangles()[t];
+            let mut nodes = NodeRows::<3>::default();
+            for (v, [x, y]) in triangle
+                .vertices
+                .iter()
+                .zip(shape_gradients(&triangle.inverse_edges))
+            {
+                let at = self.sorted[*v as usize] as usize;
+                nodes.add(system, at, &[x, y, 0.0]);
+            }
+            nodes.add(system, self.centroid(t), &[0.0, 0.0, 1.0]);
+            nodes.blocks(|r, c| tangent.triangles[t][(r, c)])
+        });
+        let of_hinges = in_parallel(cloth.hinges().len(), |k| {
+            let mut nodes = NodeRows::<4>::default();
+            for (corner, v) in cloth.hinges()[k].vertices.iter().enumerate() {
+                let mut slot = [0.0; 4];
+                slot[corner] = 1.0;
+                nodes.add(system, self.sorted[*v as usize] as usize, &slot);
+            }
+            match &tangent.hinges[k] {
+                HingeTangent::Root(root) => nodes.blocks(|r, c| root[r] * root[c]),
+                HingeTangent::Full(full) => nodes.blocks(|r, c| full[(r, c)]),
+            }
+        });
+        for (node, block) in of_triangles.iter().chain(&of_hinges).flatten() {
+            let to = &mut out[9 * *node as usize..][..9];
+            to.iter_mut()
+                .zip(block)
+                .for_each(|(to, b)| *to += scale * b);
+        }
+    }
+}
+
+/// V P₁₂ D_m⁻ᵀ of the corners, then V P₃.
+fn by_corners(triangle: &ClothTriangle<f64>, stress: &Matrix3<f64>) -> [Vector3<f64>; 4] {
+    let in_plane = stress.fixed_columns::<2>(0).into_owned();
+    let [a, b, c] = triangle.energy_gradient(&in_plane);
+    [a, b, c, stress.column(2) * triangle.volume]
+}
+
+/// f(0), f(1), …
+fn in_parallel<V: Send>(count: usize, f: impl Fn(usize) -> V + Send + Sync) -> Vec<V> {
+    let numbers = (0..count).into_par_iter().with_min_len(PARALLEL_MIN);
+    numbers.map(f).collect()
+}
+
+/// How the coordinates of an element, `N` vectors, depend on the nodes: for each node and each component, the share of each vector.
+#[derive(Clone, Debug)]
+struct NodeRows<const N: usize> {
+    nodes: Vec<(u32, [[f64; N]; 3])>,
+}
+
+impl<const N: usize> Default for NodeRows<N> {
+    fn default() -> Self {
+        Self {
+            nodes: Vec::with_capacity(64),
+        }
+    }
+}
+
+impl<const N: usize> NodeRows<N> {
+    /// Adds a point of the cloth whose changes enter the vectors with these shares.
+    fn add(&mut self, system: &GridSystem, p: usize, shares: &[f64; N]) {
+        let around = &system.nodes.of_cell[system.cell_of[p] as usize];
+        let present = around.iter().enumerate();
+        for (n, &node) in present.filter(|(_, node)| **node != crate::sparse_grid::NONE) {
+            let at = crate::spline::corner(n);
+            let stencil = &system.stencils[p];
+            let rates = match &system.cloth_points[p] {
+                ClothPoint::Other => continue,
+                ClothPoint::Vertex(vertex) => vertex.free * stencil.weight(at),
+                ClothPoint::Centroid(normal) => Vector3::repeat(stencil.gradient(at).dot(normal)),
+            };
+            let row = match self.nodes.iter().position(|(known, _)| *known == node) {
+                Some(row) => row,
+                None => {
+                    self.nodes.push((node, [[0.0; N]; 3]));
+                    self.nodes.len() - 1
+                }
+            };
+            for (of_component, rate) in self.nodes[row].1.iter_mut().zip(rates.iter()) {
+                let each = of_component.iter_mut().zip(shares);
+                each.for_each(|(to, share)| *to += rate * share);
+            }
+        }
+    }
+
+    /// The diagonal blocks of each node, of a matrix on the `N` vectors with these entries.
+    fn blocks(&self, entry: impl Fn(usize, usize) -> f64) -> Vec<(u32, [f64; 9])> {
+        let each = self.nodes.iter().map(|(node, rates)| {
+            let block = std::array::from_fn(|at| {
+                let (k, l) = (at / 3, at % 3);
+                let mut sum = 0.0;
+                for (a, first) in rates[k].iter().enumerate() {
+                    for (b, second) in rates[l].iter().enumerate() {
+                        sum += first * second * entry(3 * a + k, 3 * b + l);
+                    }
+                }
+                sum
+            });
+            (*node, block)
+        });
+        each.collect()
+    }
+}

@@ -105,6 +105,7 @@ impl BlockFactors {
                 Some((row, value)) => {
                     return Err(SolveError::NotFinite {
                         location: format!("A of participant {participant}, row {row},"),
+                        participant: Some(participant),
                         value,
                     });
                 }

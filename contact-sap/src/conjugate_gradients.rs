@@ -61,6 +61,8 @@ pub enum CgStop {
     IterationsMax,
     /// pᵀHp ≤ 0 for a direction p: H is not positive definite, possibly by round-off.
     Indefinite,
+    /// A product or the preconditioner has overflowed; x is the last iterate.
+    NotFinite,
 }
 
 /// Result of a solve.
@@ -165,11 +167,15 @@ impl ConjugateGradients {
             }
             system.apply(&self.p, &mut self.h_p);
             let curvature = dot(&self.p, &self.h_p);
-            if curvature <= 0.0 || curvature.is_nan() {
+            if curvature <= 0.0 {
                 report.stop = CgStop::Indefinite;
                 break;
             }
             let alpha = rz / curvature;
+            if !(curvature.is_finite() && alpha.is_finite()) {
+                report.stop = CgStop::NotFinite;
+                break;
+            }
             report.iterations += 1;
             system.stepped(alpha);
             let squared = match limits.norm {
@@ -194,6 +200,9 @@ impl ConjugateGradients {
             let next = dot(&self.r, &self.z);
             scale_and_add(&mut self.p, next / rz, &self.z);
             rz = next;
+        }
+        if rz.is_nan() {
+            report.stop = CgStop::NotFinite;
         }
         report
     }

@@ -14,6 +14,8 @@ pub enum SolveError {
     NotFinite {
         /// Which quantity of which participant or constraint.
         location: String,
+        /// The participant, if it is one's.
+        participant: Option<ParticipantIdx>,
         /// The value.
         value: f64,
     },
@@ -115,6 +117,23 @@ pub enum SolveError {
         /// The solver's name.
         solver: &'static str,
     },
+}
+
+impl SolveError {
+    /// The participant in question, if there is one.
+    #[must_use]
+    pub fn participant(&self) -> Option<ParticipantIdx> {
+        match self {
+            Self::NotFinite { participant, .. } => *participant,
+            Self::NotPositiveDefinite { participant, .. }
+            | Self::NotSymmetric { participant, .. }
+            | Self::DynamicsSize { participant, .. }
+            | Self::NoSuchVelocity { participant, .. }
+            | Self::HessianNotPositiveDefinite { participant, .. }
+            | Self::NotAssembled { participant, .. } => Some(*participant),
+            Self::Parameter { .. } | Self::Length { .. } => None,
+        }
+    }
 }
 
 /// A body that cannot take this step.

@@ -454,6 +454,7 @@ fn check_vector(
         None => Ok(()),
         Some(i) => Err(SolveError::NotFinite {
             location: format!("the {what}, entry {i},"),
+            participant: None,
             value: x[i],
         }),
     }

@@ -25,6 +25,7 @@ fn check_dynamics(participant: ParticipantIdx, dynamics: &dyn Dynamics) -> Resul
         if !b.is_finite() {
             return Err(SolveError::NotFinite {
                 location: format!("b of participant {participant}, row {i},"),
+                participant: Some(participant),
                 value: *b,
             });
         }
@@ -79,6 +80,7 @@ fn check_dynamics(participant: ParticipantIdx, dynamics: &dyn Dynamics) -> Resul
 fn not_finite(participant: ParticipantIdx, row: usize, column: usize, value: f64) -> SolveError {
     SolveError::NotFinite {
         location: format!("A of participant {participant}, row {row}, column {column},"),
+        participant: Some(participant),
         value,
     }
 }
@@ -128,6 +130,7 @@ pub(crate) fn check_constraints(problem: &ContactProblem<'_>) -> Result<(), Solv
         None => Ok(()),
         Some(i) => Err(SolveError::NotFinite {
             location: what(i),
+            participant: None,
             value: values[i],
         }),
     };

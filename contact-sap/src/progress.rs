@@ -218,6 +218,7 @@ fn not_finite_error(p: &IslandProblem<'_>, e: &Evaluation) -> SolveError {
             if let Some(value) = gamma.iter().find(|g| !g.is_finite()) {
                 return SolveError::NotFinite {
                     location: format!("the impulse of contact {i}"),
+                    participant: None,
                     value: *value,
                 };
             }
@@ -227,16 +228,19 @@ fn not_finite_error(p: &IslandProblem<'_>, e: &Evaluation) -> SolveError {
             if !value.is_finite() {
                 return SolveError::NotFinite {
                     location: format!("the impulse of scalar row {i}"),
+                    participant: None,
                     value,
                 };
             }
         }
     }
+    let participant = p.island.members.first().map(|m| m.participant);
     SolveError::NotFinite {
         location: format!(
             "the momentum of the island of participant {}",
-            p.island.members.first().map_or(0, |m| m.participant.0)
+            participant.map_or(0, |p| p.0)
         ),
+        participant,
         value: f64::NAN,
     }
 }

@@ -266,9 +266,7 @@ pub enum StepError {
         b: String,
     },
     /// The contact problem could not be solved.
-    #[error(
-        "step {step} (t = {time_s} s): {source}; participants are the bodies in this order: {bodies}"
-    )]
+    #[error("step {step} (t = {time_s} s): {source}{body}")]
     Solve {
         /// Number of the step.
         step: u64,
@@ -276,8 +274,8 @@ pub enum StepError {
         time_s: f64,
         /// What is wrong.
         source: SolveError,
-        /// Names of the bodies, comma-separated.
-        bodies: String,
+        /// Name of the body in question, as a phrase; empty if there is none.
+        body: String,
     },
     /// A constraint's anchors are where the constraint has no direction.
     #[error(
@@ -347,12 +345,20 @@ impl StepError {
     }
 
     pub(crate) fn of_solve(world: &World, state: &State, source: SolveError) -> Self {
-        let bodies = (0..world.n_bodies()).map(|b| world.body_name(BodyIdx(b)));
+        let body = match source.participant() {
+            Some(p) if p.0 < world.n_bodies() => {
+                format!(
+                    "; participant {p} is the body \"{}\"",
+                    world.body_name(BodyIdx(p.0))
+                )
+            }
+            _ => String::new(),
+        };
         Self::Solve {
             step: state.step,
             time_s: state.time_s,
             source,
-            bodies: bodies.collect::<Vec<_>>().join(", "),
+            body,
         }
     }
 }

@@ -365,13 +365,6 @@ impl World {
         &self.parts.geometries
     }
 
-    /// The geometry of this name.
-    #[must_use]
-    pub fn find_geometry(&self, name: &str) -> Option<GeometryIdx> {
-        let position = self.parts.geometries.iter().position(|g| g.name == name);
-        position.map(GeometryIdx)
-    }
-
     /// All constraints, in the order of their index.
     #[must_use]
     pub fn constraints(&self) -> &[Constraint] {
@@ -382,19 +375,6 @@ impl World {
     #[must_use]
     pub fn gravity(&self) -> &Vector3<f64> {
         &self.parts.gravity
-    }
-
-    /// Poses X_WG of all geometries with a shape at `state`, identity for the others; `out` is overwritten.
-    pub fn geometry_poses(&self, state: &State, out: &mut Vec<Isometry3<f64>>) {
-        let mut surfaces = Vec::new();
-        surfaces.resize_with(self.n_bodies(), Surface::default);
-        for (body, surface) in surfaces.iter_mut().enumerate() {
-            self.parts.bodies[body]
-                .model
-                .surface(&state.bodies[body], surface);
-        }
-        out.clear();
-        out.extend(self.parts.geometries.iter().map(|g| g.pose(&surfaces)));
     }
 
     /// Energies and momenta of all bodies together.

@@ -69,6 +69,7 @@ pub use patch_geometry::{PatchGeometry, RigidSurface, Slab};
 pub use point_contact::PointContact;
 pub use posed::{DeformingSurface, Posed, RigidShape};
 pub use self_exclusion::SelfExclusion;
+pub use shape::gyration;
 pub use shape::{
     AnalyticShape, Capsule, Cone, ConvexHull, Cuboid, CustomShape, Cylinder, Ellipsoid,
     EllipticCylinder, HullEdge, HullFace, MassProperties, MeshShape, Shape, Sphere,

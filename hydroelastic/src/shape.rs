@@ -14,6 +14,7 @@ mod convex_hull;
 mod cuboid;
 mod custom;
 mod elliptic_cylinder;
+pub mod gyration;
 mod mass_properties;
 mod mesh;
 mod polyhedral_distance;

@@ -1,6 +1,7 @@
 //! Mass properties of a link, and checks that they are physical.
 
 use nalgebra::{Isometry3, Matrix3, SymmetricEigen, Vector3};
+use pliant_hydroelastic::gyration;
 
 use crate::spatial::{OriginInertia, Symmetric3};
 
@@ -90,22 +91,14 @@ impl SpatialInertia {
         }
     }
 
-    /// A homogeneous box of full side lengths `size` (m), centred in the link frame: I_x = m (y² + z²) / 12.
+    /// A homogeneous box of full side lengths `size` (m), centred in the link frame.
     pub fn solid_box(mass: f64, size: Vector3<f64>) -> Self {
-        let s = size.component_mul(&size);
-        Self::diagonal(
-            mass,
-            Vector3::new(s.y + s.z, s.x + s.z, s.x + s.y) * (mass / 12.0),
-        )
+        Self::of_gyration(mass, gyration::of_box(&size))
     }
 
-    /// A homogeneous ellipsoid of semi-axes `radii` (m): I_x = m (b² + c²) / 5; a sphere has three equal ones.
+    /// A homogeneous ellipsoid of semi-axes `radii` (m).
     pub fn solid_ellipsoid(mass: f64, radii: Vector3<f64>) -> Self {
-        let s = radii.component_mul(&radii);
-        Self::diagonal(
-            mass,
-            Vector3::new(s.y + s.z, s.x + s.z, s.x + s.y) * (mass / 5.0),
-        )
+        Self::of_gyration(mass, gyration::of_ellipsoid(&radii))
     }
 
     /// A homogeneous sphere of `radius` (m): 2/5 m r².
@@ -113,28 +106,18 @@ impl SpatialInertia {
         Self::solid_ellipsoid(mass, Vector3::repeat(radius))
     }
 
-    /// A homogeneous cylinder along z: I_z = m r² / 2, I_x = m (3 r² + l²) / 12.
+    /// A homogeneous cylinder along z.
     pub fn solid_cylinder(mass: f64, radius: f64, length: f64) -> Self {
-        let across = mass * (3.0 * radius * radius + length * length) / 12.0;
-        Self::diagonal(
-            mass,
-            Vector3::new(across, across, 0.5 * mass * radius * radius),
-        )
+        Self::of_gyration(mass, gyration::of_cylinder(radius, length))
     }
 
     /// A homogeneous capsule along z; `length` (m) is that of its cylindrical part.
     pub fn solid_capsule(mass: f64, radius: f64, length: f64) -> Self {
-        // Masses are in proportion to volumes: π r² l of the cylinder, 4/3 π r³ of both hemispheres.
-        let (r, l) = (radius, length);
-        let cylinder = mass * l / (l + 4.0 / 3.0 * r);
-        let caps = mass - cylinder;
-        let along = 0.5 * cylinder * r * r + 0.4 * caps * r * r;
-        let across = cylinder * (3.0 * r * r + l * l) / 12.0
-            + caps * (0.4 * r * r + 0.25 * l * l + 0.375 * l * r);
-        Self::diagonal(mass, Vector3::new(across, across, along))
+        Self::of_gyration(mass, gyration::of_capsule(radius, length))
     }
 
-    fn diagonal(mass: f64, moments: Vector3<f64>) -> Self {
+    fn of_gyration(mass: f64, gyration_squared: Vector3<f64>) -> Self {
+        let moments = gyration_squared * mass;
         Self::new(mass, Vector3::zeros(), Matrix3::from_diagonal(&moments))
     }
 

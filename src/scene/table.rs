@@ -275,15 +275,6 @@ impl<'a> TableReader<'a> {
         }
     }
 
-    /// Three numbers of a declared key that may be absent.
-    ///
-    /// # Errors
-    /// Anything but a list of three numbers.
-    pub fn vector3_if_given(&self, key: &'static str) -> Result<Option<Vector3<f64>>, SceneError> {
-        self.declared(key)?;
-        self.find(key).map(|item| item.vector3()).transpose()
-    }
-
     /// Whether the part that the table names declares this key.
     pub(super) fn declares(&self, key: &str) -> bool {
         self.key(key).is_some()

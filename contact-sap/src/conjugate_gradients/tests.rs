@@ -74,6 +74,31 @@ fn an_indefinite_matrix_is_reported_with_a_direction_of_descent() {
 }
 
 #[test]
+fn an_overflow_of_the_preconditioner_or_a_product_is_reported() {
+    let limits = CgLimits {
+        norm: ResidualNorm::Scaled(&[1.0; 2]),
+        relative_residual: 1e-12,
+        iterations_max: 10,
+    };
+    let plain = |x: &[f64], y: &mut [f64]| y.copy_from_slice(x);
+    for overflow in [f64::NAN, f64::INFINITY, 1e200] {
+        let overflows = |_: &[f64], y: &mut [f64]| y.fill(overflow);
+        let mut x = [0.0; 2];
+        let mut cg = ConjugateGradients::default();
+        let report = cg.solve(&mut (plain, overflows), limits, &[1.0, 2.0], &mut x);
+        assert_eq!(
+            (report.stop, x),
+            (CgStop::NotFinite, [0.0; 2]),
+            "{overflow}"
+        );
+        if overflow.is_nan() {
+            let report = cg.solve(&mut (overflows, plain), limits, &[1.0, 2.0], &mut x);
+            assert_eq!((report.stop, x), (CgStop::NotFinite, [0.0; 2]));
+        }
+    }
+}
+
+#[test]
 fn forcing_terms_follow_the_decrease_of_the_residual() {
     assert_eq!(forcing_term(0.1, 1e-6, 0.5), 0.9 * 0.1 * 0.1);
     assert_eq!(forcing_term(f64::INFINITY, 1e-6, 0.5), 0.5);

@@ -74,7 +74,7 @@ impl HessianProducts {
 
 /// Whether a direction may replace that of a factorisation: converged to its target or to round-off.
 pub(super) fn is_usable(report: CgReport) -> bool {
-    report.stop != CgStop::IterationsMax
+    matches!(report.stop, CgStop::Converged | CgStop::Indefinite)
 }
 
 struct HessianSystem<'a, M> {

@@ -2,7 +2,7 @@
 
 use nalgebra::{Point3, Vector3};
 
-use super::{MassProperties, positive};
+use super::{MassProperties, gyration, positive};
 use crate::GeometryError;
 
 /// A rectangular box; built by [`Shape::cuboid`](super::Shape::cuboid).
@@ -31,8 +31,7 @@ impl Cuboid {
     }
 
     pub(crate) fn mass_properties(&self, density: f64) -> MassProperties {
-        let s = self.half.component_mul(&self.half);
-        let gyration = Vector3::new(s.y + s.z, s.z + s.x, s.x + s.y) / 3.0;
+        let gyration = gyration::of_box(&(2.0 * self.half));
         MassProperties::diagonal(
             8.0 * self.half.product(),
             density,

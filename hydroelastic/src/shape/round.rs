@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use nalgebra::{Point3, Vector3};
 
-use super::{MassProperties, positive};
+use super::{MassProperties, gyration, positive};
 use crate::GeometryError;
 
 /// A ball around its frame's origin.
@@ -67,13 +67,12 @@ impl Cylinder {
     }
 
     pub(crate) fn mass_properties(&self, density: f64) -> MassProperties {
-        let (r2, h) = (self.radius * self.radius, self.half_length);
-        let across = r2 / 4.0 + h * h / 3.0;
+        let length = 2.0 * self.half_length;
         MassProperties::diagonal(
-            2.0 * PI * r2 * h,
+            PI * self.radius * self.radius * length,
             density,
             Point3::origin(),
-            Vector3::new(across, across, r2 / 2.0),
+            gyration::of_cylinder(self.radius, length),
         )
     }
 }
@@ -110,22 +109,12 @@ impl Capsule {
     }
 
     pub(crate) fn mass_properties(&self, density: f64) -> MassProperties {
-        let (r, h) = (self.radius, self.half_length);
-        let tube = 2.0 * PI * r * r * h;
-        let ball = 4.0 / 3.0 * PI * r * r * r;
-        let volume = tube + ball;
-        // The centroid of a hemisphere lies 3r/8 above its flat face; its transverse moment about its own centroid is
-        // (2/5 − 9/64) r².
-        let arm = h + 0.375 * r;
-        let across = (tube * (r * r / 4.0 + h * h / 3.0)
-            + ball * ((0.4 - 9.0 / 64.0) * r * r + arm * arm))
-            / volume;
-        let along = (tube * 0.5 + ball * 0.4) * r * r / volume;
+        let (r, length) = (self.radius, 2.0 * self.half_length);
         MassProperties::diagonal(
-            volume,
+            PI * r * r * (length + 4.0 / 3.0 * r),
             density,
             Point3::origin(),
-            Vector3::new(across, across, along),
+            gyration::of_capsule(r, length),
         )
     }
 }
@@ -154,13 +143,11 @@ impl Ellipsoid {
     }
 
     pub(crate) fn mass_properties(&self, density: f64) -> MassProperties {
-        let s = self.semi_axes.component_mul(&self.semi_axes);
-        let gyration = Vector3::new(s.y + s.z, s.z + s.x, s.x + s.y) / 5.0;
         MassProperties::diagonal(
             4.0 / 3.0 * PI * self.semi_axes.product(),
             density,
             Point3::origin(),
-            gyration,
+            gyration::of_ellipsoid(&self.semi_axes),
         )
     }
 }

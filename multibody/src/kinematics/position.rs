@@ -119,12 +119,6 @@ impl PositionKinematics {
     pub fn point(&self, model: &Model, link: LinkIdx, p_LQ: &Vector3<f64>) -> Vector3<f64> {
         self.link_position(model, link) + rotate(&self.link_rotation(model, link), p_LQ)
     }
-
-    /// Position in a link's frame of a point given in the world, m.
-    pub fn point_in_link(&self, model: &Model, link: LinkIdx, p_WQ: &Vector3<f64>) -> Vector3<f64> {
-        self.link_rotation(model, link)
-            .tr_mul(&(p_WQ - self.link_position(model, link)))
-    }
 }
 
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! Velocities, Jacobians and accelerations are derivatives of poses, for every kind of joint.
 
 use crate::random_trees::{Dice, welded};
-use nalgebra::{DMatrix, DVector, Vector3};
+use nalgebra::{DMatrix, DVector, Point3, Vector3};
 use pliant_multibody::{
     AccelerationKinematics, LinkIdx, Model, PositionKinematics, Root, VelocityKinematics, Wrench,
     add_wrench, jacobian_columns, point_jacobian,
@@ -228,8 +228,8 @@ fn points_are_fixed_in_the_link() {
     let positions = positions_at(&model, &dice.positions(&model));
     for l in (0..model.links().len()).map(LinkIdx) {
         let p_LQ = dice.vector();
-        let back = positions.point_in_link(&model, l, &positions.point(&model, l, &p_LQ));
-        assert!((back - p_LQ).norm() < 1e-14);
+        let p_WQ = positions.link_pose(&model, l) * Point3::from(p_LQ);
+        assert!((positions.point(&model, l, &p_LQ) - p_WQ.coords).norm() < 1e-14);
     }
     assert_eq!(
         positions.link_position(&model, LinkIdx(0)),

@@ -138,6 +138,7 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
         next: &mut State,
     ) -> Result<Vec<String>, StepError> {
         let Some(particles) = &mut split.particles else {
+            next.memory.particle_forces.clear();
             return Ok(Vec::new());
         };
         let body = particles.body;

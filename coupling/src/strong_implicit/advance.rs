@@ -64,6 +64,10 @@ impl StepProblem {
                 change.extend(v.iter().zip(free).map(|(v, free)| v - free));
             }
         }
+        // `next` may have been written by another stepper.
+        memory.frame_forces.clear();
+        memory.particle_forces.clear();
+        memory.attachments.clear();
         memory.contacts.clear();
         let settings = &world.parts.contact;
         let impulses = self.solution.contact_impulse.chunks_exact(3);

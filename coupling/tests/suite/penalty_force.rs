@@ -5,9 +5,11 @@
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
+use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
-    Attachment, AttachmentPlace, BodyIdx, Geometry, GeometryIdx, Mount, PenaltyForce,
-    PenaltyForceSettings, State, StepReport, Stepper, World, WorldBuilder,
+    Asynchronous, AsynchronousSettings, Attachment, AttachmentPlace, BodyIdx, Geometry,
+    GeometryIdx, Mount, PenaltyForce, PenaltyForceSettings, State, StepReport, Stepper,
+    StrongImplicit, World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
@@ -485,4 +487,28 @@ fn settings_out_of_range_and_rigid_pairs_are_refused() {
         .step(&world, &world.default_state(), 1e-2, &mut State::default())
         .expect_err("no finite stiffness");
     assert!(error.to_string().contains("must be finite"), "{error}");
+}
+
+/// The end of a step is a function of the start alone, whatever another stepper left in the memory that it is written to.
+#[test]
+fn other_steppers_leave_no_attachments_in_a_state_that_they_write() {
+    let Incline { world, state, .. } = Incline::new(0.1, 0.5, 1e4, 0.2).preloaded(0.5, 1.0);
+    assert!(!state.memory.attachments.is_empty());
+    let strong = || StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+    let asynchronous = Asynchronous::new(strong(), AsynchronousSettings::default());
+    let steppers: [Box<dyn Stepper>; 2] = [
+        Box::new(strong()),
+        Box::new(asynchronous.expect("legal settings")),
+    ];
+    for mut stepper in steppers {
+        let (mut fresh, mut reused) = (State::default(), state.clone());
+        let _ = stepper
+            .step(&world, &state, 1e-3, &mut fresh)
+            .expect("a step");
+        let _ = stepper
+            .step(&world, &state, 1e-3, &mut reused)
+            .expect("a step");
+        assert!(reused.memory.attachments.is_empty());
+        assert_eq!(fresh, reused);
+    }
 }

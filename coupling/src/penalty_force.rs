@@ -26,12 +26,15 @@ mod gmres;
 mod line_search;
 mod linearised;
 mod newton;
+mod on_surface;
 mod particles;
 mod places;
 mod report;
 mod rows;
 mod settings;
+mod surfaces;
 mod system;
+mod touched;
 
 use std::sync::Arc;
 
@@ -104,7 +107,7 @@ impl Stepper for PenaltyForce {
         let mut known = match self.known.take().filter(is_of) {
             Some(known) => known,
             None => {
-                let system = System::of(world, &self.settings);
+                let system = System::of(world, state, &self.settings)?;
                 Known {
                     world: world.clone(),
                     detection: Detection::of(world, state, &system.places)?,
@@ -122,7 +125,7 @@ impl Stepper for PenaltyForce {
         check_lengths(world, state)?;
         system.begin(world, state, time_step_s)?;
         let fault = |(body, source)| StepError::of_body(world, state, body, source);
-        (detection.begin(system, &state.memory.attachments)).map_err(fault)?;
+        detection.begin(system, state).map_err(fault)?;
         let outcome = newton
             .solve(system, detection, &self.settings)
             .map_err(fault)?;

@@ -19,12 +19,16 @@ mod friction;
 mod level_set;
 mod mesh_walk;
 mod swept;
+mod swept_surface;
 
-pub use entry::{closest_attachment, entry_point};
+pub use entry::{Convexity, closest_attachment, entry_point};
 pub use friction::SlidingFriction;
-pub use level_set::{Branch, Relaxed, Slide, relax_on_level_set};
-pub use mesh_walk::{MeshPlace, MeshRelaxed, Variable, WalkEnd, WalkSurface, WeightDerivative};
+pub use level_set::{Branch, Relaxed, Slide, distance_on_side_of, relax_on_level_set};
+pub use mesh_walk::{
+    Facing, MeshPlace, MeshRelaxed, Variable, WalkEnd, WalkSurface, WeightDerivative,
+};
 pub use swept::{
     EdgeHit, Path, RigidPath, VertexHit, edge_meets_edge, edge_meets_edge_rigidly,
     vertex_meets_triangle, vertex_meets_triangle_rigidly,
 };
+pub use swept_surface::{Crossable, SurfaceHit, SweptSurface};

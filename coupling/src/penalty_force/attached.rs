@@ -1,24 +1,27 @@
 //! An attached particle at an iterate: its force, and how that changes.
 //!
-//! With particle Z, object frame (c, R), Y = P(X, Z) there, f = k (Y − Z) and G = ∂Y/∂Z:
+//! On an object with a frame (c, R), with particle Z, Y = P(X, Z) there, f = k (Y − Z) and G = ∂Y/∂Z:
 //!
 //! ```text
 //! δf = −k (1 − G)(δZ − δc − θ × (Z − c)) + θ × f
 //! ```
 //!
 //! where the object moves by δc and turns by θ. The second term turns the force with the object. f acts at Z on the particle and −f at Z on the
-//! object; since f is parallel to Y − Z that is the same as −f at Y.
+//! object; since f is parallel to Y − Z that is the same as −f at Y. On a deforming surface the force acts on the vertices of a triangle: see
+//! `on_surface`.
+
+mod on_shape;
 
 use nalgebra::{Matrix3, Point3, Vector3, Vector6};
-use pliant_hydroelastic::{
-    Branch, Relaxed, SignedDistance, Slide, SlidingFriction, relax_on_level_set,
-};
+use pliant_hydroelastic::{Branch, MeshPlace, SlidingFriction, Variable};
 
 use super::attachment::{Attachment, AttachmentPlace};
 use super::line_search::Sliding;
+use super::on_surface::{OnSurface, Pull};
 use super::places::{Mounted, Places};
 use crate::report::ContactForce;
 use crate::world::World;
+pub(super) use on_shape::OnShape;
 
 /// A particle and the attachment that it had at the start of the step.
 #[derive(Clone, Debug)]
@@ -26,50 +29,22 @@ pub(super) struct Attached {
     pub(super) attachment: Attachment,
     pub(super) stiffness: f64,
     pub(super) friction: SlidingFriction<f64>,
-    /// The particle is a ball of this radius, m.
-    pub(super) radius: f64,
-    /// ∂Ż/∂v of a particle of a deforming body, with its velocities.
-    pub(super) columns: Vec<(u32, Vector3<f64>)>,
-    pub(super) at: Evaluated,
-}
-
-/// At an iterate.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Evaluated {
-    /// Z, world frame.
+    /// The particle is kept at this distance from the object, m.
+    pub(super) distance: f64,
+    /// What the particle moves with.
+    pub(super) carrier: Carrier,
+    /// Z at the iterate, world frame.
     pub(super) particle: Point3<f64>,
-    /// In the object's frame.
-    relaxed: Relaxed<f64>,
-    /// φ(Z) less the radius.
-    signed_distance: f64,
-    /// X − W, in the object's frame.
-    offset: Vector3<f64>,
-    /// On the particle, N, world axes.
-    pub(super) force: Vector3<f64>,
-    pub(super) normal: Vector3<f64>,
-    /// k (1 − G), world axes.
-    pub(super) tangent: Matrix3<f64>,
+    pub(super) object: Object,
 }
 
-impl Default for Evaluated {
-    fn default() -> Self {
-        Self {
-            particle: Point3::origin(),
-            relaxed: Relaxed {
-                branch: Branch::Separate,
-                attachment: Point3::origin(),
-                normal: Vector3::zeros(),
-                slide: Slide::Planar,
-                by_particle: Matrix3::zeros(),
-                by_attachment: Matrix3::zeros(),
-            },
-            signed_distance: 0.0,
-            offset: Vector3::zeros(),
-            force: Vector3::zeros(),
-            normal: Vector3::zeros(),
-            tangent: Matrix3::zeros(),
-        }
-    }
+/// The attachment on its object, at an iterate.
+#[derive(Clone, Debug)]
+pub(super) enum Object {
+    /// On a rigid one, with what carries it.
+    Shape(OnShape, Carrier),
+    /// On a deforming surface, by the place of its vertices.
+    Surface(Box<OnSurface>, usize),
 }
 
 /// What a side of a contact moves with.
@@ -78,8 +53,8 @@ pub(super) enum Carrier {
     World,
     /// One of the frames.
     Frame(usize),
-    /// The velocities in [`Attached::columns`].
-    Columns,
+    /// One of the touched vertices.
+    Vertex(usize),
 }
 
 /// Changes of force and wrenches by a change of velocities: on the particle, and the wrenches about the origins of the frames of particle and
@@ -90,118 +65,175 @@ pub(super) struct Response {
     pub(super) on_object: Vector6<f64>,
 }
 
+impl Object {
+    /// Where an attachment on a geometry is kept.
+    pub(super) fn of(places: &Places, attachment: &Attachment) -> Self {
+        match places.mounted(attachment.object) {
+            Mounted::Fixed(_) => Self::Shape(OnShape::default(), Carrier::World),
+            Mounted::Frame(place, _) => Self::Shape(OnShape::default(), Carrier::Frame(place)),
+            Mounted::Vertices(place) => Self::Surface(Box::default(), place),
+        }
+    }
+}
+
 impl Attached {
-    pub(super) fn evaluate(&mut self, world: &World, places: &Places, slide: Slide) {
+    pub(super) fn evaluate(
+        &mut self,
+        world: &World,
+        places: &Places,
+        slide: pliant_hydroelastic::Slide,
+    ) {
         let Attachment {
             object,
             particles,
             particle,
             place,
         } = self.attachment;
-        let Some(shape) = &world.geometries()[object.0].shape else {
-            return;
-        };
-        let pose = places.pose(object);
-        let z = places.particle(particles, particle as usize);
-        let distance = |p: &Point3<f64>| {
-            let bare = shape.signed_distance(p);
-            SignedDistance {
-                value: bare.value - self.radius,
-                ..bare
+        self.particle = places.particle(particles, particle as usize);
+        match &mut self.object {
+            Object::Shape(on_shape, _) => {
+                let shape = world.geometries()[object.0].shape.as_ref();
+                let surface = places.surface(object);
+                let pose = places.pose(object);
+                let pull = (self.stiffness, self.friction, self.distance);
+                on_shape.evaluate((shape, surface), &pose, pull, slide, &place, &self.particle);
             }
-        };
-        let AttachmentPlace::InFrame(old) = place;
-        let in_object = pose.inverse_transform_point(&z);
-        let relaxed = relax_on_level_set(distance, self.friction, slide, &old, &in_object);
-        let rotation = pose.rotation.to_rotation_matrix();
-        let (force, tangent) = match relaxed.branch {
-            Branch::Separate => (Vector3::zeros(), Matrix3::zeros()),
-            Branch::Stick | Branch::Slip => {
-                let yielding = (Matrix3::identity() - relaxed.by_particle) * self.stiffness;
-                (
-                    rotation * ((relaxed.attachment - in_object) * self.stiffness),
-                    rotation.matrix() * yielding * rotation.matrix().transpose(),
-                )
+            Object::Surface(on_surface, _) => {
+                if let (Some(surface), AttachmentPlace::OnMesh { place, facing }) =
+                    (places.surface(object), place)
+                {
+                    let pull = Pull {
+                        stiffness: self.stiffness,
+                        friction: self.friction,
+                        facing,
+                        distance: self.distance,
+                    };
+                    let vertices = surface.at_end(&places.vertices);
+                    on_surface.evaluate(&surface.walk, vertices, &pull, &place, &self.particle);
+                }
             }
-        };
-        let at_particle = distance(&in_object);
-        let foot = in_object - at_particle.gradient * at_particle.value;
-        self.at = Evaluated {
-            particle: z,
-            signed_distance: at_particle.value,
-            offset: old - foot,
-            normal: rotation * relaxed.normal,
-            relaxed,
-            force,
-            tangent,
-        };
+        }
+    }
+
+    /// Differentiates the last evaluation, where that is not done with it.
+    pub(super) fn linearise(&mut self, places: &Places) {
+        if let (Object::Surface(on_surface, _), AttachmentPlace::OnMesh { facing, .. }) =
+            (&mut self.object, self.attachment.place)
+            && let Some(surface) = places.surface(self.attachment.object)
+        {
+            let pull = Pull {
+                stiffness: self.stiffness,
+                friction: self.friction,
+                facing,
+                distance: self.distance,
+            };
+            on_surface.linearise(&surface.walk, surface.at_end(&places.vertices), &pull);
+        }
+    }
+
+    pub(super) fn branch(&self) -> Branch {
+        match &self.object {
+            Object::Shape(on_shape, _) => on_shape.relaxed.branch,
+            Object::Surface(on_surface, _) => on_surface.relaxed.branch,
+        }
     }
 
     pub(super) fn is_active(&self) -> bool {
-        self.at.relaxed.branch != Branch::Separate
+        self.branch() != Branch::Separate
+    }
+
+    /// On the particle, N, world axes.
+    pub(super) fn force(&self) -> &Vector3<f64> {
+        match &self.object {
+            Object::Shape(on_shape, _) => &on_shape.force,
+            Object::Surface(on_surface, _) => &on_surface.force,
+        }
+    }
+
+    /// The vertices of a deforming surface that the force acts on, with their weights, and the place of that surface.
+    pub(super) fn on_vertices(&self, places: &Places) -> Option<(usize, [u32; 3], [f64; 3])> {
+        let Object::Surface(on_surface, body) = &self.object else {
+            return None;
+        };
+        let MeshPlace { triangle, weights } = on_surface.place()?;
+        let surface = places.surface(self.attachment.object)?;
+        Some((*body, surface.walk.triangle(*triangle), *weights))
+    }
+
+    /// The vertices that the derivative of the force refers to, with the place of their surface.
+    pub(super) fn variables(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let found = match &self.object {
+            Object::Surface(on_surface, place) => Some((on_surface.variables.iter(), *place)),
+            Object::Shape(..) => None,
+        };
+        found.into_iter().flat_map(|(variables, place)| {
+            variables.filter_map(move |variable| match variable {
+                Variable::Vertex(v) => Some((place, *v)),
+                Variable::Particle => None,
+            })
+        })
     }
 
     /// Where the attachment of the last step is relative to the particle.
     pub(super) fn sliding(&self) -> Sliding {
+        let (offset, depth) = match &self.object {
+            Object::Shape(on_shape, _) => (on_shape.offset, -on_shape.signed_distance),
+            Object::Surface(on_surface, _) => (on_surface.offset, on_surface.depth),
+        };
         Sliding {
-            branch: self.at.relaxed.branch,
-            offset: self.at.offset,
-            depth: -self.at.signed_distance,
+            branch: self.branch(),
+            offset,
+            depth,
             friction: self.friction.sticking,
         }
     }
 
-    /// What the particle and the object move with.
-    pub(super) fn carriers(&self, places: &Places) -> (Carrier, Carrier) {
-        let of = |mounted| match mounted {
-            Mounted::Fixed(_) => Carrier::World,
-            Mounted::Frame(place, _) => Carrier::Frame(place),
-            Mounted::Vertices(_) => Carrier::Columns,
-        };
-        (
-            of(places.mounted(self.attachment.particles)),
-            of(places.mounted(self.attachment.object)),
-        )
-    }
-
     /// (τ, f) of the force at the particle about the origin of a frame.
     pub(super) fn wrench_about(&self, origin: &Vector3<f64>) -> Vector6<f64> {
-        wrench(&(self.at.particle.coords - origin), &self.at.force)
+        wrench(&(self.particle.coords - origin), self.force())
     }
 
-    /// The response to a displacement of the particle, with its frame's origin if it has one, and to rotation and displacement of the object's frame.
+    /// The response on a rigid object to a displacement of the particle, with its frame's origin if it has one, and to rotation and displacement of
+    /// the object's frame.
     pub(super) fn response(
         &self,
+        on_shape: &OnShape,
         particle: (Vector3<f64>, Vector3<f64>),
         object: (Vector6<f64>, Vector3<f64>),
     ) -> Response {
-        let Evaluated {
-            particle: z,
-            force,
-            tangent,
-            ..
-        } = &self.at;
+        let OnShape { force, tangent, .. } = on_shape;
+        let z = &self.particle;
         let (dz, origin) = particle;
         let (turn, shift) = (object.0.fixed_rows::<3>(0), object.0.fixed_rows::<3>(3));
         let arm = z.coords - object.1;
         let relative = dz - shift - turn.cross(&arm);
         let change = turn.cross(force) - tangent * relative;
-        let carried = dz.cross(force);
-        let about = |arm: Vector3<f64>| {
-            let torque = arm.cross(&change) + carried;
-            Vector6::new(torque.x, torque.y, torque.z, change.x, change.y, change.z)
-        };
         Response {
             force: change,
-            on_particle: about(z.coords - origin),
-            on_object: -about(arm),
+            on_particle: moved_wrench(&(z.coords - origin), &change, &dz, force),
+            on_object: -moved_wrench(&arm, &change, &dz, force),
         }
     }
 
     /// X of the next step; `None` if the particle has left.
     pub(super) fn kept(&self) -> Option<Attachment> {
-        self.is_active().then_some(Attachment {
-            place: AttachmentPlace::InFrame(self.at.relaxed.attachment),
+        let place = match (&self.object, self.attachment.place) {
+            _ if !self.is_active() => return None,
+            (Object::Shape(on_shape, _), AttachmentPlace::InFrame(_)) => {
+                AttachmentPlace::InFrame(on_shape.relaxed.attachment)
+            }
+            (Object::Shape(on_shape, _), AttachmentPlace::OnMesh { facing, .. }) => {
+                let place = on_shape.place?;
+                AttachmentPlace::OnMesh { place, facing }
+            }
+            (Object::Surface(on_surface, _), AttachmentPlace::OnMesh { facing, .. }) => {
+                let place = *on_surface.place()?;
+                AttachmentPlace::OnMesh { place, facing }
+            }
+            (Object::Surface(..), AttachmentPlace::InFrame(_)) => return None,
+        };
+        Some(Attachment {
+            place,
             ..self.attachment
         })
     }
@@ -210,25 +242,59 @@ impl Attached {
         let Attachment {
             object, particles, ..
         } = self.attachment;
-        let (a, b, sign) = if particles < object {
-            (particles, object, 1.0)
+        let (normal, signed_distance) = match &self.object {
+            Object::Shape(on_shape, _) => (on_shape.normal, on_shape.signed_distance),
+            Object::Surface(on_surface, _) => (on_surface.relaxed.normal, -on_surface.depth),
+        };
+        let on_object = match &self.object {
+            Object::Shape(..) => self.particle,
+            Object::Surface(on_surface, _) => on_surface.point,
+        };
+        let (a, b, sign, p_WCa, p_WCb) = if particles <= object {
+            (particles, object, 1.0, self.particle, on_object)
         } else {
-            (object, particles, -1.0)
+            (object, particles, -1.0, on_object, self.particle)
         };
         ContactForce {
             a,
             b,
-            p_WCa: self.at.particle,
-            p_WCb: self.at.particle,
-            normal_W: self.at.normal * sign,
-            force_W: self.at.force * sign,
-            signed_distance: self.at.signed_distance,
+            p_WCa,
+            p_WCb,
+            normal_W: normal * sign,
+            force_W: self.force() * sign,
+            signed_distance,
             patch: None,
         }
     }
 }
 
+/// (τ, f) of a force at the end of `arm`.
 fn wrench(arm: &Vector3<f64>, force: &Vector3<f64>) -> Vector6<f64> {
     let torque = arm.cross(force);
     Vector6::new(torque.x, torque.y, torque.z, force.x, force.y, force.z)
+}
+
+/// The change of (τ, f) by a change of the force, and by the displacement of where it acts.
+pub(super) fn moved_wrench(
+    arm: &Vector3<f64>,
+    change: &Vector3<f64>,
+    shift: &Vector3<f64>,
+    force: &Vector3<f64>,
+) -> Vector6<f64> {
+    let torque = arm.cross(change) + shift.cross(force);
+    Vector6::new(torque.x, torque.y, torque.z, change.x, change.y, change.z)
+}
+
+impl Default for OnShape {
+    fn default() -> Self {
+        Self {
+            relaxed: on_shape::separate(),
+            place: None,
+            signed_distance: 0.0,
+            offset: Vector3::zeros(),
+            force: Vector3::zeros(),
+            normal: Vector3::zeros(),
+            tangent: Matrix3::zeros(),
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Attachments as the state keeps them.
 
 use nalgebra::Point3;
+use pliant_hydroelastic::{Facing, MeshPlace};
 use serde::{Deserialize, Serialize};
 
 use crate::world::GeometryIdx;
@@ -23,6 +24,13 @@ pub struct Attachment {
 pub enum AttachmentPlace {
     /// At a point of the geometry's frame, m.
     InFrame(Point3<f64>),
+    /// On a triangle of the surface.
+    OnMesh {
+        /// The triangle, among those of the geometry, and the weights of its vertices.
+        place: MeshPlace,
+        /// The side on which the particle is kept.
+        facing: Facing,
+    },
 }
 
 impl Attachment {

@@ -1,21 +1,31 @@
-//! Which particles are attached to which objects: those of the last step, and those found inside at an iterate.
+//! Which particles are attached to which objects: those of the last step, and those found at an iterate.
 //!
-//! Within a step pairs are added and never removed; a particle that leaves exerts no force, and its attachment is dropped at the end. A new attachment
-//! is where the particle entered on its way from the start of the step; that of a particle inside from the beginning is the nearest point
-//! of the surface.
+//! Within a step pairs are added and never removed; a particle that leaves exerts no force, and its attachment is dropped at the end. Attachments are of
+//! a particle and an object: they move between the triangles of a surface, and a second one of the same particle would double the force.
+//!
+//! - Shapes are searched for particles inside, and for those that have passed through. A new attachment is where the particle entered on its way from
+//!   the start of the step; that of a particle inside from the beginning is the nearest point of the surface.
+//! - Surfaces of triangles are searched for particles that cross them between the start of the step and the iterate. Once every
+//!   [`STEPS_BETWEEN_SAFETY_TESTS`] steps, the first included, particles that are inside a solid without an attachment get the nearest place.
 
-use nalgebra::{Point3, Vector3};
+use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::BodyError;
-use pliant_hydroelastic::{SignedDistance, SlidingFriction, entry_point};
+use pliant_hydroelastic::{
+    Aabb, Convexity, Path, SignedDistance, SlidingFriction, SurfaceHit, entry_point,
+};
 
 use super::BodyFault;
-use super::attached::{Attached, Evaluated};
+use super::attached::{Attached, Carrier, Object};
 use super::attachment::{Attachment, AttachmentPlace};
 use super::places::{Mounted, Places};
+use super::surfaces::MeshSurface;
 use super::system::System;
 use crate::error::StepError;
 use crate::state::State;
 use crate::world::{GeometryIdx, World};
+
+/// How often solids are searched for particles that are inside and were not seen entering.
+const STEPS_BETWEEN_SAFETY_TESTS: u64 = 64;
 
 /// The pairs of particles and objects that may touch.
 pub(super) struct Detection {
@@ -38,20 +48,25 @@ impl Detection {
     pub(super) fn of(world: &World, state: &State, places: &Places) -> Result<Self, StepError> {
         let mut pairs = Vec::new();
         let geometries = world.geometries();
-        let n = geometries.len();
-        for object in (0..n).map(GeometryIdx) {
-            for particles in (0..n).map(GeometryIdx).filter(|g| *g != object) {
-                let index = |g: GeometryIdx| pliant_hydroelastic::GeometryIdx(g.0 as u32);
-                let allowed = world.parts.filter.allows(index(object), index(particles));
-                let fixed = |g| matches!(places.mounted(g), Mounted::Fixed(_));
-                if !allowed || (fixed(object) && fixed(particles)) {
+        let all = || (0..geometries.len()).map(GeometryIdx);
+        let fixed = |g| matches!(places.mounted(g), Mounted::Fixed(_));
+        let index = |g: GeometryIdx| pliant_hydroelastic::GeometryIdx(g.0 as u32);
+        let allowed = |a: GeometryIdx, b: GeometryIdx| match a == b {
+            true => world.parts.self_contact.contains(&a.0),
+            false => world.parts.filter.allows(index(a), index(b)) && !(fixed(a) && fixed(b)),
+        };
+        let is_object =
+            |g: GeometryIdx| geometries[g.0].shape.is_some() || places.surface(g).is_some();
+        for object in all() {
+            for particles in all().filter(|g| allowed(object, *g)) {
+                if object == particles && places.surface(object).is_none() {
                     continue;
                 }
-                if geometries[object.0].shape.is_none() {
-                    if geometries[particles.0].shape.is_none()
+                if !is_object(object) {
+                    if !is_object(particles)
                         && let Some(body) = geometries[object.0].mount.body()
                     {
-                        let what = "contact with other deforming surfaces by penalty forces; the strong-implicit stepper has it";
+                        let what = "surface of triangles, and neither has the other body of the pair, so that penalty forces have nothing to attach particles to; the strong-implicit stepper has such contact";
                         let source = BodyError::Unsupported { what };
                         return Err(StepError::of_body(world, state, body, source));
                     }
@@ -87,130 +102,254 @@ impl Detection {
     }
 
     /// Attaches what was attached at the end of the last step. Surfaces that move over their body, such as belts, carry their attachments along.
-    pub(super) fn begin(
-        &mut self,
-        system: &mut System,
-        memory: &[Attachment],
-    ) -> Result<(), BodyFault> {
+    pub(super) fn begin(&mut self, system: &mut System, state: &State) -> Result<(), BodyFault> {
         system.attached.clear();
         for pair in &mut self.pairs {
             let n = system.places.n_particles(pair.particles, &system.bodies);
             pair.attached.clear();
             pair.attached.resize(n, false);
         }
-        let dt = system.bodies.time_step.length_s;
         let of_pair = |a: &Attachment| (a.object, a.particles);
-        for attachments in memory.chunk_by(|a, b| of_pair(a) == of_pair(b)) {
+        for attachments in state
+            .memory
+            .attachments
+            .chunk_by(|a, b| of_pair(a) == of_pair(b))
+        {
             let sought = of_pair(&attachments[0]);
             let pairs = &mut self.pairs;
             let Ok(found) = pairs.binary_search_by_key(&sought, |p| (p.object, p.particles)) else {
                 continue; // of another world
             };
             let pair = &mut pairs[found];
-            let belt = self.world.geometries()[pair.object.0].surface_velocity;
             for attachment in attachments {
                 let Some(known) = pair.attached.get_mut(attachment.particle as usize) else {
                     continue;
                 };
-                *known = true;
-                let AttachmentPlace::InFrame(old) = attachment.place;
-                let carried = Attachment {
-                    place: AttachmentPlace::InFrame(match belt == Vector3::zeros() {
-                        true => old,
-                        false => old + belt * dt,
-                    }),
-                    ..*attachment
+                let Some(place) = carried(&self.world, system, attachment) else {
+                    continue;
                 };
-                let fresh = attach(&self.world, system, pair, carried)?;
-                system.attached.push(fresh);
+                *known = true;
+                attach(
+                    &self.world,
+                    system,
+                    pair,
+                    attachment.particle as usize,
+                    place,
+                )?;
+            }
+        }
+        if state.step % STEPS_BETWEEN_SAFETY_TESTS == 0 {
+            self.add_inside(system)?;
+        }
+        Ok(())
+    }
+
+    /// Attaches particles that are within solid surfaces at the start of the step.
+    fn add_inside(&mut self, system: &mut System) -> Result<(), BodyFault> {
+        system.places.sweep(&system.bodies);
+        for pair in self.pairs.iter_mut().filter(|p| p.object != p.particles) {
+            for particle in 0..pair.attached.len() {
+                let Some(surface) = system.places.surface(pair.object) else {
+                    break;
+                };
+                if pair.attached[particle] || !may_cross(&self.world, system, pair, particle) {
+                    continue;
+                }
+                let [start, _] = path(system, pair, particle);
+                if let Some(hit) = surface.inside_at_start(&start) {
+                    pair.attached[particle] = true;
+                    attach(&self.world, system, pair, particle, place_of(&hit))?;
+                }
             }
         }
         Ok(())
     }
 
-    /// Attaches particles that are inside an object at the velocities that the system was moved to last; how many.
+    /// Attaches particles that have come to an object at the velocities that the system was moved to last; how many.
     pub(super) fn add(&mut self, system: &mut System) -> Result<usize, BodyFault> {
         let before = system.attached.len();
+        system.places.sweep(&system.bodies);
         for pair in &mut self.pairs {
-            let geometry = &self.world.geometries()[pair.object.0];
-            let Some(shape) = &geometry.shape else {
-                continue;
-            };
-            let pose = system.places.pose(pair.object);
-            let bounds = shape.aabb(&pose);
-            let shape_of_particles = &self.world.geometries()[pair.particles.0].shape;
-            if let Some(other) = shape_of_particles
-                && !other
-                    .aabb(&system.places.pose(pair.particles))
-                    .intersects(&bounds)
-            {
-                continue;
-            }
-            for particle in 0..pair.attached.len() {
-                if pair.attached[particle] || !is_of_part(&self.world, system, pair, particle) {
-                    continue;
-                }
-                let z = system.places.particle(pair.particles, particle);
-                let radius = radius_of(system, pair.particles, particle);
-                if !bounds.inflated(radius).contains(&z) {
-                    continue;
-                }
-                let distance = |p: &Point3<f64>| {
-                    let bare = shape.signed_distance(p);
-                    SignedDistance {
-                        value: bare.value - radius,
-                        ..bare
-                    }
-                };
-                let end = pose.inverse_transform_point(&z);
-                if distance(&end).value >= 0.0 {
-                    continue;
-                }
-                let (places, bodies) = (&system.places, &system.bodies);
-                let from = places.particle_at_start(pair.particles, particle, bodies);
-                let start = places
-                    .pose_at_start(pair.object)
-                    .inverse_transform_point(&from);
-                pair.attached[particle] = true;
-                let attachment = Attachment {
-                    object: pair.object,
-                    particles: pair.particles,
-                    particle: particle as u32,
-                    place: AttachmentPlace::InFrame(entry_point(distance, &start, &end)),
-                };
-                let fresh = attach(&self.world, system, pair, attachment)?;
-                system.attached.push(fresh);
+            match system.places.surface(pair.object) {
+                Some(_) => add_to_surface(&self.world, system, pair)?,
+                None => add_to_shape(&self.world, system, pair)?,
             }
         }
         Ok(system.attached.len() - before)
     }
 }
 
+/// Attaches particles that have crossed a surface of triangles, or have come nearer than they are kept.
+fn add_to_surface(world: &World, system: &mut System, pair: &mut Pair) -> Result<(), BodyFault> {
+    for particle in 0..pair.attached.len() {
+        let Some(surface) = system.places.surface(pair.object) else {
+            return Ok(());
+        };
+        if pair.attached[particle] || !may_cross(world, system, pair, particle) {
+            continue;
+        }
+        let path = path(system, pair, particle);
+        let own = (pair.object == pair.particles).then_some(particle as u32);
+        let reach = match own {
+            None => kept_at(system, pair, particle),
+            Some(_) => 0.0,
+        };
+        if !surface.may_meet(&path, reach) {
+            continue;
+        }
+        let mut hit = surface.entry(&path, own);
+        if hit.is_none() && reach > 0.0 {
+            hit = surface.overlap(&path, reach);
+        }
+        if let Some(hit) = hit {
+            pair.attached[particle] = true;
+            attach(world, system, pair, particle, place_of(&hit))?;
+        }
+    }
+    Ok(())
+}
+
+/// Attaches particles that are inside a shape, or have passed through it.
+fn add_to_shape(world: &World, system: &mut System, pair: &mut Pair) -> Result<(), BodyFault> {
+    let Some(shape) = &world.geometries()[pair.object.0].shape else {
+        return Ok(());
+    };
+    let bounds = shape.aabb(&Isometry3::identity());
+    let convexity = match shape.is_convex() {
+        true => Convexity::Convex,
+        false => Convexity::Unknown,
+    };
+    for particle in 0..pair.attached.len() {
+        if pair.attached[particle] || !is_of_part(world, system, pair.particles, particle) {
+            continue;
+        }
+        let [start, end] = path(system, pair, particle);
+        let radius = radius_of(system, pair.particles, particle);
+        let way = Aabb::from_points([&start, &end]).inflated(radius);
+        if !bounds.intersects(&way) {
+            continue;
+        }
+        let distance = |p: &Point3<f64>| {
+            let bare = shape.signed_distance(p);
+            SignedDistance {
+                value: bare.value - radius,
+                ..bare
+            }
+        };
+        let Some(place) = entry_point(distance, convexity, &start, &end) else {
+            continue;
+        };
+        pair.attached[particle] = true;
+        attach(
+            world,
+            system,
+            pair,
+            particle,
+            AttachmentPlace::InFrame(place),
+        )?;
+    }
+    Ok(())
+}
+
+/// The way of a particle in the step: in the frame of a rigid object, otherwise in the world.
+fn path(system: &System, pair: &Pair, particle: usize) -> Path {
+    let (places, bodies) = (&system.places, &system.bodies);
+    let start = places.particle_at_start(pair.particles, particle, bodies);
+    let end = places.particle(pair.particles, particle);
+    let (before, after) = (places.pose_at_start(pair.object), places.pose(pair.object));
+    [
+        before.inverse_transform_point(&start),
+        after.inverse_transform_point(&end),
+    ]
+}
+
+fn place_of(hit: &SurfaceHit) -> AttachmentPlace {
+    AttachmentPlace::OnMesh {
+        place: hit.place,
+        facing: hit.facing,
+    }
+}
+
+/// Where an attachment of the last step is at the start of this one; `None` if it is not of the kind that its object has.
+fn carried(world: &World, system: &System, attachment: &Attachment) -> Option<AttachmentPlace> {
+    let belt = world.geometries()[attachment.object.0].surface_velocity;
+    let surface = system.places.surface(attachment.object);
+    let shift = belt * system.bodies.time_step.length_s;
+    match (attachment.place, surface) {
+        (AttachmentPlace::InFrame(old), None) => {
+            Some(AttachmentPlace::InFrame(match belt == Vector3::zeros() {
+                true => old,
+                false => old + shift,
+            }))
+        }
+        (AttachmentPlace::OnMesh { place, facing }, Some(surface)) => {
+            let n = surface.walk.triangles().len();
+            if place.triangle as usize >= n {
+                return None;
+            }
+            let place = match belt == Vector3::zeros() || surface.place().is_some() {
+                true => place,
+                false => {
+                    let vertices = surface.at_end(&[]);
+                    surface.nearest_at_start(&(surface.walk.point(vertices, &place) + shift))?
+                }
+            };
+            Some(AttachmentPlace::OnMesh { place, facing })
+        }
+        _ => None,
+    }
+}
+
+/// Adds an attachment, evaluated.
 fn attach(
     world: &World,
-    system: &System,
+    system: &mut System,
     pair: &Pair,
-    attachment: Attachment,
-) -> Result<Attached, BodyFault> {
-    let mut columns = Vec::new();
-    if let Mounted::Vertices(place) = system.places.mounted(pair.particles) {
-        let vertices = &system.places.vertices[place];
-        vertices.columns(&system.bodies, attachment.particle, &mut columns)?;
-    }
+    particle: usize,
+    place: AttachmentPlace,
+) -> Result<(), BodyFault> {
+    let attachment = Attachment {
+        object: pair.object,
+        particles: pair.particles,
+        particle: particle as u32,
+        place,
+    };
+    let carrier = match system.places.mounted(pair.particles) {
+        Mounted::Fixed(_) => Carrier::World,
+        Mounted::Frame(place, _) => Carrier::Frame(place),
+        Mounted::Vertices(place) => {
+            let of = (place, attachment.particle);
+            let vertices = &system.places.vertices;
+            Carrier::Vertex(system.touched.touch(&system.bodies, vertices, of)?)
+        }
+    };
     let mut fresh = Attached {
         attachment,
         stiffness: pair.stiffness,
         friction: SlidingFriction::coulomb(pair.friction),
-        radius: radius_of(system, pair.particles, attachment.particle as usize),
-        columns,
-        at: Evaluated::default(),
+        distance: match pair.object == pair.particles {
+            true => 0.0,
+            false => kept_at(system, pair, particle),
+        },
+        carrier,
+        particle: Point3::origin(),
+        object: Object::of(&system.places, &attachment),
     };
     fresh.evaluate(world, &system.places, system.slide);
-    Ok(fresh)
+    system.attached.push(fresh);
+    system.touch(system.attached.len() - 1)
 }
 
-fn radius_of(system: &System, particles: GeometryIdx, particle: usize) -> f64 {
-    match system.places.mounted(particles) {
+/// The distance from the object that a particle is kept at, m: its radius, and that of the vertices of a surface.
+fn kept_at(system: &System, pair: &Pair, particle: usize) -> f64 {
+    let own = radius_of(system, pair.particles, particle);
+    let corner = |surface: &MeshSurface| surface.walk.triangle(0)[0] as usize;
+    let surface = system.places.surface(pair.object);
+    own + surface.map_or(0.0, |s| radius_of(system, pair.object, corner(s)))
+}
+
+fn radius_of(system: &System, geometry: GeometryIdx, particle: usize) -> f64 {
+    match system.places.mounted(geometry) {
         Mounted::Vertices(place) => {
             let surface = system.bodies.surface(system.places.vertices[place].body);
             surface.radii.get(particle).copied().unwrap_or(0.0)
@@ -219,11 +358,20 @@ fn radius_of(system: &System, particles: GeometryIdx, particle: usize) -> f64 {
     }
 }
 
+/// Whether a particle belongs to the geometry and can be the first of its body to meet a surface.
+fn may_cross(world: &World, system: &System, pair: &Pair, particle: usize) -> bool {
+    let is_inner = match system.places.mounted(pair.particles) {
+        Mounted::Vertices(place) => system.places.vertices[place].is_inner(particle),
+        _ => false,
+    };
+    !is_inner && is_of_part(world, system, pair.particles, particle)
+}
+
 /// Whether a particle belongs to the part of its body that the geometry stands for.
-fn is_of_part(world: &World, system: &System, pair: &Pair, particle: usize) -> bool {
+fn is_of_part(world: &World, system: &System, particles: GeometryIdx, particle: usize) -> bool {
     let (Some(part), Mounted::Vertices(place)) = (
-        world.geometries()[pair.particles.0].part,
-        system.places.mounted(pair.particles),
+        world.geometries()[particles.0].part,
+        system.places.mounted(particles),
     ) else {
         return true;
     };

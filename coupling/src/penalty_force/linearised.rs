@@ -4,17 +4,21 @@
 //! H x = (∂m/∂v) x + JᵀGJ x − δt (Sᵀ δf + ∂(Sᵀf)/∂v x)
 //! ```
 //!
-//! S is constant for particles of deforming bodies; for frames the second term of the contacts is the derivative of their Jacobians. The
+//! S is constant for vertices of deforming bodies; for frames the second term of the contacts is the derivative of their Jacobians. The
 //! preconditioner is the diagonal blocks of H with the contacts' part in full, so for one body on fixed objects it is H itself.
 
-use nalgebra::{Vector3, Vector6};
+mod blocks_of_contacts;
 
-use super::BodyFault;
-use super::attached::{Attached, Carrier};
+use nalgebra::{Vector3, Vector6};
+use pliant_hydroelastic::Variable;
+
+use super::attached::{Attached, Carrier, Object, OnShape, moved_wrench};
 use super::blocks::Blocks;
 use super::bodies::Bodies;
+use super::on_surface::OnSurface;
 use super::places::{FramePlace, Places};
 use super::rows::ScalarRows;
+use super::touched::Touched;
 use crate::world::BodyIdx;
 
 #[derive(Default)]
@@ -24,161 +28,110 @@ pub(super) struct Linearised {
     turning: Vec<Vec<f64>>,
     /// Of each frame in a product: its motion, and the change of the wrench on it.
     motions: Vec<Vector6<f64>>,
-    changes: Vec<Vector6<f64>>,
+    wrenches: Vec<Vector6<f64>>,
+    /// Of each touched vertex: its displacement, and the change of the force on it.
+    displacements: Vec<Vector3<f64>>,
+    forces: Vec<Vector3<f64>>,
     scratch: Vec<f64>,
 }
 
+/// The contacts of a step, linearised.
+pub(super) struct Contacts<'a> {
+    pub(super) bodies: &'a Bodies,
+    pub(super) places: &'a Places,
+    pub(super) touched: &'a Touched,
+    pub(super) attached: &'a [Attached],
+}
+
+impl Contacts<'_> {
+    /// Contacts with a force.
+    fn active(&self) -> impl Iterator<Item = &Attached> {
+        self.attached.iter().filter(|a| a.is_active())
+    }
+}
+
 impl Linearised {
-    pub(super) fn about(
-        &mut self,
-        bodies: &mut Bodies,
-        places: &mut Places,
-        rows: &mut ScalarRows,
-        attached: &[Attached],
-        v: &[f64],
-    ) -> Result<(), BodyFault> {
-        places.linearise(bodies)?;
+    pub(super) fn about(&mut self, contacts: &Contacts<'_>, rows: &mut ScalarRows, v: &[f64]) {
+        let Contacts { bodies, places, .. } = contacts;
         self.turning.resize_with(bodies.steps.len(), Vec::new);
         self.turning.iter_mut().for_each(Vec::clear);
         for place in &places.frames {
             let n = bodies.range(place.body).len();
             let turning = &mut self.turning[place.body.0];
             turning.resize(n * n, 0.0);
-            if let Some(end) = bodies.steps[place.body.0].as_end_frames() {
-                end.add_impulse_derivative(place.frame, &place.impulse, turning);
-            }
+            let terms = turning.iter_mut().zip(&place.impulse_derivative);
+            terms.for_each(|(sum, d)| *sum += d);
         }
         self.preconditioner.gather(&bodies.steps, &bodies.offsets);
         rows.linearise(v, &mut self.preconditioner);
-        self.precondition_columns(bodies, places, attached);
-        self.precondition_frames(bodies, places, attached);
+        self.add_blocks_of_vertices(contacts);
+        self.add_blocks_of_frames(contacts);
         self.preconditioner.invert();
-        Ok(())
-    }
-
-    /// Adds δt² Sᵀ k(1 − G) S of particles of deforming bodies.
-    fn precondition_columns(&mut self, bodies: &Bodies, places: &Places, attached: &[Attached]) {
-        let dt = bodies.time_step.length_s;
-        for contact in attached.iter().filter(|a| a.is_active()) {
-            if !matches!(contact.carriers(places).0, Carrier::Columns) {
-                continue;
-            }
-            // Columns are in the order of the velocities, and so are the blocks.
-            let blocks = &mut self.preconditioner;
-            let runs = contact
-                .columns
-                .chunk_by(|(i, _), (j, _)| blocks.is_one_block(*i as usize, *j as usize));
-            let runs: Vec<_> = runs.collect();
-            for run in runs {
-                for (j, b) in run {
-                    let pull = contact.at.tangent * b * (dt * dt);
-                    for (i, a) in run {
-                        blocks.add(*i as usize, *j as usize, a.dot(&pull));
-                    }
-                }
-            }
-        }
-    }
-
-    /// Adds the contacts' part of the diagonal block of every body with frames.
-    fn precondition_frames(&mut self, bodies: &Bodies, places: &Places, attached: &[Attached]) {
-        let dt = bodies.time_step.length_s;
-        let mut column = Vec::new();
-        for places_of_body in places.frames.chunk_by(|a, b| a.body == b.body) {
-            let body = places_of_body[0].body;
-            let range = bodies.range(body);
-            let n = range.len();
-            let of_body = |place: usize| places.frames[place].body == body;
-            let touching = attached.iter().filter(|a| a.is_active()).filter(|a| {
-                let (particle, object) = a.carriers(places);
-                [particle, object]
-                    .iter()
-                    .any(|c| matches!(c, Carrier::Frame(f) if of_body(*f)))
-            });
-            let touching: Vec<&Attached> = touching.collect();
-            if touching.is_empty() {
-                continue;
-            }
-            let turning = &self.turning[body.0];
-            let mut unit = vec![0.0; n];
-            for j in 0..n {
-                unit[j] = 1.0;
-                column.clear();
-                column.resize(n, 0.0);
-                let motion = |place: usize| match of_body(place) {
-                    true => places.frames[place].moved_by(&unit),
-                    false => Vector6::zeros(),
-                };
-                for contact in &touching {
-                    let (particle, object) = contact.carriers(places);
-                    let response = respond(
-                        contact,
-                        places,
-                        (particle, object),
-                        &motion,
-                        Vector3::zeros(),
-                    );
-                    let mut add = |carrier: Carrier, change: &Vector6<f64>| {
-                        if let Carrier::Frame(f) = carrier
-                            && of_body(f)
-                        {
-                            places.frames[f].add_generalised(change, -dt, &mut column);
-                        }
-                    };
-                    add(particle, &response.on_particle);
-                    add(object, &response.on_object);
-                }
-                for (i, value) in column.iter().enumerate() {
-                    let turned = turning.get(i + n * j).copied().unwrap_or(0.0);
-                    self.preconditioner
-                        .add(range.start + i, range.start + j, value - turned);
-                }
-                unit[j] = 0.0;
-            }
-        }
     }
 
     /// y −= δt (Sᵀ δf + ∂(Sᵀf)/∂v x).
     pub(super) fn add_contact_product(
         &mut self,
-        bodies: &Bodies,
-        places: &Places,
-        attached: &[Attached],
+        contacts: &Contacts<'_>,
         x: &[f64],
         y: &mut [f64],
     ) {
+        let Contacts {
+            bodies,
+            places,
+            touched,
+            ..
+        } = contacts;
         let dt = bodies.time_step.length_s;
         self.motions.clear();
         let motion_of = |place: &FramePlace| place.moved_by(&x[bodies.range(place.body)]);
         self.motions.extend(places.frames.iter().map(motion_of));
-        self.changes.clear();
-        self.changes.resize(places.frames.len(), Vector6::zeros());
-        for contact in attached.iter().filter(|a| a.is_active()) {
-            let carriers = contact.carriers(places);
-            let velocity = contact.columns.iter().map(|(dof, c)| c * x[*dof as usize]);
-            let by_columns = velocity.sum::<Vector3<f64>>() * dt;
-            let motions = &self.motions;
-            let response = respond(
-                contact,
-                places,
-                carriers,
-                &|place| motions[place],
-                by_columns,
-            );
-            match carriers.0 {
-                Carrier::Frame(place) => self.changes[place] += response.on_particle,
-                Carrier::Columns => {
-                    for (dof, column) in &contact.columns {
-                        y[*dof as usize] -= dt * column.dot(&response.force);
+        self.wrenches.clear();
+        self.wrenches.resize(places.frames.len(), Vector6::zeros());
+        touched.displacements(x, dt, &mut self.displacements);
+        self.forces.clear();
+        self.forces.resize(touched.len(), Vector3::zeros());
+        for contact in contacts.active() {
+            let motion = Motion {
+                frames: &|place| self.motions[place],
+                vertices: &|vertex| self.displacements[vertex],
+            };
+            match &contact.object {
+                Object::Shape(on_shape, object) => {
+                    let response = on_rigid(contact, on_shape, *object, places, &motion);
+                    match contact.carrier {
+                        Carrier::Frame(place) => self.wrenches[place] += response.on_particle,
+                        Carrier::Vertex(vertex) => self.forces[vertex] += response.force,
+                        Carrier::World => {}
+                    }
+                    if let Carrier::Frame(place) = object {
+                        self.wrenches[*place] += response.on_object;
                     }
                 }
-                Carrier::World => {}
-            }
-            if let Carrier::Frame(place) = carriers.1 {
-                self.changes[place] += response.on_object;
+                Object::Surface(on_surface, place) => {
+                    let dz = displacement(contact, places, &motion).0;
+                    let changes = on_deforming(on_surface, &dz, |vertex| {
+                        self.displacements[touched.known(*place, vertex)]
+                    });
+                    match contact.carrier {
+                        Carrier::Frame(frame) => {
+                            let arm = contact.particle.coords - places.frames[frame].origin();
+                            self.wrenches[frame] +=
+                                moved_wrench(&arm, &changes[0], &dz, contact.force());
+                        }
+                        Carrier::Vertex(vertex) => self.forces[vertex] += changes[0],
+                        Carrier::World => {}
+                    }
+                    if let Some((place, corners, _)) = contact.on_vertices(places) {
+                        for (corner, change) in corners.iter().zip(&changes[1..]) {
+                            self.forces[touched.known(place, *corner)] += change;
+                        }
+                    }
+                }
             }
         }
-        for (place, change) in places.frames.iter().zip(&self.changes) {
+        touched.add_generalised(&self.forces, -dt, y);
+        for (place, change) in places.frames.iter().zip(&self.wrenches) {
             place.add_generalised(change, -dt, &mut y[bodies.range(place.body)]);
         }
         for (b, turning) in self
@@ -200,28 +153,61 @@ impl Linearised {
     }
 }
 
-/// Response of a contact whose frames move by `motion` and whose particle, if of a deforming body, by `by_columns`.
-fn respond(
+/// How frames and touched vertices move.
+struct Motion<'a> {
+    frames: &'a dyn Fn(usize) -> Vector6<f64>,
+    vertices: &'a dyn Fn(usize) -> Vector3<f64>,
+}
+
+/// The displacement of a particle, and the origin of its frame or the particle itself.
+fn displacement(
     contact: &Attached,
     places: &Places,
-    (particle, object): (Carrier, Carrier),
-    motion: &dyn Fn(usize) -> Vector6<f64>,
-    by_columns: Vector3<f64>,
-) -> super::attached::Response {
-    let z = contact.at.particle.coords;
-    let of_particle = match particle {
+    motion: &Motion<'_>,
+) -> (Vector3<f64>, Vector3<f64>) {
+    let z = contact.particle.coords;
+    match contact.carrier {
         Carrier::World => (Vector3::zeros(), z),
-        Carrier::Columns => (by_columns, z),
+        Carrier::Vertex(vertex) => ((motion.vertices)(vertex), z),
         Carrier::Frame(place) => {
             let origin = places.frames[place].origin();
-            let moved = motion(place);
+            let moved = (motion.frames)(place);
             let turn = moved.fixed_rows::<3>(0);
             (moved.fixed_rows::<3>(3) + turn.cross(&(z - origin)), origin)
         }
-    };
+    }
+}
+
+/// The response of a contact on a rigid object.
+fn on_rigid(
+    contact: &Attached,
+    on_shape: &OnShape,
+    object: Carrier,
+    places: &Places,
+    motion: &Motion<'_>,
+) -> super::attached::Response {
     let of_object = match object {
-        Carrier::World | Carrier::Columns => (Vector6::zeros(), z),
-        Carrier::Frame(place) => (motion(place), places.frames[place].origin()),
+        Carrier::World | Carrier::Vertex(_) => (Vector6::zeros(), contact.particle.coords),
+        Carrier::Frame(place) => ((motion.frames)(place), places.frames[place].origin()),
     };
-    contact.response(of_particle, of_object)
+    contact.response(on_shape, displacement(contact, places, motion), of_object)
+}
+
+/// The changes of the forces on a particle and on the triangle of its attachment.
+fn on_deforming(
+    on_surface: &OnSurface,
+    dz: &Vector3<f64>,
+    vertex: impl Fn(u32) -> Vector3<f64>,
+) -> [Vector3<f64>; 4] {
+    let mut changes = [Vector3::zeros(); 4];
+    for (variable, by) in on_surface.variables.iter().zip(&on_surface.by) {
+        let moved = match variable {
+            Variable::Particle => *dz,
+            Variable::Vertex(v) => vertex(*v),
+        };
+        for (change, by) in changes.iter_mut().zip(by) {
+            *change += by * moved;
+        }
+    }
+    changes
 }

@@ -7,6 +7,9 @@ use super::BodyFault;
 use super::bodies::Bodies;
 use super::particles::particles_of;
 use super::settings::PenaltyForceSettings;
+use super::surfaces::MeshSurface;
+use crate::error::StepError;
+use crate::state::State;
 use crate::world::{BodyIdx, GeometryIdx, Mount, World};
 
 /// All geometries of a world, for given end velocities of its bodies.
@@ -19,6 +22,8 @@ pub(super) struct Places {
     poses: Vec<Isometry3<f64>>,
     /// Particles of each geometry with a shape, in its frame.
     particles: Vec<Vec<Point3<f64>>>,
+    /// Of each geometry that is a surface of triangles.
+    pub(super) surfaces: Vec<Option<MeshSurface>>,
 }
 
 /// Where a geometry is mounted.
@@ -33,7 +38,13 @@ pub(super) enum Mounted {
 }
 
 impl Places {
-    pub(super) fn of(world: &World, settings: &PenaltyForceSettings) -> Self {
+    /// # Errors
+    /// Surfaces that attachments cannot slide on.
+    pub(super) fn of(
+        world: &World,
+        state: &State,
+        settings: &PenaltyForceSettings,
+    ) -> Result<Self, StepError> {
         let mut places = Self::default();
         let of_mount = world.geometries().iter().map(|geometry| geometry.mount);
         let mut frames: Vec<(BodyIdx, u32)> = (of_mount.clone())
@@ -70,15 +81,42 @@ impl Places {
             .map(|(body, frame)| FramePlace::new(body, frame))
             .collect();
         places.vertices = deforming.into_iter().map(VertexPlace::new).collect();
-        places
+        for geometry in (0..world.geometries().len()).map(GeometryIdx) {
+            let place = match places.mounts[geometry.0] {
+                Mounted::Vertices(place) => Some(place),
+                Mounted::Fixed(_) | Mounted::Frame(..) => None,
+            };
+            let surface = MeshSurface::of(world, state, geometry, place)?;
+            places.surfaces.push(surface);
+        }
+        Ok(places)
     }
 
     /// Opens a step of `bodies`.
-    pub(super) fn begin(&mut self, bodies: &Bodies) {
+    pub(super) fn begin(&mut self, bodies: &Bodies) -> Result<(), BodyFault> {
+        for surface in self.surfaces.iter_mut().flatten() {
+            surface.begin(bodies, &self.vertices)?;
+        }
+        for place in &mut self.vertices {
+            place.begin(bodies);
+        }
         for place in &mut self.frames {
             place.at_start = bodies.surface(place.body).frames[place.frame as usize];
             place.X_WF = place.at_start;
         }
+        Ok(())
+    }
+
+    /// Takes all surfaces through the step to the last move.
+    pub(super) fn sweep(&mut self, bodies: &Bodies) {
+        for surface in self.surfaces.iter_mut().flatten() {
+            surface.sweep(bodies, &self.vertices);
+        }
+    }
+
+    /// The surface of triangles of a geometry.
+    pub(super) fn surface(&self, geometry: GeometryIdx) -> Option<&MeshSurface> {
+        self.surfaces[geometry.0].as_ref()
     }
 
     /// Moves everything to the end of a step with end velocities `v`.
@@ -108,7 +146,7 @@ impl Places {
         Ok(())
     }
 
-    /// Derivatives of the poses of all frames by the velocities of the last move.
+    /// Derivatives of the poses of all frames, and of the impulses on them, by the velocities of the last move.
     pub(super) fn linearise(&mut self, bodies: &mut Bodies) -> Result<(), BodyFault> {
         for place in &mut self.frames {
             let body = place.body;
@@ -116,6 +154,10 @@ impl Places {
                 .as_end_frames()
                 .ok_or((body, NO_END_FRAMES))?;
             end.displacement(place.frame, &mut place.displacement);
+            let n = place.jacobian.len() / 6;
+            place.impulse_derivative.clear();
+            place.impulse_derivative.resize(n * n, 0.0);
+            end.add_impulse_derivative(place.frame, &place.impulse, &mut place.impulse_derivative);
         }
         Ok(())
     }
@@ -184,6 +226,8 @@ pub(super) struct FramePlace {
     pub(super) displacement: Vec<f64>,
     /// δt Σ (τ, f) of the contacts about the origin.
     pub(super) impulse: Vector6<f64>,
+    /// ∂(Jᵀ impulse)/∂v, n×n column-major.
+    pub(super) impulse_derivative: Vec<f64>,
 }
 
 impl FramePlace {
@@ -196,6 +240,7 @@ impl FramePlace {
             jacobian: Vec::new(),
             displacement: Vec::new(),
             impulse: Vector6::zeros(),
+            impulse_derivative: Vec::new(),
         }
     }
 
@@ -231,6 +276,8 @@ pub(super) struct VertexPlace {
     pub(super) body: BodyIdx,
     pub(super) at_end: Vec<Point3<f64>>,
     velocities: Vec<Vector3<f64>>,
+    /// Whether each vertex is within the body: of tetrahedra, but of no triangle.
+    is_inner: Vec<bool>,
 }
 
 impl VertexPlace {
@@ -239,7 +286,25 @@ impl VertexPlace {
             body,
             at_end: Vec::new(),
             velocities: Vec::new(),
+            is_inner: Vec::new(),
         }
+    }
+
+    fn begin(&mut self, bodies: &Bodies) {
+        let surface = bodies.surface(self.body);
+        self.is_inner.clear();
+        self.is_inner.resize(surface.vertices.len(), false);
+        for v in surface.tetrahedra.iter().flatten() {
+            self.is_inner[*v as usize] = true;
+        }
+        for v in surface.triangles.iter().flatten() {
+            self.is_inner[*v as usize] = false;
+        }
+    }
+
+    /// Whether a vertex can't meet a surface before others of its body do.
+    pub(super) fn is_inner(&self, vertex: usize) -> bool {
+        self.is_inner[vertex]
     }
 
     pub(super) fn move_to(&mut self, bodies: &Bodies, v: &[f64]) -> Result<(), BodyFault> {

@@ -1,18 +1,19 @@
 //! The equations of a step, g(v) = 0, and their derivative.
 
-use nalgebra::Vector6;
+use nalgebra::{Vector3, Vector6};
 use pliant_hydroelastic::Slide;
 
 use super::BodyFault;
-use super::attached::{Attached, Carrier};
+use super::attached::{Attached, Carrier, Object};
 use super::attachment::Attachment;
 use super::blocks::Blocks;
 use super::bodies::Bodies;
 use super::line_search::Sliding;
-use super::linearised::Linearised;
+use super::linearised::{Contacts, Linearised};
 use super::places::Places;
 use super::rows::ScalarRows;
 use super::settings::PenaltyForceSettings;
+use super::touched::Touched;
 use crate::error::StepError;
 use crate::report::StepReport;
 use crate::state::State;
@@ -25,6 +26,9 @@ pub(super) struct System {
     pub(super) places: Places,
     pub(super) rows: ScalarRows,
     pub(super) attached: Vec<Attached>,
+    pub(super) touched: Touched,
+    /// Of each touched vertex.
+    forces: Vec<Vector3<f64>>,
     pub(super) slide: Slide,
     /// L of the metric D = LLᵀ.
     pub(super) metric: Blocks,
@@ -48,20 +52,28 @@ pub(super) struct Sizes {
 }
 
 impl System {
-    pub(super) fn of(world: &World, settings: &PenaltyForceSettings) -> Self {
-        Self {
+    /// # Errors
+    /// Surfaces that attachments cannot slide on.
+    pub(super) fn of(
+        world: &World,
+        state: &State,
+        settings: &PenaltyForceSettings,
+    ) -> Result<Self, StepError> {
+        Ok(Self {
             world: world.clone(),
             bodies: Bodies::of(world),
-            places: Places::of(world, settings),
+            places: Places::of(world, state, settings)?,
             rows: ScalarRows::default(),
             attached: Vec::new(),
+            touched: Touched::default(),
+            forces: Vec::new(),
             slide: settings.slide,
             metric: Blocks::default(),
             start_size: 0.0,
             v: Vec::new(),
             g: Vec::new(),
             linearised: Linearised::default(),
-        }
+        })
     }
 
     /// Opens a step at `state`, with v = v₀.
@@ -72,14 +84,15 @@ impl System {
         time_step_s: f64,
     ) -> Result<(), StepError> {
         self.bodies.begin(world, state, time_step_s)?;
-        self.places.begin(&self.bodies);
+        let fault = |(body, source)| StepError::of_body(world, state, body, source);
+        self.places.begin(&self.bodies).map_err(fault)?;
+        self.touched.begin(&self.bodies, &self.places.vertices);
         self.rows.begin(world, state, &self.bodies)?;
         self.metric.gather(&self.bodies.steps, &self.bodies.offsets);
         // Blocks that are not positive definite have been refused by the rows' factors.
         self.metric.factor_cholesky();
         self.v.clone_from(&self.bodies.start);
         self.g.resize(self.v.len(), 0.0);
-        let fault = |(body, source)| StepError::of_body(world, state, body, source);
         let mut m = vec![0.0; self.v.len()];
         self.bodies.residual(&self.v, &mut m).map_err(fault)?;
         self.start_size = self.norm(m);
@@ -109,7 +122,22 @@ impl System {
         for attached in &mut self.attached {
             attached.evaluate(&self.world, &self.places, self.slide);
         }
+        for k in 0..self.attached.len() {
+            self.touch(k)?;
+        }
         self.evaluate()
+    }
+
+    /// Touches the vertices that an attached particle's force acts on.
+    pub(super) fn touch(&mut self, k: usize) -> Result<(), BodyFault> {
+        let vertices = &self.places.vertices;
+        if let Some((place, corners, _)) = self.attached[k].on_vertices(&self.places) {
+            for corner in corners {
+                self.touched
+                    .touch(&self.bodies, vertices, (place, corner))?;
+            }
+        }
+        Ok(())
     }
 
     /// Evaluates g with the contacts as they are.
@@ -124,29 +152,37 @@ impl System {
         outcome
     }
 
-    /// out += δt Sᵀf. Sums the wrenches on frames on the way.
+    /// out += δt Sᵀf. Sums the wrenches on frames and the forces on vertices on the way.
     fn add_contact_impulses(&mut self, out: &mut [f64]) {
         let dt = self.bodies.time_step.length_s;
         for place in &mut self.places.frames {
             place.impulse = Vector6::zeros();
         }
+        self.forces.clear();
+        self.forces.resize(self.touched.len(), Vector3::zeros());
         for attached in self.attached.iter().filter(|a| a.is_active()) {
-            let (particle, object) = attached.carriers(&self.places);
-            for (carrier, sign) in [(particle, dt), (object, -dt)] {
-                match carrier {
-                    Carrier::Frame(place) => {
-                        let place = &mut self.places.frames[place];
-                        place.impulse += attached.wrench_about(&place.origin()) * sign;
-                    }
-                    Carrier::Columns => {
-                        for (dof, column) in &attached.columns {
-                            out[*dof as usize] += sign * column.dot(&attached.at.force);
+            let mut add = |carrier: Carrier, sign: f64| match carrier {
+                Carrier::Frame(place) => {
+                    let place = &mut self.places.frames[place];
+                    place.impulse += attached.wrench_about(&place.origin()) * (sign * dt);
+                }
+                Carrier::Vertex(vertex) => self.forces[vertex] += attached.force() * sign,
+                Carrier::World => {}
+            };
+            add(attached.carrier, 1.0);
+            match &attached.object {
+                Object::Shape(_, carrier) => add(*carrier, -1.0),
+                Object::Surface(..) => {
+                    if let Some((place, corners, weights)) = attached.on_vertices(&self.places) {
+                        for (corner, weight) in corners.iter().zip(weights) {
+                            let vertex = self.touched.known(place, *corner);
+                            self.forces[vertex] -= attached.force() * weight;
                         }
                     }
-                    Carrier::World => {}
                 }
             }
         }
+        self.touched.add_generalised(&self.forces, dt, out);
         for place in &self.places.frames {
             if place.impulse != Vector6::zeros() {
                 let range = self.bodies.range(place.body);
@@ -163,25 +199,34 @@ impl System {
         let dt = self.bodies.time_step.length_s;
         let mut noise = vec![0.0; n];
         for attached in self.attached.iter().filter(|a| a.is_active()) {
-            let reach = attached.at.particle.coords.norm();
+            let reach = attached.particle.coords.norm();
             let error = f64::EPSILON * dt * attached.stiffness * reach;
-            let (particle, object) = attached.carriers(&self.places);
-            for carrier in [particle, object] {
-                match carrier {
-                    Carrier::Frame(place) => {
-                        let place = &self.places.frames[place];
-                        let range = self.bodies.range(place.body);
-                        let columns = place.jacobian.chunks_exact(6);
-                        for (noise, column) in noise[range].iter_mut().zip(columns) {
-                            *noise += error * column[3..].iter().map(|c| c.abs()).sum::<f64>();
+            let mut add = |carrier: Carrier, error: f64| match carrier {
+                Carrier::Frame(place) => {
+                    let place = &self.places.frames[place];
+                    let range = self.bodies.range(place.body);
+                    let columns = place.jacobian.chunks_exact(6);
+                    for (noise, column) in noise[range].iter_mut().zip(columns) {
+                        *noise += error * column[3..].iter().map(|c| c.abs()).sum::<f64>();
+                    }
+                }
+                Carrier::Vertex(vertex) => {
+                    for (dof, column) in self.touched.columns(vertex) {
+                        noise[*dof as usize] += error * column.abs().sum();
+                    }
+                }
+                Carrier::World => {}
+            };
+            add(attached.carrier, error);
+            match &attached.object {
+                Object::Shape(_, carrier) => add(*carrier, error),
+                Object::Surface(..) => {
+                    if let Some((place, corners, weights)) = attached.on_vertices(&self.places) {
+                        for (corner, weight) in corners.iter().zip(weights) {
+                            let vertex = self.touched.known(place, *corner);
+                            add(Carrier::Vertex(vertex), error * weight);
                         }
                     }
-                    Carrier::Columns => {
-                        for (dof, column) in &attached.columns {
-                            noise[*dof as usize] += error * column.abs().sum();
-                        }
-                    }
-                    Carrier::World => {}
                 }
             }
         }
@@ -194,27 +239,36 @@ impl System {
 
     /// Linearises about `v`.
     pub(super) fn linearise(&mut self) -> Result<(), BodyFault> {
-        self.linearised.about(
-            &mut self.bodies,
-            &mut self.places,
-            &mut self.rows,
-            &self.attached,
-            &self.v,
-        )
+        for attached in &mut self.attached {
+            attached.linearise(&self.places);
+            for (place, vertex) in attached.variables() {
+                let vertices = &self.places.vertices;
+                self.touched
+                    .touch(&self.bodies, vertices, (place, vertex))?;
+            }
+        }
+        self.places.linearise(&mut self.bodies)?;
+        let contacts = Contacts {
+            bodies: &self.bodies,
+            places: &self.places,
+            touched: &self.touched,
+            attached: &self.attached,
+        };
+        self.linearised.about(&contacts, &mut self.rows, &self.v);
+        Ok(())
     }
 
     /// y = H x.
     pub(super) fn product(&mut self, x: &[f64], y: &mut [f64]) -> Result<(), BodyFault> {
         self.bodies.tangent(&self.v, x, y)?;
         self.rows.add_product(x, y);
-        let Self {
-            linearised,
-            bodies,
-            places,
-            attached,
-            ..
-        } = self;
-        linearised.add_contact_product(bodies, places, attached, x, y);
+        let contacts = Contacts {
+            bodies: &self.bodies,
+            places: &self.places,
+            touched: &self.touched,
+            attached: &self.attached,
+        };
+        self.linearised.add_contact_product(&contacts, x, y);
         Ok(())
     }
 

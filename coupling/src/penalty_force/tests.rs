@@ -17,9 +17,13 @@ use crate::state::State;
 use crate::world::{BodyIdx, Exclusion, Geometry, Mount, World, WorldBuilder};
 
 fn material() -> ContactMaterial {
+    with_friction(0.4)
+}
+
+fn with_friction(friction: f64) -> ContactMaterial {
     ContactMaterial {
         stiffness: 4e3,
-        friction: 0.4,
+        friction,
         ..ContactMaterial::default()
     }
 }
@@ -30,6 +34,16 @@ fn add(
     model: Box<dyn DeformableModel>,
     shapes: &[(u32, Shape)],
 ) {
+    add_of(builder, name, model, shapes, material());
+}
+
+fn add_of(
+    builder: &mut WorldBuilder,
+    name: &str,
+    model: Box<dyn DeformableModel>,
+    shapes: &[(u32, Shape)],
+    material: ContactMaterial,
+) {
     let body = builder.add_body(name, model);
     for (frame, shape) in shapes {
         let mount = Mount::Frame {
@@ -38,7 +52,7 @@ fn add(
             X_FG: Isometry3::translation(0.01, 0.0, -0.02),
         };
         let name = format!("{name} {frame}");
-        builder.add_geometry(Geometry::new(name, mount, shape.clone(), material()));
+        builder.add_geometry(Geometry::new(name, mount, shape.clone(), material));
     }
 }
 
@@ -81,23 +95,24 @@ fn arm() -> Box<dyn DeformableModel> {
     Box::new(tree.starting_at(&state.q, &state.v))
 }
 
-/// Largest error of H x from central differences of g, relative to H x, and how many contacts stuck and slipped.
-fn worst_error(world: &World, slide: Slide) -> (f64, [usize; 2]) {
+/// Largest error of H x from central differences of g, relative to H x, and how many contacts stuck and slipped, at velocities that differ from those
+/// of the start by up to `change`, m/s and rad/s.
+fn worst_error(world: &World, slide: Slide, change: f64) -> (f64, [usize; 2]) {
     let settings = PenaltyForceSettings {
         slide,
         round_particles: 40,
         ..PenaltyForceSettings::default()
     };
     let state: State = world.default_state();
-    let mut system = System::of(world, &settings);
+    let mut system = System::of(world, &state, &settings).expect("legal surfaces");
     let mut detection = Detection::of(world, &state, &system.places).expect("pairs that exist");
     system.begin(world, &state, 0.01).expect("a legal state");
-    detection.begin(&mut system, &[]).expect("no memory");
+    detection.begin(&mut system, &state).expect("no memory");
     detection.add(&mut system).expect("contacts");
     let n = system.n_dofs();
     let vary = |k: usize, size: f64| size * (1.7 * k as f64 + 0.3).sin();
     let v: Vec<f64> = (system.v.iter().enumerate())
-        .map(|(k, v)| v + vary(k, 0.3))
+        .map(|(k, v)| v + vary(k, change))
         .collect();
     system.move_to(&v).expect("legal velocities");
     detection.add(&mut system).expect("contacts");
@@ -171,7 +186,7 @@ fn h_is_the_derivative_of_g() {
             &[(0, ball)],
         );
         let world = builder.build().expect("a legal world");
-        let (worst, branches) = worst_error(&world, slide);
+        let (worst, branches) = worst_error(&world, slide, 0.3);
         assert!(worst < 1e-6, "{slide:?}: {worst:e}");
         assert!(
             branches[0] + branches[1] > 10 && branches[1] > 3,
@@ -224,10 +239,58 @@ fn h_is_the_derivative_of_g_for_particles_of_deforming_bodies() {
     let mut builder = WorldBuilder::default();
     deforming_bodies(&mut builder);
     let world = builder.build().expect("a legal world");
-    let (worst, branches) = worst_error(&world, Slide::Planar);
+    let (worst, branches) = worst_error(&world, Slide::Planar, 0.3);
     assert!(worst < 1e-6, "{worst:e}");
     assert!(
         branches[0] + branches[1] > 20 && branches[1] > 3,
         "{branches:?}"
     );
+}
+
+/// A sheet that a block and another sheet press on.
+fn on_a_sheet(friction: f64) -> World {
+    let mut builder = WorldBuilder::default();
+    let sheet = |z: f64, n: usize, spacing: f64| {
+        let settings = NetSettings {
+            n,
+            spacing,
+            corner_W: Point3::new(0.013, 0.017, z),
+            ..NetSettings::default()
+        };
+        Box::new(MassSpringNet::new(settings).expect("legal settings"))
+    };
+    let models: [(&str, Box<dyn DeformableModel>); 2] = [
+        ("low", sheet(0.0, 10, 0.03)),
+        ("high", sheet(0.0205, 7, 0.021)),
+    ];
+    for (name, model) in models {
+        let body = builder.add_body(name, model);
+        builder.add_geometry(Geometry::of_vertices(name, body, with_friction(friction)));
+    }
+    let lengths = Vector3::new(0.1, 0.12, 0.05);
+    let turned = UnitQuaternion::from_euler_angles(0.02, 0.03, -0.3);
+    let at = Isometry3::from_parts(Translation3::new(0.15, 0.19, -0.0393), turned);
+    add_of(
+        &mut builder,
+        "block",
+        free(lengths, at, [0.1, -0.2, 0.3, 0.1, 0.2, 0.4]),
+        &[(0, Shape::cuboid(lengths).expect("lengths"))],
+        with_friction(friction),
+    );
+    builder.build().expect("a legal world")
+}
+
+#[test]
+fn h_is_the_derivative_of_g_for_deforming_surfaces() {
+    // Changes of 3 m/s carry particles over a triangle's width.
+    for (friction, change, sliding) in [
+        (0.4, 0.3, 2),
+        (0.05, 0.3, 4),
+        (0.05, 3.0, 4),
+        (0.0, 0.3, 20),
+    ] {
+        let (worst, branches) = worst_error(&on_a_sheet(friction), Slide::Planar, change);
+        assert!(worst < 1e-6, "{friction}, {change}: {worst:e}");
+        assert!(branches[1] >= sliding, "{friction}, {change}: {branches:?}");
+    }
 }

@@ -11,6 +11,7 @@ mod integration;
 mod joint_reactions;
 mod patches;
 mod penalty_force;
+mod penalty_force_surfaces;
 mod random_rigid;
 mod refusals;
 mod reports;

@@ -285,7 +285,9 @@ fn a_stack_of_equal_cubes_stands_and_keeps_every_bit() {
     // Those on the rim touch the sides of the other cube by round-off, and come and go.
     let bearing = |state: &State| -> Vec<Attachment> {
         let within = |a: &&Attachment| {
-            let AttachmentPlace::InFrame(p) = a.place;
+            let AttachmentPlace::InFrame(p) = a.place else {
+                return false;
+            };
             a.object == FLOOR || p.x.abs().max(p.y.abs()) < 0.45 * side
         };
         let attachments = state.memory.attachments.iter();

@@ -1,7 +1,10 @@
 //! Where an attachment begins.
 //!
-//! On the way in from Z⁰ outside to Z inside, φ vanishes near Z⁰ + (Z − Z⁰) φ⁰/(φ⁰ − φ); the nearest point of the surface there is the attachment.
-//! It barely depends on how deep Z is, so the iterate that first finds a contact does not matter.
+//! The attachment of a particle that comes from outside is where φ first vanishes on its way. That does not depend on how deep the particle is, so the
+//! iterate that finds a contact does not matter, and a particle that has passed through a thin shape within one step is found.
+//!
+//! The first zero is approached from the start, without passing it: by Newton's method where the shape and with it φ is convex, otherwise by steps of
+//! the length φ.
 
 use nalgebra::{Point3, RealField};
 
@@ -16,29 +19,77 @@ pub fn closest_attachment<T: RealField + Copy>(
     p - at.gradient * at.value
 }
 
+/// What is known of a level set on the way through it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Convexity {
+    /// φ is convex: that of a convex shape.
+    Convex,
+    /// φ changes by at most the length of the way.
+    Unknown,
+}
+
+/// Relative to the way, the distance at which it has met the surface.
+const MET: f64 = 1e-9;
+/// A way along a surface that needs more steps does not meet it.
+const STEPS_MAX: usize = 1000;
+
 /// The first attachment of a particle that moves from `start` to `end`, in the frame of the level set: where it enters, or the point of the
-/// surface nearest to `start` if it is inside from the beginning.
+/// surface nearest to `start` if it is inside from the beginning; `None` if it stays outside.
 ///
 /// ```
 /// use nalgebra::Point3;
-/// use pliant_hydroelastic::{Shape, entry_point};
+/// use pliant_hydroelastic::{Convexity, Shape, entry_point};
 ///
 /// let floor = Shape::half_space();
 /// let (from, to) = (Point3::new(0.0, 0.0, 0.03), Point3::new(0.4, 0.0, -0.01));
-/// let entry = entry_point(|p| floor.signed_distance(p), &from, &to);
-/// assert!((entry - Point3::new(0.3, 0.0, 0.0)).norm() < 1e-15);
+/// let entry = entry_point(|p| floor.signed_distance(p), Convexity::Convex, &from, &to).unwrap();
+/// assert!((entry - Point3::new(0.3, 0.0, 0.0)).norm() < 1e-9);
 /// ```
-pub fn entry_point<T: RealField + Copy>(
-    distance: impl Fn(&Point3<T>) -> SignedDistance<T>,
-    start: &Point3<T>,
-    end: &Point3<T>,
-) -> Point3<T> {
-    let (before, after) = (distance(start).value, distance(end).value);
-    if before <= T::zero() || after >= before {
-        return closest_attachment(distance, start);
+pub fn entry_point(
+    distance: impl Fn(&Point3<f64>) -> SignedDistance<f64>,
+    convexity: Convexity,
+    start: &Point3<f64>,
+    end: &Point3<f64>,
+) -> Option<Point3<f64>> {
+    match first_crossing(&distance, convexity, start, end) {
+        Some(part) => Some(closest_attachment(
+            distance,
+            &(start + (end - start) * part),
+        )),
+        None if distance(end).value < 0.0 => Some(closest_attachment(distance, start)),
+        None => None,
     }
-    let crossing = start + (end - start) * (before / (before - after)).min(T::one());
-    closest_attachment(distance, &crossing)
+}
+
+/// The part of the way from `start`, outside, to `end` at which it meets the surface; `None` if it does not.
+fn first_crossing(
+    distance: impl Fn(&Point3<f64>) -> SignedDistance<f64>,
+    convexity: Convexity,
+    start: &Point3<f64>,
+    end: &Point3<f64>,
+) -> Option<f64> {
+    let way = end - start;
+    let length = way.norm();
+    let (before, after) = (distance(start).value, distance(end).value);
+    if before <= 0.0 || (after > 0.0 && before + after > length) {
+        return None;
+    }
+    let mut part = 0.0;
+    for _ in 0..STEPS_MAX {
+        let at = distance(&(start + way * part));
+        if at.value <= MET * length {
+            return Some(part);
+        }
+        let closing = match convexity {
+            Convexity::Convex => -at.gradient.dot(&way),
+            Convexity::Unknown => length,
+        };
+        part += at.value / closing;
+        if closing <= 0.0 || part > 1.0 {
+            return None;
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -65,11 +116,11 @@ mod tests {
             }
             let depth = rng.random_range(0.002..0.02);
             let reached = |depth: f64| start + along * (depth / inwards);
-            let near = entry_point(distance, &start, &reached(0.0015));
-            let far = entry_point(distance, &start, &reached(depth));
+            let enter = |depth| entry_point(distance, Convexity::Convex, &start, &reached(depth));
+            let near = enter(0.0015).expect("a way in");
+            let far = enter(depth).expect("a way in");
             assert!(distance(&far).value.abs() < 1e-5);
-            // To a quarter of the way to the crossing, 3 mm, for the longest chords.
-            assert!((near - far).norm() < 1e-3, "{near} {far}");
+            assert!((near - far).norm() < 1e-9, "{near} {far}");
         }
     }
 
@@ -77,7 +128,37 @@ mod tests {
     fn a_particle_that_starts_inside_is_attached_above_its_start() {
         let ball = Shape::sphere(0.4).unwrap();
         let (start, end) = (Point3::new(0.0, 0.0, 0.39), Point3::new(0.05, 0.0, 0.38));
-        let entry = entry_point(|p| ball.signed_distance(p), &start, &end);
+        let distance = |p: &Point3<f64>| ball.signed_distance(p);
+        let entry = entry_point(distance, Convexity::Convex, &start, &end).expect("inside");
         assert!((entry.coords - Vector3::new(0.0, 0.0, 0.4)).norm() < 1e-15);
+    }
+
+    #[test]
+    fn a_way_through_a_thin_shape_is_found_and_one_beside_it_is_not() {
+        let mut rng = ChaCha8Rng::seed_from_u64(6);
+        let plate = Shape::cuboid(Vector3::new(1.0, 1.0, 1e-3)).unwrap();
+        let distance = |p: &Point3<f64>| plate.signed_distance(p);
+        for _ in 0..2000 {
+            let mut across = |size: f64| rng.random_range(-size..size);
+            let start = Point3::new(across(0.8), across(0.8), 0.1 + across(0.0999));
+            let end = Point3::new(across(0.8), across(0.8), -0.1 + across(0.09));
+            let part = (start.z - 5e-4) / (start.z - end.z);
+            let at = start + (end - start) * part;
+            let through = at.x.abs().max(at.y.abs()) < 0.5;
+            let beside = {
+                let part = (start.z + 5e-4) / (start.z - end.z);
+                let at = start + (end - start) * part;
+                at.x.abs().max(at.y.abs()) > 0.501
+            };
+            for convexity in [Convexity::Convex, Convexity::Unknown] {
+                let found = first_crossing(distance, convexity, &start, &end);
+                if through {
+                    let off = found.expect("a crossing") - part;
+                    assert!(off.abs() < 1e-6, "{off:e}");
+                } else if beside {
+                    assert_eq!(found, None);
+                }
+            }
+        }
     }
 }

@@ -13,6 +13,9 @@
 //! ∂Y/∂Z = B ((1 − s) A − μ τ nᵀ + s τ τᵀA)        ∂Y/∂X = s B (I − τ τᵀ)
 //! ```
 //!
+//! Thin shapes: where ∇φ(Z) points against ∇φ(X), the particle has passed the middle of the shape, and the surface nearest to it is that of the other
+//! side. n and d are then those of the tangential plane at X, so that the particle is pulled back to the side that it came from, also from beyond.
+//!
 //! On a plane they are τ τᵀ + (1 − s) b bᵀ − μ τ nᵀ with b = n × τ, and s b bᵀ.
 //!
 //! Source: Ding, Schroeder (2020), sections 2.1.1 and 2.1.2; derivatives: `docs/theory/ding-2020.md`.
@@ -65,7 +68,8 @@ pub struct Relaxed<T: RealField + Copy> {
 
 /// Relaxes the attachment X = `attachment` of the particle Z = `particle` on the level set `distance`, all in one frame.
 ///
-/// Derivatives are exact for any twice differentiable `distance`, also where its gradient is not quite a unit vector.
+/// Derivatives are exact for any twice differentiable `distance`, also where its gradient is not quite a unit vector; that by the attachment, of a
+/// particle past the middle of a thin shape, where the attachment moves along a flat face.
 ///
 /// ```
 /// use nalgebra::Point3;
@@ -86,7 +90,7 @@ pub fn relax_on_level_set<T: RealField + Copy>(
     attachment: &Point3<T>,
     particle: &Point3<T>,
 ) -> Relaxed<T> {
-    let at_particle = distance(particle);
+    let at_particle = distance_on_side_of(attachment, &distance, particle);
     let depth = -at_particle.value;
     if depth.partial_cmp(&T::zero()) != Some(std::cmp::Ordering::Greater) {
         return Relaxed {
@@ -163,6 +167,22 @@ pub fn relax_on_level_set<T: RealField + Copy>(
                 + along * foot_by_particle * planar),
         by_attachment: to_surface * (Matrix3::identity() - along) * planar,
     }
+}
+
+/// φ at a particle, on the side of the shape that its attachment is on: of the tangential plane at the attachment where the particle has passed the
+/// middle of the shape.
+pub fn distance_on_side_of<T: RealField + Copy>(
+    attachment: &Point3<T>,
+    distance: impl Fn(&Point3<T>) -> SignedDistance<T>,
+    particle: &Point3<T>,
+) -> SignedDistance<T> {
+    let nearest = distance(particle);
+    let normal = distance(attachment).gradient;
+    let above = (particle - attachment).dot(&normal);
+    if above < T::zero() && nearest.gradient.dot(&normal) < T::zero() {
+        return SignedDistance::flat(above, normal);
+    }
+    nearest
 }
 
 /// ∂(p − φ∇φ)/∂p = I − n nᵀ − φ∇²φ.

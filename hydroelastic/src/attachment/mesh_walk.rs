@@ -50,6 +50,29 @@ pub struct MeshPlace {
     pub weights: [f64; 3],
 }
 
+/// Which side of a surface a particle is kept on.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+pub enum Facing {
+    /// The side that the triangles' normals point to: outside of a solid.
+    #[default]
+    Front,
+    /// The other side, of a surface that encloses nothing.
+    Back,
+}
+
+impl Facing {
+    /// 1 in front, -1 behind.
+    #[must_use]
+    pub fn sign(self) -> f64 {
+        match self {
+            Self::Front => 1.0,
+            Self::Back => -1.0,
+        }
+    }
+}
+
 /// What part of a mesh a walk ends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WalkEnd {
@@ -71,7 +94,7 @@ pub struct MeshRelaxed {
     pub place: Option<MeshPlace>,
     /// The part of the mesh that it is on.
     pub end: WalkEnd,
-    /// Unit normal of that part, outwards.
+    /// Unit normal of that part, towards the side of the particle.
     pub normal: Vector3<f64>,
     /// States of the walk: 1 for an attachment that stays within its triangle.
     pub states: usize,
@@ -139,7 +162,7 @@ enum Moved {
 }
 
 impl WalkSurface {
-    /// Relaxes the attachment `start` of the particle Z = `particle` over the mesh with these `vertices`.
+    /// Relaxes the attachment `start` of the particle Z = `particle`, which is kept on side `facing`, over the mesh with these `vertices`.
     ///
     /// An attachment that ends on the boundary of an open mesh has been pulled over it: [`Branch::Separate`].
     ///
@@ -149,6 +172,7 @@ impl WalkSurface {
         &self,
         vertices: &[Point3<f64>],
         friction: SlidingFriction<f64>,
+        facing: Facing,
         start: &MeshPlace,
         particle: &Point3<f64>,
         out: &mut MeshRelaxed,
@@ -186,7 +210,7 @@ impl WalkSurface {
         };
         out.states = states;
         out.end = end;
-        out.normal = self.normal_at(vertices, &place, end);
+        out.normal = self.normal_at(vertices, &place, end) * facing.sign();
         let pull = self.point(vertices, &place) - particle;
         let inside = pull.dot(&out.normal) > 0.0 && !self.is_on_boundary(&place, end);
         out.branch = match (inside, moved) {

@@ -17,7 +17,8 @@ mod cubic;
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 
-use advancement::{advance, edges_apart, vertex_apart};
+pub(super) use advancement::vertex_apart;
+use advancement::{advance, edges_apart};
 use cubic::Cubic;
 
 /// Overlap is accepted up to this much outside, in barycentric coordinates: nearly tangential motion leaves the time of a root uncertain to the

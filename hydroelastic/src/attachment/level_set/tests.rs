@@ -331,3 +331,33 @@ fn the_force_is_continuous_where_the_particle_leaves() {
         assert!((pull - depth * 1.0_f64.hypot(mu)).abs() <= 1e-12 * depth);
     }
 }
+
+#[test]
+fn a_particle_past_the_middle_of_a_plate_is_pulled_back_to_its_own_side() {
+    let plate = Shape::cuboid(Vector3::new(1.0, 1.0, 0.01)).unwrap();
+    let distance = |p: &Point3<f64>| plate.signed_distance(p);
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    let mut comparison = Comparison::new();
+    for _ in 0..400 {
+        let mut along = |size: f64| rng.random_range(-size..size);
+        let old = Point3::new(along(0.4), along(0.4), 0.005);
+        // From just past the middle to beyond the other side.
+        let depth = 0.0125 + along(0.0074);
+        let particle = old + Vector3::new(along(0.01), along(0.01), -depth);
+        let friction = SlidingFriction::coulomb(0.3);
+        let relaxed = relax_on_level_set(distance, friction, Slide::Planar, &old, &particle);
+        assert_ne!(relaxed.branch, Branch::Separate);
+        let pull = relaxed.attachment - particle;
+        assert!((pull.z - depth).abs() < 1e-15);
+        let tangential = pull.xy().norm();
+        assert!(tangential <= 0.3 * depth * (1.0 + 1e-12));
+        comparison.add(distance, friction, Slide::Planar, &old, &particle);
+    }
+    assert!(comparison.worst < 1e-6, "{:e}", comparison.worst);
+    // A particle that left over the rim has gone.
+    let gone = Point3::new(0.52, 0.0, 0.004);
+    let old = Point3::new(0.49, 0.0, 0.005);
+    let friction = SlidingFriction::coulomb(0.3);
+    let relaxed = relax_on_level_set(distance, friction, Slide::Planar, &old, &gone);
+    assert_eq!(relaxed.branch, Branch::Separate);
+}

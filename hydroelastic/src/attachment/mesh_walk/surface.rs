@@ -2,7 +2,8 @@
 
 use nalgebra::{Point3, Vector3};
 
-use super::{MeshPlace, WalkEnd, heaviest_corner};
+use super::{MeshPlace, ROUND_OFF, WalkEnd, heaviest_corner};
+use crate::attachment::swept::vertex_apart;
 use crate::geometry_error::GeometryError;
 use crate::mesh::{Topology, TriangleIdx, edge_groups, sorted_half_edges};
 
@@ -100,6 +101,46 @@ impl WalkSurface {
         let corners = self.corners(vertices, place.triangle);
         let terms = corners.iter().zip(&place.weights);
         Point3::from(terms.map(|(p, w)| p.coords * *w).sum::<Vector3<f64>>())
+    }
+
+    /// The place on a triangle nearest to `p`, and its distance (m).
+    #[must_use]
+    pub fn nearest_on(
+        &self,
+        vertices: &[Point3<f64>],
+        triangle: u32,
+        p: &Point3<f64>,
+    ) -> (f64, MeshPlace) {
+        let (distance, _, weights) = vertex_apart(&(*p, self.corners(vertices, triangle)));
+        (distance, MeshPlace { triangle, weights })
+    }
+
+    /// Unit normal at a place: of the triangle, of both at an edge, and the angle-weighted one at a vertex. A point whose nearest place this is
+    /// lies in front where it is on the side of this normal (Bærentzen and Aanæs 2005).
+    #[must_use]
+    pub fn normal(&self, vertices: &[Point3<f64>], place: &MeshPlace) -> Vector3<f64> {
+        let zeros = place.weights.iter().filter(|w| **w <= ROUND_OFF).count();
+        let end = match zeros {
+            0 => WalkEnd::Triangle,
+            1 => WalkEnd::Edge,
+            _ => WalkEnd::Vertex,
+        };
+        self.normal_at(vertices, place, end)
+    }
+
+    /// Unit normal of a triangle, and rows G_i, the gradients of its barycentric coordinates (1/m).
+    #[must_use]
+    pub fn plane(
+        &self,
+        vertices: &[Point3<f64>],
+        triangle: u32,
+    ) -> (Vector3<f64>, [Vector3<f64>; 3]) {
+        let [a, b, c] = self.corners(vertices, triangle);
+        let area = (b - a).cross(&(c - a));
+        let twice_area = area.norm();
+        let normal = area / twice_area;
+        let gradient = |side: Vector3<f64>| normal.cross(&side) / twice_area;
+        (normal, [gradient(c - b), gradient(a - c), gradient(b - a)])
     }
 
     pub(super) fn across(&self, triangle: u32, edge: usize) -> Option<u32> {

@@ -60,7 +60,14 @@ impl Mesh {
     fn relax(&self, friction: f64, start: &MeshPlace, particle: &Point3<f64>) -> MeshRelaxed {
         let mut out = MeshRelaxed::default();
         let friction = SlidingFriction::coulomb(friction);
-        (self.surface).relax(&self.vertices, friction, start, particle, &mut out);
+        (self.surface).relax(
+            &self.vertices,
+            friction,
+            Facing::Front,
+            start,
+            particle,
+            &mut out,
+        );
         out
     }
 

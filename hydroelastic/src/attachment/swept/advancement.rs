@@ -9,7 +9,7 @@ use crate::shape::closest_on_triangle;
 const STEPS_MAX: usize = 100_000;
 
 /// Distance of two features, their size, and where they are nearest.
-pub(super) type Apart<H> = (f64, f64, H);
+pub(in crate::attachment) type Apart<H> = (f64, f64, H);
 
 /// The first time in [0, 1] at which features are within the gap, when their distance shrinks by at most `rate` in unit time.
 pub(super) fn advance<H>(rate: f64, apart: impl Fn(f64) -> Apart<H>) -> Option<(f64, H)> {
@@ -29,7 +29,7 @@ pub(super) fn advance<H>(rate: f64, apart: impl Fn(f64) -> Apart<H>) -> Option<(
 }
 
 /// Of a vertex and a triangle, with the barycentric weights.
-pub(super) fn vertex_apart(
+pub(in crate::attachment) fn vertex_apart(
     (vertex, triangle): &(Point3<f64>, [Point3<f64>; 3]),
 ) -> Apart<[f64; 3]> {
     let [a, b, c] = triangle;

@@ -1,0 +1,127 @@
+//! An attachment on a rigid object at an iterate, in the object's frame: on the level set of a shape, or on a triangle mesh.
+
+use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
+use pliant_hydroelastic::{
+    Branch, Facing, MeshPlace, MeshRelaxed, Relaxed, Shape, SignedDistance, Slide, SlidingFriction,
+    distance_on_side_of, relax_on_level_set,
+};
+
+use crate::penalty_force::attachment::AttachmentPlace;
+use crate::penalty_force::surfaces::MeshSurface;
+
+/// The relaxed attachment and the force.
+#[derive(Clone, Debug)]
+pub(in crate::penalty_force) struct OnShape {
+    /// In the object's frame.
+    pub(in crate::penalty_force) relaxed: Relaxed<f64>,
+    /// Y on a mesh.
+    pub(in crate::penalty_force) place: Option<MeshPlace>,
+    /// φ(Z) less the distance that the particle is kept at.
+    pub(in crate::penalty_force) signed_distance: f64,
+    /// X − W, in the object's frame.
+    pub(in crate::penalty_force) offset: Vector3<f64>,
+    /// On the particle, N, world axes.
+    pub(in crate::penalty_force) force: Vector3<f64>,
+    pub(in crate::penalty_force) normal: Vector3<f64>,
+    /// k (1 − G), world axes.
+    pub(in crate::penalty_force) tangent: Matrix3<f64>,
+}
+
+impl OnShape {
+    /// Evaluates a pull of (stiffness, friction, distance) on the particle at `z`.
+    pub(in crate::penalty_force) fn evaluate(
+        &mut self,
+        object: (Option<&Shape>, Option<&MeshSurface>),
+        pose: &Isometry3<f64>,
+        pull: (f64, SlidingFriction<f64>, f64),
+        slide: Slide,
+        place: &AttachmentPlace,
+        z: &Point3<f64>,
+    ) {
+        let in_object = pose.inverse_transform_point(z);
+        let pulled = match (object, place) {
+            ((Some(shape), _), AttachmentPlace::InFrame(old)) => {
+                self.on_level_set(shape, pull, slide, old, &in_object)
+            }
+            ((_, Some(surface)), AttachmentPlace::OnMesh { place, facing }) => {
+                self.on_mesh(surface, pull, place, *facing, &in_object)
+            }
+            _ => return,
+        };
+        let rotation = pose.rotation.to_rotation_matrix();
+        self.normal = rotation * self.relaxed.normal;
+        (self.force, self.tangent) = match self.relaxed.branch {
+            Branch::Separate => (Vector3::zeros(), Matrix3::zeros()),
+            Branch::Stick | Branch::Slip => {
+                let yielding = (Matrix3::identity() - self.relaxed.by_particle) * pull.0;
+                (
+                    rotation * ((self.relaxed.attachment - pulled) * pull.0),
+                    rotation.matrix() * yielding * rotation.matrix().transpose(),
+                )
+            }
+        };
+    }
+
+    /// The point that is pulled.
+    fn on_level_set(
+        &mut self,
+        shape: &Shape,
+        (_, friction, kept_at): (f64, SlidingFriction<f64>, f64),
+        slide: Slide,
+        old: &Point3<f64>,
+        z: &Point3<f64>,
+    ) -> Point3<f64> {
+        let distance = |p: &Point3<f64>| {
+            let bare = shape.signed_distance(p);
+            SignedDistance {
+                value: bare.value - kept_at,
+                ..bare
+            }
+        };
+        self.relaxed = relax_on_level_set(distance, friction, slide, old, z);
+        let at_particle = distance_on_side_of(old, distance, z);
+        self.signed_distance = at_particle.value;
+        self.offset = old - (z - at_particle.gradient * at_particle.value);
+        *z
+    }
+
+    /// The point that is pulled: the particle, less its distance along the normal of the triangle of X.
+    fn on_mesh(
+        &mut self,
+        surface: &MeshSurface,
+        (_, friction, kept_at): (f64, SlidingFriction<f64>, f64),
+        place: &MeshPlace,
+        facing: Facing,
+        z: &Point3<f64>,
+    ) -> Point3<f64> {
+        let vertices = surface.at_end(&[]);
+        let walk = &surface.walk;
+        let normal = walk.plane(vertices, place.triangle).0 * facing.sign();
+        let kept = z - normal * kept_at;
+        let mut out = MeshRelaxed::default();
+        walk.relax(vertices, friction, facing, place, &kept, &mut out);
+        let old = walk.point(vertices, place);
+        self.signed_distance = (kept - old).dot(&normal);
+        self.offset = old - (kept - normal * self.signed_distance);
+        self.place = out.place;
+        self.relaxed = Relaxed {
+            branch: out.branch,
+            attachment: out.point(walk, vertices).unwrap_or(old),
+            normal: out.normal,
+            by_particle: out.by_particle(walk, vertices),
+            ..separate()
+        };
+        kept
+    }
+}
+
+pub(super) fn separate() -> Relaxed<f64> {
+    Relaxed {
+        branch: Branch::Separate,
+        attachment: Point3::origin(),
+        normal: Vector3::zeros(),
+        slide: Slide::Planar,
+        by_particle: Matrix3::zeros(),
+        by_attachment: Matrix3::zeros(),
+    }
+}

@@ -1,0 +1,138 @@
+//! An attachment on a deforming surface at an iterate.
+//!
+//! With triangle vertices x_i, weights w_i of Y and the particle at distance a from the surface,
+//!
+//! ```text
+//! f = k (Σ w_i x_i − Z'),   Z' = Z − a n        on the particle f, on vertex i −w_i f
+//! δf = k (Σ w_i δx_i + Σ x_i δw_i − δZ')        δ(−w_i f) = −w_i δf − f δw_i
+//! δZ' = δZ + a Σ G_j (n·δx_j)                   n, G_j of the triangle of X
+//! ```
+//!
+//! δw depends on Z' and on all vertices that the walk from X to Y has visited. Σ δw_i = 0 keeps momentum.
+
+use nalgebra::{Matrix3, Point3, Vector3};
+use pliant_hydroelastic::{
+    Branch, Facing, MeshPlace, MeshRelaxed, SlidingFriction, Variable, WalkSurface,
+};
+
+/// A relaxed attachment on a surface, and the force.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OnSurface {
+    pub(super) relaxed: MeshRelaxed,
+    /// The triangle of X, its unit normal on the particle's side and G_j.
+    before: u32,
+    normal: Vector3<f64>,
+    gradients: [Vector3<f64>; 3],
+    /// On the particle.
+    pub(super) force: Vector3<f64>,
+    /// X relative to W, and depth below the triangle of X.
+    pub(super) offset: Vector3<f64>,
+    pub(super) depth: f64,
+    /// Y.
+    pub(super) point: Point3<f64>,
+    /// The derivative of the forces by the position of the particle and of each vertex in `variables`: on the particle, and on the three vertices.
+    pub(super) by: Vec<[Matrix3<f64>; 4]>,
+    pub(super) variables: Vec<Variable>,
+}
+
+/// What an attachment is relaxed with.
+#[derive(Clone, Copy)]
+pub(super) struct Pull {
+    pub(super) stiffness: f64,
+    pub(super) friction: SlidingFriction<f64>,
+    pub(super) facing: Facing,
+    /// a, m.
+    pub(super) distance: f64,
+}
+
+impl OnSurface {
+    /// Relaxes X = `place` for the particle at `z` and evaluates the force.
+    pub(super) fn evaluate(
+        &mut self,
+        walk: &WalkSurface,
+        vertices: &[Point3<f64>],
+        pull: &Pull,
+        place: &MeshPlace,
+        z: &Point3<f64>,
+    ) {
+        let (normal, gradients) = walk.plane(vertices, place.triangle);
+        self.before = place.triangle;
+        self.normal = normal * pull.facing.sign();
+        self.gradients = gradients;
+        let kept = z - self.normal * pull.distance;
+        walk.relax(
+            vertices,
+            pull.friction,
+            pull.facing,
+            place,
+            &kept,
+            &mut self.relaxed,
+        );
+        let old = walk.point(vertices, place);
+        self.depth = -(kept - old).dot(&self.normal);
+        self.offset = old - (kept + self.normal * self.depth);
+        let relaxed = self.relaxed.place.unwrap_or(*place);
+        self.point = walk.point(vertices, &relaxed);
+        self.force = match self.relaxed.branch {
+            Branch::Separate => Vector3::zeros(),
+            Branch::Stick | Branch::Slip => (self.point - kept) * pull.stiffness,
+        };
+    }
+
+    /// The triangle of Y and its weights, of an attachment that exerts a force.
+    pub(super) fn place(&self) -> Option<&MeshPlace> {
+        match self.relaxed.branch {
+            Branch::Separate => None,
+            Branch::Stick | Branch::Slip => self.relaxed.place.as_ref(),
+        }
+    }
+
+    /// Differentiates the forces of the last evaluation.
+    pub(super) fn linearise(&mut self, walk: &WalkSurface, vertices: &[Point3<f64>], pull: &Pull) {
+        self.variables.clear();
+        self.by.clear();
+        let Some(place) = self.place().copied() else {
+            return;
+        };
+        let corners = walk.triangle(place.triangle);
+        let old_corners = walk.triangle(self.before);
+        let terms = self.relaxed.derivative.terms();
+        self.variables.push(Variable::Particle);
+        self.variables.extend(corners.map(Variable::Vertex));
+        let shifted = (pull.distance != 0.0).then_some(old_corners);
+        let others = terms.iter().map(|(variable, _)| *variable);
+        for variable in others.chain(shifted.into_iter().flatten().map(Variable::Vertex)) {
+            if !self.variables.contains(&variable) {
+                self.variables.push(variable);
+            }
+        }
+        let x = Matrix3::from_columns(&walk.corners(vertices, place.triangle).map(|p| p.coords));
+        let by_kept = self.relaxed.derivative.by(Variable::Particle);
+        for variable in &self.variables {
+            // ∂Z'/∂y of this variable.
+            let kept_by = match variable {
+                Variable::Particle => Matrix3::identity(),
+                Variable::Vertex(v) => match old_corners.iter().position(|c| c == v) {
+                    Some(j) => {
+                        // n = ±n₀ with δn = −Σ G_j (n·δx_j) for either sign.
+                        self.gradients[j] * self.normal.transpose() * pull.distance
+                    }
+                    None => Matrix3::zeros(),
+                },
+            };
+            let mut w_by = by_kept * kept_by;
+            let mut y_by = Matrix3::zeros();
+            if let Variable::Vertex(v) = variable {
+                w_by += self.relaxed.derivative.by(*variable);
+                if let Some(i) = corners.iter().position(|c| c == v) {
+                    y_by += Matrix3::from_diagonal_element(place.weights[i]);
+                }
+            }
+            y_by += x * w_by;
+            let f_by = (y_by - kept_by) * pull.stiffness;
+            let on_vertex = |i: usize| -f_by * place.weights[i] - self.force * w_by.row(i);
+            self.by
+                .push([f_by, on_vertex(0), on_vertex(1), on_vertex(2)]);
+        }
+    }
+}

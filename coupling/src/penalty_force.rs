@@ -9,7 +9,7 @@
 //! the bodies are at the end of the step, friction included: nothing lags. An attachment in static friction stays bit for bit where it is, so nothing
 //! creeps, even where the solution is only approximate.
 //!
-//! 1. Attachments of the last step, and those of particles found inside an object at any iterate.
+//! 1. Attachments of the last step, and those of particles that have come to an object at any iterate.
 //! 2. Newton's method on g with the exact, unsymmetric derivative: GMRES, preconditioned from the right, and a line search on ½‖g‖².
 //! 3. Bodies advance, attachments move to where they slid, those of separated particles are dropped.
 //!
@@ -57,7 +57,8 @@ use system::System;
 /// Steps a [`World`] by penalty forces with sliding attachments.
 ///
 /// Contact is between the particles of one geometry and the surface of another: vertices of deformable bodies, and the corners or points on the
-/// surface of rigid shapes, on the signed distance of rigid shapes. The stiffness of a pair is that of each particle. Steps are of backward Euler.
+/// surface of rigid shapes, on the signed distance of rigid shapes, and on the triangles of rigid meshes and of deformable bodies. The stiffness of a
+/// pair is that of each particle. Steps are of backward Euler.
 pub struct PenaltyForce {
     settings: PenaltyForceSettings,
     known: Option<Known>,
@@ -93,7 +94,8 @@ impl Stepper for PenaltyForce {
     /// and is not trusted.
     ///
     /// # Errors
-    /// [`StepError::Body`] for bodies without what this stepper needs, and pairs that it does not have.
+    /// [`StepError::Body`] for bodies without what this stepper needs, and pairs that it does not have; [`StepError::Geometry`] for surfaces that
+    /// attachments can't slide on.
     fn step_into(
         &mut self,
         world: &World,

@@ -140,7 +140,7 @@ mod tests {
         let distance = |p: &Point3<f64>| plate.signed_distance(p);
         for _ in 0..2000 {
             let mut across = |size: f64| rng.random_range(-size..size);
-            let start = Point3::new(across(0.8), across(0.8), 0.1 + across(0.0999));
+            let start = Point3::new(across(0.8), across(0.8), 0.11 + across(0.1));
             let end = Point3::new(across(0.8), across(0.8), -0.1 + across(0.09));
             let part = (start.z - 5e-4) / (start.z - end.z);
             let at = start + (end - start) * part;

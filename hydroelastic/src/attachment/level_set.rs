@@ -68,8 +68,8 @@ pub struct Relaxed<T: RealField + Copy> {
 
 /// Relaxes the attachment X = `attachment` of the particle Z = `particle` on the level set `distance`, all in one frame.
 ///
-/// Derivatives are exact for any twice differentiable `distance`, also where its gradient is not quite a unit vector; that by the attachment, of a
-/// particle past the middle of a thin shape, where the attachment moves along a flat face.
+/// Derivatives are exact for any twice differentiable `distance`, also where its gradient is not quite a unit vector. A particle past the middle of a
+/// thin shape follows [`Slide::Planar`].
 ///
 /// ```
 /// use nalgebra::Point3;
@@ -90,7 +90,12 @@ pub fn relax_on_level_set<T: RealField + Copy>(
     attachment: &Point3<T>,
     particle: &Point3<T>,
 ) -> Relaxed<T> {
-    let at_particle = distance_on_side_of(attachment, &distance, particle);
+    let Side {
+        at: at_particle,
+        foot_by_attachment,
+        depth_by_attachment,
+        slide,
+    } = Side::of(&distance, slide, attachment, particle);
     let depth = -at_particle.value;
     if depth.partial_cmp(&T::zero()) != Some(std::cmp::Ordering::Greater) {
         return Relaxed {
@@ -105,19 +110,10 @@ pub fn relax_on_level_set<T: RealField + Copy>(
     let n = at_particle.gradient;
     let foot = particle + n * depth;
     let foot_by_particle = projection(&at_particle);
-    if friction.sticking <= T::zero() {
-        return Relaxed {
-            branch: Branch::Slip,
-            attachment: foot,
-            normal: n,
-            slide,
-            by_particle: foot_by_particle,
-            by_attachment: Matrix3::zeros(),
-        };
-    }
     let r = attachment - foot;
     let length = r.norm();
     let sticks = match slide {
+        _ if friction.sticking <= T::zero() => false,
         Slide::Planar => length <= friction.sticking * depth,
         Slide::Exact => {
             let cone = OnSegment::at_attachment(&distance, attachment, particle);
@@ -134,29 +130,22 @@ pub fn relax_on_level_set<T: RealField + Copy>(
             by_attachment: Matrix3::identity(),
         };
     }
-    if length * length <= T::zero() {
-        // Depths whose squares underflow: r has no direction.
-        return Relaxed {
-            branch: Branch::Slip,
-            attachment: foot,
-            normal: n,
-            slide,
-            by_particle: foot_by_particle,
-            by_attachment: Matrix3::zeros(),
-        };
-    }
     let mu = friction.sliding;
-    let planar = (mu * depth / length).min(T::one());
-    if slide == Slide::Exact {
+    // Without friction Y = W; nor has r a direction at depths whose squares underflow.
+    let (tau, planar) = match friction.sticking > T::zero() && length * length > T::zero() {
+        true => (r / length, (mu * depth / length).min(T::one())),
+        false => (Vector3::zeros(), T::zero()),
+    };
+    if slide == Slide::Exact && planar > T::zero() {
         let segment = OnSegment::new(&distance, foot, r, *particle);
         if let Some(found) = exact_slide(&segment, mu, planar, &at_particle) {
             return found;
         }
     }
-    let tau = r / length;
     let along = tau * tau.transpose();
     let at_chord = distance(&(foot + r * planar));
     let to_surface = projection(&at_chord);
+    let left = Matrix3::identity() - foot_by_attachment;
     Relaxed {
         branch: Branch::Slip,
         attachment: foot + r * planar - at_chord.gradient * at_chord.value,
@@ -165,7 +154,50 @@ pub fn relax_on_level_set<T: RealField + Copy>(
         by_particle: to_surface
             * (foot_by_particle * (T::one() - planar) - tau * n.transpose() * mu
                 + along * foot_by_particle * planar),
-        by_attachment: to_surface * (Matrix3::identity() - along) * planar,
+        by_attachment: to_surface
+            * (foot_by_attachment + left * planar - along * left * planar
+                + tau * depth_by_attachment.transpose() * mu),
+    }
+}
+
+/// φ on the side of the shape that the attachment is on, with ∂W/∂X and ∂d/∂X: not zero for the tangential plane at X.
+struct Side<T: RealField + Copy> {
+    at: SignedDistance<T>,
+    foot_by_attachment: Matrix3<T>,
+    depth_by_attachment: Vector3<T>,
+    slide: Slide,
+}
+
+impl<T: RealField + Copy> Side<T> {
+    fn of(
+        distance: impl Fn(&Point3<T>) -> SignedDistance<T>,
+        slide: Slide,
+        attachment: &Point3<T>,
+        particle: &Point3<T>,
+    ) -> Self {
+        let nearest = distance(particle);
+        let SignedDistance {
+            gradient: normal,
+            hessian,
+            ..
+        } = distance(attachment);
+        let way = particle - attachment;
+        let above = way.dot(&normal);
+        if above < T::zero() && nearest.gradient.dot(&normal) < T::zero() {
+            let depth_by_attachment = normal - hessian * way;
+            return Self {
+                at: SignedDistance::flat(above, normal),
+                foot_by_attachment: normal * depth_by_attachment.transpose() - hessian * above,
+                depth_by_attachment,
+                slide: Slide::Planar,
+            };
+        }
+        Self {
+            at: nearest,
+            foot_by_attachment: Matrix3::zeros(),
+            depth_by_attachment: Vector3::zeros(),
+            slide,
+        }
     }
 }
 
@@ -176,13 +208,7 @@ pub fn distance_on_side_of<T: RealField + Copy>(
     distance: impl Fn(&Point3<T>) -> SignedDistance<T>,
     particle: &Point3<T>,
 ) -> SignedDistance<T> {
-    let nearest = distance(particle);
-    let normal = distance(attachment).gradient;
-    let above = (particle - attachment).dot(&normal);
-    if above < T::zero() && nearest.gradient.dot(&normal) < T::zero() {
-        return SignedDistance::flat(above, normal);
-    }
-    nearest
+    Side::of(distance, Slide::Planar, attachment, particle).at
 }
 
 /// ∂(p − φ∇φ)/∂p = I − n nᵀ − φ∇²φ.

@@ -12,7 +12,7 @@
 
 mod on_shape;
 
-use nalgebra::{Matrix3, Point3, Vector3, Vector6};
+use nalgebra::{Point3, Vector3, Vector6};
 use pliant_hydroelastic::{Branch, MeshPlace, SlidingFriction, Variable};
 
 use super::attachment::{Attachment, AttachmentPlace};
@@ -42,7 +42,7 @@ pub(super) struct Attached {
 #[derive(Clone, Debug)]
 pub(super) enum Object {
     /// On a rigid one, with what carries it.
-    Shape(OnShape, Carrier),
+    Shape(Box<OnShape>, Carrier),
     /// On a deforming surface, by the place of its vertices.
     Surface(Box<OnSurface>, usize),
 }
@@ -69,8 +69,8 @@ impl Object {
     /// Where an attachment on a geometry is kept.
     pub(super) fn of(places: &Places, attachment: &Attachment) -> Self {
         match places.mounted(attachment.object) {
-            Mounted::Fixed(_) => Self::Shape(OnShape::default(), Carrier::World),
-            Mounted::Frame(place, _) => Self::Shape(OnShape::default(), Carrier::Frame(place)),
+            Mounted::Fixed(_) => Self::Shape(Box::default(), Carrier::World),
+            Mounted::Frame(place, _) => Self::Shape(Box::default(), Carrier::Frame(place)),
             Mounted::Vertices(place) => Self::Surface(Box::default(), place),
         }
     }
@@ -283,18 +283,4 @@ pub(super) fn moved_wrench(
 ) -> Vector6<f64> {
     let torque = arm.cross(change) + shift.cross(force);
     Vector6::new(torque.x, torque.y, torque.z, change.x, change.y, change.z)
-}
-
-impl Default for OnShape {
-    fn default() -> Self {
-        Self {
-            relaxed: on_shape::separate(),
-            place: None,
-            signed_distance: 0.0,
-            offset: Vector3::zeros(),
-            force: Vector3::zeros(),
-            normal: Vector3::zeros(),
-            tangent: Matrix3::zeros(),
-        }
-    }
 }

@@ -138,7 +138,7 @@ impl Detection {
                 )?;
             }
         }
-        if state.step % STEPS_BETWEEN_SAFETY_TESTS == 0 {
+        if state.step.is_multiple_of(STEPS_BETWEEN_SAFETY_TESTS) {
             self.add_inside(system)?;
         }
         Ok(())

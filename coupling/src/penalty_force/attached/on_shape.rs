@@ -27,6 +27,20 @@ pub(in crate::penalty_force) struct OnShape {
     pub(in crate::penalty_force) tangent: Matrix3<f64>,
 }
 
+impl Default for OnShape {
+    fn default() -> Self {
+        Self {
+            relaxed: separate(),
+            place: None,
+            signed_distance: 0.0,
+            offset: Vector3::zeros(),
+            force: Vector3::zeros(),
+            normal: Vector3::zeros(),
+            tangent: Matrix3::zeros(),
+        }
+    }
+}
+
 impl OnShape {
     /// Evaluates a pull of (stiffness, friction, distance) on the particle at `z`.
     pub(in crate::penalty_force) fn evaluate(
@@ -115,7 +129,7 @@ impl OnShape {
     }
 }
 
-pub(super) fn separate() -> Relaxed<f64> {
+fn separate() -> Relaxed<f64> {
     Relaxed {
         branch: Branch::Separate,
         attachment: Point3::origin(),

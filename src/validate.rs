@@ -30,6 +30,7 @@ mod pd_actuator;
 mod pendulum;
 mod points_ball;
 mod points_spin;
+mod ramp;
 mod rods;
 mod rolling;
 mod rolling_ball;
@@ -174,6 +175,26 @@ pub const CASES: &[Case] = &[
         "hand-holds-ball",
         "a hand of sixteen joints holds a soft ball",
     ),
+    scene(
+        "penalty-incline",
+        "a block on penalty forces stops where friction stops it",
+    ),
+    scene(
+        "penalty-rolling",
+        "a sphere on penalty forces rolls or slips with the right spin",
+    ),
+    scene(
+        "penalty-wedge",
+        "two blocks on penalty forces jam between walls by Coulomb's law",
+    ),
+    scene(
+        "penalty-stack",
+        "attachments of a stack keep every bit for 90,000 steps",
+    ),
+    scene(
+        "penalty-grasp",
+        "a block squeezed at twenty times the margin does not creep",
+    ),
     scene("panels", "10 N on a soft cube carry its weight by friction"),
     scene(
         "ball-on-slope",
@@ -243,6 +264,7 @@ pub const CASES: &[Case] = &[
     ),
     sliding_box::CASE,
     incline::CASE,
+    ramp::CASE,
     rolling_ball::CASE,
     rolling_rod::CASE,
     points_ball::CASE,

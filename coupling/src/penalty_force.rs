@@ -19,6 +19,7 @@
 
 mod attached;
 mod attachment;
+mod baselines;
 mod blocks;
 mod bodies;
 mod detection;
@@ -41,7 +42,8 @@ use std::sync::Arc;
 use pliant_contact_sap::BodyError;
 
 pub use attachment::{Attachment, AttachmentPlace};
-pub use report::PenaltyForceReport;
+pub use baselines::PenaltyBaseline;
+pub use report::{PenaltyForceReport, PenaltyForceTimes};
 pub use settings::PenaltyForceSettings;
 
 use crate::error::{StepError, WorldError};
@@ -128,9 +130,19 @@ impl Stepper for PenaltyForce {
         system.begin(world, state, time_step_s)?;
         let fault = |(body, source)| StepError::of_body(world, state, body, source);
         detection.begin(system, state).map_err(fault)?;
-        let outcome = newton
-            .solve(system, detection, &self.settings)
-            .map_err(fault)?;
+        let settings = &self.settings;
+        let kept = &mut next.memory.attachments;
+        let outcome = match settings.baseline {
+            None => newton.solve(system, detection, settings),
+            Some(method) => {
+                baselines::solve(method, system, (detection, state), newton, settings, kept)
+            }
+        };
+        let mut outcome = outcome.map_err(fault)?;
+        outcome.times = system.times;
+        if settings.baseline.is_none() {
+            system.remember(kept);
+        }
         *report = StepReport::default();
         system.describe(time_step_s, report);
         outcome.describe(report);
@@ -142,7 +154,6 @@ impl Stepper for PenaltyForce {
         memory.frame_forces.clear();
         memory.particle_forces.clear();
         memory.proposed_step_s = state.memory.proposed_step_s;
-        system.remember(&mut memory.attachments);
         self.known = Some(known);
         Ok(())
     }

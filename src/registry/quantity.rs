@@ -77,6 +77,8 @@ pub(crate) enum Measure {
     SoftBody(fn(&SoftView<'_>) -> Value),
     /// Crossings of rods, counted from the start of the run.
     StrandCrossings,
+    /// Of the attachments of penalty forces, since the last measurement.
+    AttachmentsChanged,
     /// Of whole cloths, by default all.
     ClothLayers(LayerCount),
     /// Of a constraint, after the first step.
@@ -94,7 +96,7 @@ impl Measure {
         match self {
             Self::Point { .. } | Self::Frame(_) => Subject::Frame,
             Self::Joint(_) => Subject::Joint,
-            Self::Contact(_) => Subject::Contact,
+            Self::Contact(_) | Self::AttachmentsChanged => Subject::Contact,
             Self::Mass(_) => Subject::Mass,
             Self::Soft(_) | Self::SamePoints(_) | Self::SoftBody(_) => Subject::Soft,
             Self::StrandCrossings => Subject::Rod,

@@ -1,5 +1,6 @@
 //! Measures the observables of a scene after each step.
 
+mod attachments;
 mod layers;
 mod measure;
 mod quantities;
@@ -11,6 +12,7 @@ use nalgebra::Point3;
 use pliant_coupling::{BodyIdx, ConstraintIdx, StepReport};
 use pliant_multibody::{DofKind, Workspace};
 
+use self::attachments::Attachments;
 pub(crate) use self::layers::LayerCount;
 use self::layers::Layers;
 pub(crate) use self::quantities::built_in_quantities;
@@ -38,6 +40,7 @@ enum Reading {
     Constraints(Vec<ConstraintIdx>, fn(&ConstraintView<'_>) -> Value),
     /// Statistics over all steps so far.
     Strands(Strands),
+    Attachments(Attachments),
     Layers(Layers),
     Step(fn(&StepReport) -> f64),
     Expression(Expression),
@@ -221,6 +224,9 @@ fn reading(
             Reading::Layers(Layers::new(directory, parts, *count))
         }
         Measure::StrandCrossings => Reading::Strands(strands(scene, directory, entry, of()?)?),
+        Measure::AttachmentsChanged => {
+            Reading::Attachments(Attachments::new(flags(&entry.of)?, flags(&entry.with)?))
+        }
         Measure::Joint(measure) => Reading::Joint(directory.joint_path(scene, of()?)?, *measure),
         Measure::Contact(measure) => Reading::Contact {
             of: flags(&entry.of)?,

@@ -115,16 +115,60 @@ pub const SCENES: &[(&str, &str)] = &[
     ),
     ("panels", include_str!("../../scenes/panels.toml")),
     (
+        "penalty-goo-on-sphere",
+        include_str!("../../scenes/penalty-goo-on-sphere.toml"),
+    ),
+    (
+        "penalty-grasp",
+        include_str!("../../scenes/penalty-grasp.toml"),
+    ),
+    (
         "penalty-incline",
         include_str!("../../scenes/penalty-incline.toml"),
+    ),
+    (
+        "penalty-incline-points",
+        include_str!("../../scenes/penalty-incline-points.toml"),
+    ),
+    (
+        "penalty-incline-soft",
+        include_str!("../../scenes/penalty-incline-soft.toml"),
+    ),
+    (
+        "penalty-pyramid-points",
+        include_str!("../../scenes/penalty-pyramid-points.toml"),
+    ),
+    (
+        "penalty-pyramid-soft",
+        include_str!("../../scenes/penalty-pyramid-soft.toml"),
     ),
     (
         "penalty-rolling",
         include_str!("../../scenes/penalty-rolling.toml"),
     ),
     (
+        "penalty-sand-on-sphere",
+        include_str!("../../scenes/penalty-sand-on-sphere.toml"),
+    ),
+    (
+        "penalty-sandbox",
+        include_str!("../../scenes/penalty-sandbox.toml"),
+    ),
+    (
+        "penalty-stack",
+        include_str!("../../scenes/penalty-stack.toml"),
+    ),
+    (
         "penalty-wedge",
         include_str!("../../scenes/penalty-wedge.toml"),
+    ),
+    (
+        "penalty-wedge-points",
+        include_str!("../../scenes/penalty-wedge-points.toml"),
+    ),
+    (
+        "penalty-wedge-soft",
+        include_str!("../../scenes/penalty-wedge-soft.toml"),
     ),
     ("ring-chain", include_str!("../../scenes/ring-chain.toml")),
     (

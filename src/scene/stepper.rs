@@ -3,8 +3,9 @@
 use pliant_contact_sap::{ConvexContactSolver, Integration};
 use pliant_coupling::{
     Accuracy, Adaptive, Asynchronous, AsynchronousSettings, ErrorMeasure, ExchangeAt,
-    ImpulseExchange, Linearisation, PenaltyForce, PenaltyForceSettings, Precision, RigidCoupling,
-    Stepper, StrongImplicit, StrongImplicitSettings, SubstepSolver, Substeps, WorldError,
+    ImpulseExchange, Linearisation, PenaltyBaseline, PenaltyForce, PenaltyForceSettings, Precision,
+    RigidCoupling, Stepper, StrongImplicit, StrongImplicitSettings, SubstepSolver, Substeps,
+    WorldError,
 };
 use pliant_hydroelastic::Slide;
 
@@ -189,6 +190,13 @@ static PENALTY_FORCE: TableSchema = TableSchema {
             about: "bound of the vectors of GMRES in a Newton iteration",
         },
         Key {
+            name: "penalty_friction",
+            value: ValueKind::Choice(&words(&PenaltyBaseline::NAMES)),
+            unit: "",
+            default: "`implicit`",
+            about: "when forces are evaluated. The others are baselines that creep or collapse where friction carries a load: all contact at the start of a step (`lag`); friction at the start (`lagfr`); friction as impulses that stop slip, without attachments (`projv`); springs with dampers at the start, c = k `relaxation_time_s`, of Yamane and Nakamura (2006)",
+        },
+        Key {
             name: "slide",
             value: ValueKind::Choice(&words(&SLIDES)),
             unit: "",
@@ -313,6 +321,7 @@ pub(crate) fn register(registry: &mut Registry) {
             tolerance: table.number("tolerance")?,
             iterations_max: table.integer("iterations_max")? as u32,
             krylov_max: table.integer("krylov_max")? as u32,
+            baseline: table.choice_or_first("penalty_friction", &PenaltyBaseline::NAMES)?,
             slide: table.choice_or_first("slide", &SLIDES)?,
             round_particles: table.integer("round_particles")? as u32,
             box_particles: table.integer("box_particles")? as u32,

@@ -36,6 +36,7 @@ cases! {
     a_pressed_cylinder_converges_under_refinement => "rubber-press",
     a_sliding_box_stops_where_it_must => "sliding-box",
     a_box_on_an_incline_sticks_or_slides_as_coulomb_says => "incline",
+    a_box_at_the_limit_of_sliding_sticks_or_slides_in_every_stepper => "ramp",
     a_ball_rolls_and_slides_with_the_right_spin => "rolling-ball",
     a_rod_rolls_and_slides_with_the_right_spin => "rolling-rod",
     a_ball_of_points_rolls_as_a_rigid_one_of_equal_points_and_inertia => "points-ball",

@@ -150,6 +150,22 @@ impl Attached {
         }
     }
 
+    /// Replaces the force of the last evaluation.
+    pub(super) fn set_force(&mut self, force: Vector3<f64>) {
+        match &mut self.object {
+            Object::Shape(on_shape, _) => on_shape.force = force,
+            Object::Surface(on_surface, _) => on_surface.force = force,
+        }
+    }
+
+    /// Of the object at Y, world axes.
+    pub(super) fn normal(&self) -> Vector3<f64> {
+        match &self.object {
+            Object::Shape(on_shape, _) => on_shape.normal,
+            Object::Surface(on_surface, _) => on_surface.relaxed.normal,
+        }
+    }
+
     /// The vertices of a deforming surface that the force acts on, with their weights, and the place of that surface.
     pub(super) fn on_vertices(&self, places: &Places) -> Option<(usize, [u32; 3], [f64; 3])> {
         let Object::Surface(on_surface, body) = &self.object else {
@@ -242,9 +258,10 @@ impl Attached {
         let Attachment {
             object, particles, ..
         } = self.attachment;
-        let (normal, signed_distance) = match &self.object {
-            Object::Shape(on_shape, _) => (on_shape.normal, on_shape.signed_distance),
-            Object::Surface(on_surface, _) => (on_surface.relaxed.normal, -on_surface.depth),
+        let normal = self.normal();
+        let signed_distance = match &self.object {
+            Object::Shape(on_shape, _) => on_shape.signed_distance,
+            Object::Surface(on_surface, _) => -on_surface.depth,
         };
         let on_object = match &self.object {
             Object::Shape(..) => self.particle,

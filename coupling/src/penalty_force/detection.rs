@@ -8,6 +8,8 @@
 //! - Surfaces of triangles are searched for particles that cross them between the start of the step and the iterate. Once every
 //!   [`STEPS_BETWEEN_SAFETY_TESTS`] steps, the first included, particles that are inside a solid without an attachment get the nearest place.
 
+use std::time::Instant;
+
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::BodyError;
 use pliant_hydroelastic::{
@@ -101,6 +103,27 @@ impl Detection {
         })
     }
 
+    /// The same pairs without friction.
+    pub(super) fn without_friction(&self) -> Self {
+        let smooth = |pair: &Pair| Pair {
+            friction: 0.0,
+            attached: Vec::new(),
+            ..*pair
+        };
+        Self {
+            world: self.world.clone(),
+            pairs: self.pairs.iter().map(smooth).collect(),
+        }
+    }
+
+    /// None of the pairs.
+    pub(super) fn without_pairs(&self) -> Self {
+        Self {
+            world: self.world.clone(),
+            pairs: Vec::new(),
+        }
+    }
+
     /// Attaches what was attached at the end of the last step. Surfaces that move over their body, such as belts, carry their attachments along.
     pub(super) fn begin(&mut self, system: &mut System, state: &State) -> Result<(), BodyFault> {
         system.attached.clear();
@@ -167,6 +190,7 @@ impl Detection {
 
     /// Attaches particles that have come to an object at the velocities that the system was moved to last; how many.
     pub(super) fn add(&mut self, system: &mut System) -> Result<usize, BodyFault> {
+        let clock = Instant::now();
         let before = system.attached.len();
         system.places.sweep(&system.bodies);
         for pair in &mut self.pairs {
@@ -175,6 +199,7 @@ impl Detection {
                 None => add_to_shape(&self.world, system, pair)?,
             }
         }
+        system.times.detection += clock.elapsed();
         Ok(system.attached.len() - before)
     }
 }

@@ -1,5 +1,7 @@
 //! How the force balance of a step was met.
 
+use std::time::Duration;
+
 use pliant_contact_sap::{SolveReport, StopReason};
 
 use crate::report::StepReport;
@@ -13,6 +15,31 @@ pub struct PenaltyForceReport {
     pub krylov_vectors: usize,
     /// ‖g‖ at the end, over the larger of ‖m(v₀)‖ and ‖δt Sᵀf‖.
     pub residual: f64,
+    /// Where the time went.
+    pub times: PenaltyForceTimes,
+}
+
+/// Where the time of a step goes; the rest is the linear solver's and the bookkeeping.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PenaltyForceTimes {
+    /// Searching for contacts.
+    pub detection: Duration,
+    /// Relaxation, contact forces and products with their derivatives.
+    pub forces: Duration,
+    /// The bodies' balances of momentum and products with their derivatives.
+    pub material: Duration,
+}
+
+impl std::ops::Add for PenaltyForceTimes {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            detection: self.detection + other.detection,
+            forces: self.forces + other.forces,
+            material: self.material + other.material,
+        }
+    }
 }
 
 /// How Newton's method ended.
@@ -22,6 +49,7 @@ pub(super) struct Outcome {
     pub(super) iterations: usize,
     pub(super) krylov: usize,
     pub(super) evaluations: usize,
+    pub(super) times: PenaltyForceTimes,
     /// ‖g‖, and what it is compared with.
     pub(super) residual: f64,
     pub(super) scale: f64,
@@ -42,6 +70,7 @@ impl Outcome {
         report.penalty_force = Some(PenaltyForceReport {
             iterations: self.iterations,
             krylov_vectors: self.krylov,
+            times: self.times,
             residual: if self.scale > 0.0 {
                 self.residual / self.scale
             } else {

@@ -2,6 +2,7 @@
 
 use pliant_hydroelastic::Slide;
 
+use super::baselines::PenaltyBaseline;
 use crate::error::{WorldError, WorldPart};
 
 /// Settings of [`PenaltyForce`](crate::PenaltyForce).
@@ -13,6 +14,8 @@ pub struct PenaltyForceSettings {
     pub iterations_max: u32,
     /// Bound of the vectors of GMRES in one iteration.
     pub krylov_max: u32,
+    /// A baseline in place of the implicit step.
+    pub baseline: Option<PenaltyBaseline>,
     /// How far attachments slide on curved surfaces.
     pub slide: Slide,
     /// Particles around a round shape: a sphere has about as many on each great circle.
@@ -27,6 +30,7 @@ impl Default for PenaltyForceSettings {
             tolerance: 1e-6,
             iterations_max: 200,
             krylov_max: 20,
+            baseline: None,
             slide: Slide::Planar,
             round_particles: 40,
             box_particles: 4,

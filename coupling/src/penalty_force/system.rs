@@ -1,5 +1,7 @@
 //! The equations of a step, g(v) = 0, and their derivative.
 
+use std::time::Instant;
+
 use nalgebra::{Vector3, Vector6};
 use pliant_hydroelastic::Slide;
 
@@ -11,13 +13,14 @@ use super::bodies::Bodies;
 use super::line_search::Sliding;
 use super::linearised::{Contacts, Linearised};
 use super::places::Places;
+use super::report::PenaltyForceTimes;
 use super::rows::ScalarRows;
 use super::settings::PenaltyForceSettings;
 use super::touched::Touched;
 use crate::error::StepError;
 use crate::report::StepReport;
 use crate::state::State;
-use crate::world::{BodyIdx, World};
+use crate::world::{BodyIdx, GeometryIdx, World};
 
 /// Bodies, contacts and rows of a step at an iterate.
 pub(super) struct System {
@@ -37,6 +40,10 @@ pub(super) struct System {
     pub(super) v: Vec<f64>,
     /// g at `v`.
     pub(super) g: Vec<f64>,
+    /// Impulses that do not depend on the end velocities: those of the baselines.
+    pub(super) applied: Vec<f64>,
+    /// Since the step began.
+    pub(super) times: PenaltyForceTimes,
     linearised: Linearised,
 }
 
@@ -72,6 +79,8 @@ impl System {
             start_size: 0.0,
             v: Vec::new(),
             g: Vec::new(),
+            applied: Vec::new(),
+            times: PenaltyForceTimes::default(),
             linearised: Linearised::default(),
         })
     }
@@ -83,6 +92,7 @@ impl System {
         state: &State,
         time_step_s: f64,
     ) -> Result<(), StepError> {
+        self.times = PenaltyForceTimes::default();
         self.bodies.begin(world, state, time_step_s)?;
         let fault = |(body, source)| StepError::of_body(world, state, body, source);
         self.places.begin(&self.bodies).map_err(fault)?;
@@ -93,12 +103,19 @@ impl System {
         self.metric.factor_cholesky();
         self.v.clone_from(&self.bodies.start);
         self.g.resize(self.v.len(), 0.0);
+        self.applied.clear();
+        self.applied.resize(self.v.len(), 0.0);
         let mut m = vec![0.0; self.v.len()];
         self.bodies.residual(&self.v, &mut m).map_err(fault)?;
         self.start_size = self.norm(m);
         self.places
             .move_to(&mut self.bodies, &self.v)
             .map_err(fault)
+    }
+
+    /// τ of a pair, s.
+    pub(super) fn relaxation_time_s(&self, object: GeometryIdx, particles: GeometryIdx) -> f64 {
+        self.world.pair(object, particles).relaxation_time_s
     }
 
     /// Every attachment relative to its particle.
@@ -119,12 +136,14 @@ impl System {
     pub(super) fn move_to(&mut self, v: &[f64]) -> Result<(), BodyFault> {
         self.v.copy_from_slice(v);
         self.places.move_to(&mut self.bodies, v)?;
+        let clock = Instant::now();
         for attached in &mut self.attached {
             attached.evaluate(&self.world, &self.places, self.slide);
         }
         for k in 0..self.attached.len() {
             self.touch(k)?;
         }
+        self.times.forces += clock.elapsed();
         self.evaluate()
     }
 
@@ -143,17 +162,20 @@ impl System {
     /// Evaluates g with the contacts as they are.
     pub(super) fn evaluate(&mut self) -> Result<(), BodyFault> {
         let mut g = std::mem::take(&mut self.g);
+        let clock = Instant::now();
         let outcome = self.bodies.residual(&self.v, &mut g);
+        self.times.material += clock.elapsed();
         self.rows.add_residual(&self.v, &mut g);
         let mut contact = vec![0.0; g.len()];
         self.add_contact_impulses(&mut contact);
-        g.iter_mut().zip(&contact).for_each(|(g, c)| *g -= c);
+        let explicit = contact.iter().zip(&self.applied).map(|(c, a)| c + a);
+        g.iter_mut().zip(explicit).for_each(|(g, p)| *g -= p);
         self.g = g;
         outcome
     }
 
     /// out += δt Sᵀf. Sums the wrenches on frames and the forces on vertices on the way.
-    fn add_contact_impulses(&mut self, out: &mut [f64]) {
+    pub(super) fn add_contact_impulses(&mut self, out: &mut [f64]) {
         let dt = self.bodies.time_step.length_s;
         for place in &mut self.places.frames {
             place.impulse = Vector6::zeros();
@@ -260,8 +282,11 @@ impl System {
 
     /// y = H x.
     pub(super) fn product(&mut self, x: &[f64], y: &mut [f64]) -> Result<(), BodyFault> {
+        let clock = Instant::now();
         self.bodies.tangent(&self.v, x, y)?;
+        self.times.material += clock.elapsed();
         self.rows.add_product(x, y);
+        let clock = Instant::now();
         let contacts = Contacts {
             bodies: &self.bodies,
             places: &self.places,
@@ -269,6 +294,7 @@ impl System {
             attached: &self.attached,
         };
         self.linearised.add_contact_product(&contacts, x, y);
+        self.times.forces += clock.elapsed();
         Ok(())
     }
 

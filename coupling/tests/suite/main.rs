@@ -10,6 +10,7 @@ mod impacts;
 mod integration;
 mod joint_reactions;
 mod patches;
+mod penalty_baselines;
 mod penalty_force;
 mod penalty_force_surfaces;
 mod random_rigid;

@@ -73,6 +73,7 @@ impl Column {
                 None => f64::NAN,
             },
             Reading::Strands(strands) => strands.watch(directory, snapshot.state),
+            Reading::Attachments(attachments) => attachments.changed(snapshot.state),
             Reading::Layers(layers) => layers.count(directory, snapshot.state),
             Reading::Step(measure) => snapshot
                 .step

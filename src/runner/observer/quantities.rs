@@ -113,6 +113,13 @@ pub(crate) fn built_in_quantities() -> Vec<Quantity> {
         "contact points of `of` with `with` that carried a force in the last step",
     );
     add(
+        "attachments-changed",
+        "",
+        SCALAR,
+        Measure::AttachmentsChanged,
+        "with `stepper = \"penalty-force\"`: attachments between `of` and `with` that have moved by as little as one bit, begun or ended since the last row; 0 in static friction",
+    );
+    add(
         "penetration",
         "m",
         SCALAR,

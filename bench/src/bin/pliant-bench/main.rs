@@ -9,8 +9,11 @@ mod mpm;
 mod rigid;
 mod rods;
 
+use std::time::Duration;
+
 use clap::{Parser, Subcommand, ValueEnum};
 use pliant::runner::RunLength;
+use pliant_bench::penalty_table::{Limits, MeasuredPenaltyRow, rows_named};
 use pliant_bench::{MeasuredRow, Paper};
 
 /// Speed of pliant, beside other engines and published numbers.
@@ -59,6 +62,8 @@ enum PaperName {
     Async,
     /// Li and Chou (2025): rods.
     Rods,
+    /// Ding and Schroeder (2020): penalty forces, seconds a frame.
+    Penalty,
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -70,6 +75,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             seconds,
         } => {
             let paper = match paper {
+                PaperName::Penalty => return penalty_table(&rows, seconds),
                 PaperName::Fem => Paper::Fem,
                 PaperName::Mpm => Paper::Mpm,
                 PaperName::Async => Paper::Asynchronous,
@@ -108,4 +114,22 @@ fn table(
         true => Ok(()),
         false => Err("a scene did not meet its expectations; its rate does not count".into()),
     }
+}
+
+/// Wall time after which a row takes no more steps.
+const PENALTY_ROW_MAX: Duration = Duration::from_secs(60);
+
+/// Steps the rows of Ding and Schroeder (2020), fast ones first, and prints each when it is finished.
+fn penalty_table(names: &[String], seconds: Option<f64>) -> Result<(), Box<dyn std::error::Error>> {
+    let limits = Limits {
+        simulated_s: seconds,
+        wall: PENALTY_ROW_MAX,
+    };
+    println!("{}", MeasuredPenaltyRow::HEADING);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    for row in rows_named(names)? {
+        let measured = pool.install(|| row.measure(&limits))?;
+        println!("{}", measured.line());
+    }
+    Ok(())
 }

@@ -135,6 +135,10 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/penalty-incline-soft.toml"),
     ),
     (
+        "penalty-pyramid-deforming",
+        include_str!("../../scenes/penalty-pyramid-deforming.toml"),
+    ),
+    (
         "penalty-pyramid-points",
         include_str!("../../scenes/penalty-pyramid-points.toml"),
     ),

@@ -138,6 +138,7 @@ fn penalty_forces_on_finite_elements() {
     check_scene("penalty-stack", &[]);
     check_scene("penalty-wedge-soft", &[]);
     check_scene("penalty-pyramid-soft", &[]);
+    check_scene("penalty-pyramid-deforming", &[]);
 }
 
 #[test]

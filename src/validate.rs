@@ -1,8 +1,8 @@
 //! Cases with known answers: a registry of named checks, each with the expected value, its source, and the value found.
 //!
-//! A case of a bundled scene is the scene's own `[[expect]]`. The others are functions, one file per physical topic: each
-//! sets up a small world, steps it, and compares. Expected values are closed forms, derived where they are computed, or
-//! measurements; never an earlier output of this code.
+//! The case of a bundled scene consists of its `[[expect]]` entries. The others are functions, one file per physical topic: each
+//! builds a small world, simulates it and compares. Expected values are closed forms, derived beside their code, or
+//! measurements, and never an earlier output of this code.
 //!
 //! ```
 //! use pliant::validate::{CASES, CaseLength};
@@ -55,7 +55,7 @@ use crate::scene::{Scene, SceneOptions};
 pub struct Finding {
     /// `CASE: QUANTITY`.
     pub name: String,
-    /// How the value found must relate to the known answer.
+    /// Required relation of the value found to the known answer.
     pub relation: Relation,
     /// The known answer.
     pub expected: f64,
@@ -105,13 +105,13 @@ pub type Computation = fn(CaseLength) -> Result<Vec<Finding>, Box<dyn Error + Se
 /// A named check.
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// Its name; that of the scene for [`CaseKind::Scene`].
+    /// Name of the case; for [`CaseKind::Scene`] the name of the scene.
     pub name: &'static str,
-    /// One line for lists.
+    /// Description in one line.
     pub about: &'static str,
     /// How it is computed.
     pub kind: CaseKind,
-    /// A file it needs that does not come with the project, relative to the repository.
+    /// A required file that is not part of the project, relative to the repository.
     pub needs: Option<&'static str>,
 }
 
@@ -119,7 +119,7 @@ pub struct Case {
 pub const CASES: &[Case] = &[
     scene(
         "box-on-incline",
-        "a box slides down with g (sin a - mu cos a), or sticks",
+        "a box slides down with acceleration g (sin a - mu cos a), or sticks",
     ),
     scene(
         "rolling-sphere",
@@ -131,7 +131,7 @@ pub const CASES: &[Case] = &[
     ),
     scene(
         "double-pendulum",
-        "energy is kept to first order in the time step",
+        "the energy error is of first order in the time step",
     ),
     scene(
         "conveyor",
@@ -144,16 +144,16 @@ pub const CASES: &[Case] = &[
     ),
     scene(
         "compliant-grasp",
-        "patches on a soft ball carry a moment that points cannot",
+        "patches on a soft ball transmit a moment, unlike contact points",
     ),
     scene(
         "bowl-of-spheres",
         "ten soft balls come to rest in a bowl, a triangle mesh",
     ),
-    scene("clutter", "forty bodies stay in their bin and come to rest"),
+    scene("clutter", "forty objects stay in their bin and come to rest"),
     scene(
         "arm-pushes-boxes",
-        "friction on boxes that an arm pushes is mu times their weight",
+        "friction on boxes pushed by an arm is mu times their weight",
     ),
     scene(
         "soft-landing",
@@ -161,7 +161,7 @@ pub const CASES: &[Case] = &[
     ),
     scene(
         "cantilever",
-        "three treatments of rotation agree while cantilevers fall",
+        "three treatments of rotation agree for falling cantilevers",
     ),
     scene(
         "masonry-arch",
@@ -198,15 +198,15 @@ pub const CASES: &[Case] = &[
     scene("panels", "10 N on a soft cube carry its weight by friction"),
     scene(
         "ball-on-slope",
-        "balls of material points slide and roll down as rigid ones",
+        "balls of material points slide and roll down like rigid ones",
     ),
     scene(
         "sand-column-collapse",
-        "a column of sand runs out as far as measured",
+        "the runout of a column of sand agrees with measurements",
     ),
     scene(
         "dam-break",
-        "a column of water runs out as fast as measured",
+        "the front of a collapsing column of water moves as fast as measured",
     ),
     scene(
         "close-lift-shake",
@@ -238,7 +238,7 @@ pub const CASES: &[Case] = &[
     ),
     scene(
         "ring-chain",
-        "the top of a chain of rings carries its weight",
+        "the support of a chain of rings carries its weight",
     ),
     scene(
         "knot-tightening",
@@ -256,7 +256,7 @@ pub const CASES: &[Case] = &[
         "cord-on-foam",
         "a soft block carries a cord through a contact patch",
     ),
-    scene("entangling-gripper", "filaments that curl hold an object"),
+    scene("entangling-gripper", "curling filaments hold an object"),
     scene("shoelace", "two arms tie a lace around a bar"),
     scene(
         "shoelace-pull",
@@ -349,7 +349,7 @@ impl Finding {
 }
 
 impl Case {
-    /// The file that the case needs, if it is missing; relative to the working directory.
+    /// The required file if it is missing, relative to the working directory.
     #[must_use]
     pub fn missing(&self) -> Option<&'static str> {
         self.needs.filter(|file| !Path::new(file).exists())
@@ -358,7 +358,7 @@ impl Case {
     /// Computes the case.
     ///
     /// # Errors
-    /// A case that could not be computed at all; one whose file is [missing](Self::missing), for instance.
+    /// The case could not be computed, for instance because its file is [missing](Self::missing).
     pub fn run(&self, length: CaseLength) -> Result<Vec<Finding>, Box<dyn Error + Send + Sync>> {
         match self.kind {
             CaseKind::Function(compute) => compute(length),

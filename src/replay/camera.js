@@ -10,31 +10,31 @@ class OrbitCamera {
     this.elevation = 0.36;
   }
 
-  // Looks across a slope, so that it falls to the right.
+  // Looks along a slope that descends to the right.
   faceSlope(normal) {
     this.azimuth = Math.atan2(normal[1], normal[0]) - Math.PI / 2 + 0.4;
     this.elevation = 0.2;
   }
 
-  // Stands so that points fill the picture, with a margin for what is written over it.
+  // Moves so that points fill the picture, with a margin for the text over it.
   fit(points, aspect) {
     const right = [-Math.sin(this.azimuth), Math.cos(this.azimuth), 0];
     const up = cross(this.back, right);
     const tall = 0.8 * Math.tan(FIELD_OF_VIEW / 2);
     const wide = 0.84 * Math.tan(FIELD_OF_VIEW / 2) * Math.max(aspect, 1);
     this.target = points[0];
-    // Where the middle of the picture falls depends on the distance, and the other way round: a few rounds settle it.
+    // Target and distance depend on each other: a fixed-point iteration, which converges in a few rounds.
     for (let round = 0; round < 6; round++) {
       const seen = points.map((point) => {
         const from = sub(point, this.target);
         return { x: dot(from, right), y: dot(from, up), near: dot(from, this.back) };
       });
       this.distance = Math.max(1e-6, ...seen.map(({ x, y, near }) => Math.max(Math.abs(x) / wide, Math.abs(y) / tall) + near));
-      const between = (place) => {
-        const all = seen.map((point) => place(point) / (this.distance - point.near));
+      const midpoint = (coordinate) => {
+        const all = seen.map((point) => coordinate(point) / (this.distance - point.near));
         return (this.distance * (Math.min(...all) + Math.max(...all))) / 2;
       };
-      const shift = [between(({ x }) => x), between(({ y }) => y)];
+      const shift = [midpoint(({ x }) => x), midpoint(({ y }) => y)];
       this.target = add(this.target, add(scale(right, shift[0]), scale(up, shift[1])));
     }
   }
@@ -83,7 +83,7 @@ class OrbitCamera {
   }
 }
 
-// One pointer turns (shift or another button: moves), two pinch and move. `changed` is told after each movement.
+// One pointer rotates the camera, or moves it with shift or another button; two pointers zoom and move. Calls `changed` after each movement.
 function steerWithPointer(canvas, camera, changed) {
   const held = new Map();
   const height = () => canvas.clientHeight || 1;
@@ -105,8 +105,8 @@ function steerWithPointer(canvas, camera, changed) {
     const [dx, dy] = [now[0] - before[0], now[1] - before[1]];
     if (held.size === 2) {
       const [, other] = [...held].find(([id]) => id !== event.pointerId);
-      const apart = (p) => Math.hypot(p[0] - other[0], p[1] - other[1]) || 1;
-      camera.zoom(clamp(apart(before) / apart(now), 0.5, 2));
+      const distance = (p) => Math.hypot(p[0] - other[0], p[1] - other[1]) || 1;
+      camera.zoom(clamp(distance(before) / distance(now), 0.5, 2));
       camera.shift(dx / 2, dy / 2, height());
     } else if (event.shiftKey || event.buttons & 6) camera.shift(dx, dy, height());
     else camera.turn(dx, dy, height());

@@ -16,11 +16,11 @@ class Program {
     this.uniforms = new Map();
     for (let i = 0; i < gl.getProgramParameter(this.handle, gl.ACTIVE_UNIFORMS); i++) {
       const { name: uniform, type } = gl.getActiveUniform(this.handle, i);
-      this.uniforms.set(uniform.replace("[0]", ""), { type, place: gl.getUniformLocation(this.handle, uniform) });
+      this.uniforms.set(uniform.replace("[0]", ""), { type, location: gl.getUniformLocation(this.handle, uniform) });
     }
   }
 
-  // Sets those of the values that the program asks for.
+  // Sets the values of the uniforms that the program has.
   use(values) {
     this.gl.useProgram(this.handle);
     this.set(values);
@@ -32,19 +32,19 @@ class Program {
     for (const [name, value] of Object.entries(values)) {
       const uniform = this.uniforms.get(name);
       if (!uniform) continue;
-      const { type, place } = uniform;
-      if (type === gl.FLOAT_MAT4) gl.uniformMatrix4fv(place, false, value);
-      else if (type === gl.FLOAT_VEC4) gl.uniform4fv(place, value);
-      else if (type === gl.FLOAT_VEC3) gl.uniform3fv(place, value);
-      else if (type === gl.FLOAT_VEC2) gl.uniform2fv(place, value);
-      else if (type === gl.FLOAT) gl.uniform1f(place, value);
-      else gl.uniform1i(place, value); // integers and textures
+      const { type, location } = uniform;
+      if (type === gl.FLOAT_MAT4) gl.uniformMatrix4fv(location, false, value);
+      else if (type === gl.FLOAT_VEC4) gl.uniform4fv(location, value);
+      else if (type === gl.FLOAT_VEC3) gl.uniform3fv(location, value);
+      else if (type === gl.FLOAT_VEC2) gl.uniform2fv(location, value);
+      else if (type === gl.FLOAT) gl.uniform1f(location, value);
+      else gl.uniform1i(location, value); // integers and textures
     }
   }
 }
 
 // Corners (and instances) of something to draw. `attributes`: name → { size, data, each } with each = 1 for one value
-// per instance. Places of the names are the same in all vertex shaders.
+// per instance. Locations of the names are the same in all vertex shaders.
 const ATTRIBUTES = { a_position: 0, a_normal: 1, a_value: 2, a_corner: 3, a_start: 4, a_along: 5 };
 
 class Geometry {
@@ -91,8 +91,8 @@ class Geometry {
   }
 }
 
-// Depth as the sun sees it. One texture, read in two ways: plain depth (how far is what blocks the sun?) and
-// compared-and-smoothed (is this point in its shadow?).
+// Depth from the sun. One texture with two samplers: the depth itself, for the distance of the occluder, and a filtered comparison,
+// for the shadow.
 class ShadowMap {
   constructor(gl, size) {
     this.gl = gl;

@@ -1,4 +1,4 @@
-// Draws the recorded world at one time: shadow map, sky, bodies, soft things, grounds, patches, arrows.
+// Renders the recorded world at one time: shadow map, sky, rigid and deformable bodies, ground, patches, arrows.
 
 const THEMES = {
   light: {
@@ -10,20 +10,20 @@ const THEMES = {
     sun: [1.02, 0.98, 0.92], sky: [0.26, 0.29, 0.34], bounce: [0.12, 0.12, 0.13], force: [1.0, 0.42, 0.45], moment: [0.45, 0.72, 1.0],
   },
 };
-// The sun stands high, and an eighth of a turn to the left of where the camera stands at first.
+// Elevation of the sun, and its azimuth relative to the initial camera, in radians.
 const SUN_ELEVATION = 0.96;
-const SUN_ASIDE = -0.8;
-// From low to high values.
+const SUN_AZIMUTH = -0.8;
+// Colours of values from low to high.
 const RAMP = [[0.19, 0.12, 0.4], [0.17, 0.38, 0.62], [0.16, 0.62, 0.56], [0.6, 0.81, 0.37], [0.99, 0.9, 0.35]];
 const GROUND_GREY = [0.8, 0.81, 0.83]; // Color::GROUND: takes the theme's own ground colour
 const isLevel = (normal) => normal[2] > 0.999;
 const linearColor = (srgb) => srgb.map((x) => x ** 2.2);
-const STILL = { position: [0, 0, 0], rotation: [1, 0, 0, 0] };
+const IDENTITY = { position: [0, 0, 0], rotation: [1, 0, 0, 0] };
 
 class Picture {
   constructor(canvas, recording, shaders) {
     const gl = canvas.getContext("webgl2", { antialias: true, alpha: false, preserveDrawingBuffer: false });
-    if (!gl) throw new Error("this browser offers no WebGL 2, which the replay is drawn with");
+    if (!gl) throw new Error("this browser does not support WebGL 2");
     this.canvas = canvas;
     this.gl = gl;
     this.recording = recording;
@@ -79,7 +79,7 @@ class Picture {
   prepare(visual) {
     const { gl } = this;
     const { shape } = visual;
-    // What has several parts shows its turning by them.
+    // Only bodies of a single shape need a marking that makes rotation visible.
     const alone = this.recording.visuals.filter(({ body }) => body === visual.body).length === 1;
     const item = { visual, kind: shape.kind, marking: alone ? MARKING[shape.kind] ?? 0 : 0, useValue: shape.scale ? 1 : 0 };
     const empty = new Float32Array(0);
@@ -107,34 +107,34 @@ class Picture {
     return item;
   }
 
-  // Lights the scene for a camera at this azimuth.
+  // Sets the direction of the sun for a camera at this azimuth.
   lightFor(azimuth) {
     const c = Math.cos(SUN_ELEVATION);
-    this.sun = [c * Math.cos(azimuth + SUN_ASIDE), c * Math.sin(azimuth + SUN_ASIDE), Math.sin(SUN_ELEVATION)];
+    this.sun = [c * Math.cos(azimuth + SUN_AZIMUTH), c * Math.sin(azimuth + SUN_AZIMUTH), Math.sin(SUN_ELEVATION)];
   }
 
-  // Brings everything to its place at time t.
+  // Updates all poses and buffers to time t.
   moveTo(t) {
-    const place = placeInFrames(this.recording.times, t);
-    this.nearest = place.s < 0.5 ? place.k : place.next;
-    const bodies = this.recording.bodies.map(({ poses }) => bodyPose(poses, place));
+    const at = locateFrame(this.recording.times, t);
+    this.nearest = at.s < 0.5 ? at.k : at.next;
+    const bodies = this.recording.bodies.map(({ poses }) => bodyPose(poses, at));
     this.bodies = bodies;
     for (const item of this.drawn) {
       const { visual } = item;
       if (!visual.soft) {
-        item.pose = poseProduct(visual.body === null ? STILL : bodies[visual.body], visual.pose);
+        item.pose = poseProduct(visual.body === null ? IDENTITY : bodies[visual.body], visual.pose);
         item.matrix = poseMatrix(item.pose);
         continue;
       }
-      const { points, values } = softPoints(visual.soft, place);
-      item.matrix = poseMatrix(STILL);
+      const { points, values } = softPoints(visual.soft, at);
+      item.matrix = poseMatrix(IDENTITY);
       const count = points.length / 3;
       item.ballCount = count;
       if (item.kind === "deforming_mesh") {
         item.count = item.triangles.length;
-        const places = Float32Array.from({ length: 3 * item.source.length }, (_, i) => points[3 * item.source[Math.floor(i / 3)] + (i % 3)]);
-        item.geometry.update("a_position", places);
-        item.geometry.update("a_normal", smoothNormals(places, item.triangles));
+        const positions = Float32Array.from({ length: 3 * item.source.length }, (_, i) => points[3 * item.source[Math.floor(i / 3)] + (i % 3)]);
+        item.geometry.update("a_position", positions);
+        item.geometry.update("a_normal", smoothNormals(positions, item.triangles));
         item.geometry.update("a_value", Float32Array.from(item.source, (v) => values[v]));
         continue;
       }
@@ -142,7 +142,7 @@ class Picture {
         item.balls.update("a_start", points);
         item.balls.update("a_value", values);
       } else if (item.kind === "thread") {
-        // Balls make the ends round.
+        // Balls round the ends.
         item.balls.update("a_start", Float32Array.of(...points.slice(0, 3), ...points.slice(-3)));
         item.balls.update("a_value", Float32Array.of(...values.slice(0, 1), ...values.slice(-1)));
         item.ballCount = Math.min(count, 2);
@@ -176,8 +176,8 @@ class Picture {
     this.centers.update("a_value", new Float32Array(this.momentCount).fill(-1));
   }
 
-  // `view`: { camera, theme: "light" | "dark", patches (show), forces (show), moments (show), metresPerNewton, metresPerNewtonMetre,
-  // forceCrowding (1 for few arrows, less for many), grid (show) }.
+  // `view`: { camera, theme: "light" | "dark", metresPerNewton, metresPerNewtonMetre, forceCrowding (1 for few arrows, less for many) }
+  // and the switches patches, forces, moments and grid.
   draw(view) {
     const { gl, canvas, bounds } = this;
     const theme = THEMES[view.theme];
@@ -217,7 +217,7 @@ class Picture {
     surface.use(common);
     for (const item of items) {
       if (!item.geometry) continue;
-      // Shapes of ours are closed: their far side is never seen, and would only shimmer along the edges.
+      // Back faces of closed shapes are invisible; drawing them causes flicker along edges.
       if (item.closed) gl.enable(gl.CULL_FACE);
       else gl.disable(gl.CULL_FACE);
       surface.set({ u_worldFromShape: item.matrix, u_color: item.visual.color, u_marking: item.marking, u_useValue: item.useValue, u_id: item.id });
@@ -231,7 +231,7 @@ class Picture {
     }
   }
 
-  // The sun's view covers the scene or, close up, what the camera looks at: sharp contact shadows at any zoom.
+  // The shadow map covers the scene or, for a near camera, the surroundings of its target: shadows are sharp at any zoom.
   drawShadows(camera) {
     const { bounds } = this;
     const close = Math.max(0.9 * camera.distance, 0.1 * bounds.radius);
@@ -240,7 +240,7 @@ class Picture {
     const center = radius < close ? bounds.center : camera.target;
     const look = lookAt(add(center, scale(this.sun, range / 2)), center, [0, 0, 1]);
     const texel = (2 * radius) / this.shadows.size;
-    // Whole texels only, so that edges don't crawl while the camera moves.
+    // Moves by whole texels, so that shadow edges do not flicker while the camera moves.
     for (const i of [12, 13]) look[i] = Math.round(look[i] / texel) * texel;
     const matrix = matrixProduct(orthographic(radius, range), look);
     const { surfaceDepth: surface, ballDepth: ball } = this.programs;
@@ -261,13 +261,13 @@ class Picture {
     ground.use(common);
     for (const { pose, color } of grounds) {
       const normal = rotated(pose.rotation, [0, 0, 1]);
-      if (dot(normal, sub(common.u_eye, pose.position)) <= 0) continue; // seen from inside
+      if (dot(normal, sub(common.u_eye, pose.position)) <= 0) continue; // the camera is inside
       const level = isLevel(normal);
       const [w, ...v] = pose.rotation;
-      const middle = rotated([w, ...scale(v, -1)], sub(bounds.center, pose.position));
+      const center = rotated([w, ...scale(v, -1)], sub(bounds.center, pose.position));
       const tint = color.slice(0, 3).map((x, i) => clamp((x / GROUND_GREY[i]) * theme.ground[i], 0, 1));
       ground.set({
-        u_worldFromShape: poseMatrix(pose), u_normal: normal, u_middle: middle.slice(0, 2),
+        u_worldFromShape: poseMatrix(pose), u_normal: normal, u_center: center.slice(0, 2),
         u_reach: (level ? 16 : 1.25) * bounds.radius, u_fadeFrom: level ? 0.12 : 1,
         u_gridUnit: 10 ** Math.floor(Math.log10(bounds.radius / 2)), u_gridStrength: view.grid ? 0.55 : 0,
         u_groundColor: linearColor(tint), u_gridColor: linearColor(theme.grid), u_shade: theme.shade,
@@ -276,17 +276,17 @@ class Picture {
     }
   }
 
-  // The normal of the steepest half space where none is level.
+  // Normal of the steepest half space, if none is horizontal.
   slope() {
     const normals = this.drawn.filter((item) => item.kind === "half_space").map((item) => rotated(item.visual.pose.rotation, [0, 0, 1]));
     return normals.some(isLevel) ? null : normals.sort((a, b) => a[2] - b[2])[0] ?? null;
   }
 
-  // Patches lie inside of bodies and shine through.
+  // Patches lie inside bodies: hidden parts are drawn translucent.
   drawPatches(common) {
     const { gl, programs: { patch } } = this;
     gl.disable(gl.CULL_FACE);
-    patch.use({ ...common, u_worldFromShape: poseMatrix(STILL), u_useValue: 1 });
+    patch.use({ ...common, u_worldFromShape: poseMatrix(IDENTITY), u_useValue: 1 });
     gl.depthMask(false);
     gl.depthFunc(gl.GREATER);
     patch.set({ u_color: [0, 0, 0, 0.72] });
@@ -297,8 +297,7 @@ class Picture {
     this.patches.draw(this.patchCorners);
   }
 
-  // Arrows begin at contacts, that is, between and inside bodies: what is hidden still shows faintly.
-  // Those of moments have two heads, as in textbooks: the right hand's thumb, its fingers turning.
+  // Arrows begin between or inside bodies: hidden parts are drawn translucent. Moments have two heads, by the right-hand rule.
   drawArrows(arrows, count, { color, scale, heads }, view, common) {
     const { gl, programs: { arrow }, arrowCorners: corners } = this;
     const thick = 0.0042 * view.camera.distance * view.forceCrowding ** 0.5;
@@ -314,7 +313,7 @@ class Picture {
     }
   }
 
-  // Where the pressure of each patch is centred.
+  // Centres of pressure of patches.
   drawCenters(view, theme, common) {
     const { gl, programs: { ball } } = this;
     gl.disable(gl.DEPTH_TEST);
@@ -338,7 +337,7 @@ class Picture {
     return frame;
   }
 
-  // What is drawn at x, y (-1..1, up): the picture of this one pixel, with numbers for colours.
+  // The item drawn at x, y (-1..1, y up): renders this pixel with item numbers as colours.
   pick(x, y) {
     const { gl, canvas } = this;
     const zoomed = new Float32Array([canvas.width, 0, 0, 0, 0, canvas.height, 0, 0, 0, 0, 1, 0, -x * canvas.width, -y * canvas.height, 0, 1]);
@@ -360,7 +359,7 @@ class Picture {
   }
 }
 
-// The smallest box around points (x, y, z after each other).
+// Bounding box of points (x, y, z in sequence).
 function boxAround(positions) {
   const box = { low: [Infinity, Infinity, Infinity], high: [-Infinity, -Infinity, -Infinity] };
   for (let i = 0; i < positions.length; i++) {
@@ -371,29 +370,29 @@ function boxAround(positions) {
 }
 
 const corners = ({ low, high }) => Array.from({ length: 8 }, (_, i) => [0, 1, 2].map((axis) => (i >> axis & 1 ? high : low)[axis]));
-const middle = ({ low, high }) => scale(add(low, high), 0.5);
+const boxCenter = ({ low, high }) => scale(add(low, high), 0.5);
 
-// What a drawn thing fills at frame k, or null when it fills nothing.
+// Bounding box of an item at frame k, or null if it is empty.
 function boxAtFrame({ visual, box }, { bodies }, k) {
-  const place = { k, next: k, s: 0 };
+  const at = { k, next: k, s: 0 };
   if (visual.soft) {
     if (visual.soft.frames[k].points.length === 0) return null;
-    const { low, high } = boxAround(softPoints(visual.soft, place).points);
+    const { low, high } = boxAround(softPoints(visual.soft, at).points);
     const r = visual.shape.radius ?? 0;
     return { low: low.map((x) => x - r), high: high.map((x) => x + r) };
   }
-  const body = visual.body === null ? STILL : bodyPose(bodies[visual.body].poses, place);
+  const body = visual.body === null ? IDENTITY : bodyPose(bodies[visual.body].poses, at);
   const { position, rotation } = poseProduct(body, visual.pose);
   return boxAround(corners(box).flatMap((corner) => add(position, rotated(rotation, corner))));
 }
 
 function bounded(boxes) {
   const { low, high } = boxAround(boxes.flatMap((box) => [...box.low, ...box.high]));
-  return { boxes, low, high, center: middle({ low, high }), radius: Math.max(length(sub(high, low)) / 2, 1e-6) };
+  return { boxes, low, high, center: boxCenter({ low, high }), radius: Math.max(length(sub(high, low)) / 2, 1e-6) };
 }
 
-// Where the action is: of each thing the box it spends most of its time in, without things that left the others far
-// behind. Those boxes, and what they fill together: from `low` to `high`, or a ball.
+// Bounds of the scene for the initial view: for each item the box that contains it most of the time, without items far from
+// the others. Returns these boxes and their common box and ball.
 function sceneBounds(drawn, recording) {
   const count = Math.min(recording.times.length, 40);
   const frames = Array.from({ length: count }, (_, i) => Math.round((i * (recording.times.length - 1)) / Math.max(1, count - 1)));
@@ -411,8 +410,8 @@ function sceneBounds(drawn, recording) {
   }
   if (boxes.length === 0) return bounded([{ low: [-1, -1, 0], high: [1, 1, 1] }]);
   const median = (numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1];
-  const usual = [0, 1, 2].map((axis) => median(boxes.map((box) => middle(box)[axis])));
-  const reach = ({ low, high }) => Math.max(length(sub(low, usual)), length(sub(high, usual)));
+  const typical = [0, 1, 2].map((axis) => median(boxes.map((box) => boxCenter(box)[axis])));
+  const reach = ({ low, high }) => Math.max(length(sub(low, typical)), length(sub(high, typical)));
   const limit = 8 * median(boxes.map(reach));
   const near = boxes.filter((box) => reach(box) <= limit);
   return bounded(near);

@@ -1,5 +1,5 @@
-// Puts the parts together: time, buttons, keys, what is shown. The address may end in settings:
-// replay.html#t=1.5&theme=dark&paused&still&patches=off&forces=off&moments=off&grid=off&plots=off (still: only the picture).
+// The player: playback, buttons, keys and display settings. Settings may be appended to the address:
+// replay.html#t=1.5&theme=dark&paused&still&patches=off&forces=off&moments=off&grid=off&plots=off (still: hides all controls).
 
 const element = (id) => document.getElementById(id);
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
@@ -28,28 +28,28 @@ class Player {
       metresPerNewton: 1,
       metresPerNewtonMetre: 1,
     };
-    this.usualScale = this.usualForceScale();
-    this.usualMomentScale = this.usualMoments();
+    this.defaultForceScale = this.forceScaleOfRecording();
+    this.defaultMomentScale = this.momentScaleOfRecording();
     this.plotsShown = recording.observables.length > 0 && settings.get("plots") !== "off";
     document.documentElement.toggleAttribute("data-still", settings.has("still"));
     element("plots").hidden = !this.plotsShown;
     this.resetView();
     this.connect();
-    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.setPlaying(this.last > this.first && !settings.has("paused") && !settings.has("t") && !calm);
+    const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.setPlaying(this.last > this.first && !settings.has("paused") && !settings.has("t") && !reducedMotion);
   }
 
-  // A force that only one in ten exceeds gets an arrow of a third of the scene's radius; less where arrows crowd.
-  usualForceScale() {
+  // The 90th percentile of the forces gets an arrow of a third of the scene's radius, less if a frame has many arrows.
+  forceScaleOfRecording() {
     const sizes = arrowSizes(this.recording.contacts);
     const large = sizes[Math.floor(0.9 * (sizes.length - 1))];
-    const atOnce = sizes.length / Math.max(1, this.recording.contacts.filter((contacts) => contacts.length > 0).length);
-    this.view.forceCrowding = Math.min(1, Math.sqrt(8 / atOnce));
+    const perFrame = sizes.length / Math.max(1, this.recording.contacts.filter((contacts) => contacts.length > 0).length);
+    this.view.forceCrowding = Math.min(1, Math.sqrt(8 / perFrame));
     return large > 0 ? (0.33 * this.picture.bounds.radius * this.view.forceCrowding) / large : 0;
   }
 
-  // As of forces, a fourth of the radius long; a moment that a thousandth of the radius makes of the largest force is none.
-  usualMoments() {
+  // The same for moments, with a quarter of the radius. Moments below the largest force times a thousandth of the radius are round-off.
+  momentScaleOfRecording() {
     const { recording, picture, view } = this;
     const sizes = arrowSizes(recording.moments ?? []);
     const { radius } = picture.bounds;
@@ -81,9 +81,9 @@ class Player {
     canvas.addEventListener("dblclick", (event) => this.follow(this.pickAt(event)));
     canvas.addEventListener("webglcontextlost", (event) => {
       event.preventDefault();
-      notice("The graphics were taken away by the system. Reload the page to go on.");
+      notice("The browser has lost its graphics context. Reload the page to continue.");
     });
-    // At once, before the new layout is shown: the old picture would be shown stretched.
+    // Immediately, as the browser would stretch the old picture to the new size.
     new ResizeObserver(() => this.drawNow()).observe(element("stage"));
 
     const time = element("time");
@@ -99,19 +99,19 @@ class Player {
     element("patches").hidden = !this.recording.patches;
     element("forces").addEventListener("click", () => this.toggle("forces"));
     element("moments").addEventListener("click", () => this.toggle("moments"));
-    element("moments").hidden = this.usualMomentScale === 0;
+    element("moments").hidden = this.defaultMomentScale === 0;
     element("grid").addEventListener("click", () => this.toggle("grid"));
     element("plots-switch").addEventListener("click", () => this.togglePlots());
     element("theme").addEventListener("click", () => this.toggleTheme());
     element("help-button").addEventListener("click", () => element("help").showModal());
     element("force-scale").firstChild.addEventListener("input", () => this.refresh());
-    for (const id of ["forces", "force-scale"]) element(id).hidden = this.usualScale === 0;
+    for (const id of ["forces", "force-scale"]) element(id).hidden = this.defaultForceScale === 0;
     element("plots-switch").hidden = this.recording.observables.length === 0;
     const scales = new Map(this.recording.visuals.filter(({ shape }) => shape.scale).map(({ shape }) => [JSON.stringify(shape.scale), shape.scale]));
     const { patchScale } = this.recording;
     if (patchScale) scales.set("patches", patchScale);
     element("scales").append(...[...scales.values()].map(scaleLegend));
-    if (this.usualMomentScale > 0) element("scales").append(arrowLegend("force", "net force of a patch"), arrowLegend("moment", "net moment of a patch"));
+    if (this.defaultMomentScale > 0) element("scales").append(arrowLegend("force", "net force of a patch"), arrowLegend("moment", "net moment of a patch"));
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -211,19 +211,19 @@ class Player {
     label.style.top = `${event.clientY - top}px`;
   }
 
-  // Looks at a body from now on, and moves along with it.
+  // Moves the camera's target to a body and keeps it there.
   follow(item) {
     this.followed = item && item.visual.body !== null ? { item, was: item.pose.position } : null;
-    if (item?.pose) this.camera.target = add(item.pose.position, rotated(item.pose.rotation, middle(item.box)));
+    if (item?.pose) this.camera.target = add(item.pose.position, rotated(item.pose.rotation, boxCenter(item.box)));
     this.refresh();
   }
 
-  // Asks for one picture soon, however often it is called.
+  // Requests a redraw in the next animation frame; repeated calls request one.
   refresh() {
-    if (this.asked) return;
-    this.asked = true;
+    if (this.redrawRequested) return;
+    this.redrawRequested = true;
     requestAnimationFrame((now) => {
-      this.asked = false;
+      this.redrawRequested = false;
       this.advance(now);
       this.drawNow();
       if (this.playing) this.refresh();
@@ -234,11 +234,11 @@ class Player {
     if (!this.playing) return;
     const elapsed = this.clock === null ? 0 : Math.min((now - this.clock) / 1000, 0.25);
     this.clock = now;
-    // Around and around, with a breath at the end.
+    // Repeats, with a pause at the end.
     const end = this.last + 0.8 * this.speed;
-    this.unbound = (this.unbound !== undefined && this.t >= this.last ? this.unbound : this.t) + elapsed * this.speed;
-    if (this.unbound > end) this.unbound = this.first;
-    this.t = Math.min(this.unbound, this.last);
+    this.unclampedTime = (this.unclampedTime !== undefined && this.t >= this.last ? this.unclampedTime : this.t) + elapsed * this.speed;
+    if (this.unclampedTime > end) this.unclampedTime = this.first;
+    this.t = Math.min(this.unclampedTime, this.last);
   }
 
   drawNow() {
@@ -252,8 +252,8 @@ class Player {
       this.followed.was = position;
     }
     const longer = 10 ** Number(element("force-scale").firstChild.value);
-    [view.metresPerNewton, view.metresPerNewtonMetre] = [this.usualScale * longer, this.usualMomentScale * longer];
-    // What is written around the picture decides how much room it has.
+    [view.metresPerNewton, view.metresPerNewtonMetre] = [this.defaultForceScale * longer, this.defaultMomentScale * longer];
+    // Text around the picture determines its size.
     if (this.plotsShown) this.plots.draw(this.t, [this.first, this.last]);
     this.showState();
     const canvas = element("picture");
@@ -274,20 +274,20 @@ class Player {
     now.textContent = this.t.toFixed(decimals);
     element("clock").replaceChildren(now, ` / ${this.last.toFixed(decimals)} s`);
     const { contactCount } = picture;
-    const counted = (count, one, many) => `${count} ${count === 1 ? one : many}`;
+    const withCount = (count, one, many) => `${count} ${count === 1 ? one : many}`;
     const soft = recording.visuals.filter((visual) => visual.soft).length;
-    const facts = [counted(contactCount, "contact", "contacts")];
-    if (soft > 0) facts.unshift(counted(soft, "soft body", "soft bodies"));
-    if (soft === 0 || recording.bodies.length > 0) facts.unshift(counted(recording.bodies.length, "body", "bodies"));
+    const facts = [withCount(contactCount, "contact", "contacts")];
+    if (soft > 0) facts.unshift(withCount(soft, "soft body", "soft bodies"));
+    if (soft === 0 || recording.bodies.length > 0) facts.unshift(withCount(recording.bodies.length, "body", "bodies"));
     element("facts").textContent = facts.join(", ");
     for (const what of ["patches", "forces", "moments", "grid"]) element(what).setAttribute("aria-pressed", view[what]);
     element("plots-switch").setAttribute("aria-pressed", this.plotsShown);
-    // A round force or moment, and the length of its arrow.
+    // A force or moment of one significant digit, and the length of its arrow.
     const example = (metresPerUnit, unit) => {
       const size = 10 ** Math.round(Math.log10((0.1 * picture.bounds.radius) / metresPerUnit));
       return `${numberText(size)} ${unit} = ${lengthText(size * metresPerUnit)}`;
     };
-    if (this.usualScale > 0) element("force-scale").lastChild.textContent = example(view.metresPerNewton, "N");
+    if (this.defaultForceScale > 0) element("force-scale").lastChild.textContent = example(view.metresPerNewton, "N");
     for (const [what, metresPerUnit, unit] of [["force", view.metresPerNewton, "N"], ["moment", view.metresPerNewtonMetre, "N·m"]]) {
       const legend = element(`${what}-legend`);
       if (!legend) continue;
@@ -313,7 +313,7 @@ function scaleLegend({ name, unit, min, max }) {
   return item;
 }
 
-// Says what the arrows of one colour are; how long they are is told with each picture.
+// Legend of the arrows of one colour; `showState` updates their scale.
 function arrowLegend(what, name) {
   const item = document.createElement("li");
   item.id = `${what}-legend`;
@@ -324,7 +324,7 @@ function arrowLegend(what, name) {
   return item;
 }
 
-// Lengths of all arrows of all frames, ascending, in their own unit.
+// Magnitudes of all arrows of all frames, ascending.
 function arrowSizes(frames) {
   const sizes = [];
   for (const arrows of frames) {
@@ -338,7 +338,7 @@ function notice(text) {
   element("notice").hidden = false;
 }
 
-// What goes wrong is told to the reader, and left where a test can find it.
+// Displays an error, and stores it for tests.
 function failed(error) {
   document.documentElement.dataset.error = String(error?.message ?? error);
   notice(`The replay can't be shown: ${error?.message ?? error}.`);

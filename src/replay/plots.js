@@ -1,10 +1,10 @@
-// The observables over time, under the picture: one panel for each unit among the chosen curves, a cursor at the
-// picture's time, a legend that chooses and tells values.
+// The observables over time: one panel for each unit of the selected curves, a cursor at the current time, and a legend that
+// selects curves and shows values.
 
 const CURVES = ["#d9632a", "#2f7fb5", "#3f9a63", "#b8479a", "#c79a1a", "#6a6fc4", "#3aa6ad", "#a35d3a", "#7d8894"];
 const PANELS_AT_FIRST = 3;
 
-// Where the labels of an axis go: numbers 1, 2 or 5 times a power of ten apart.
+// Ticks of an axis: multiples of 1, 2 or 5 times a power of ten.
 function ticks(low, high, count) {
   const rough = (high - low) / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -22,7 +22,7 @@ function numberText(value, digits = 4) {
   return String(Number(value.toPrecision(digits))).replace("-", "−");
 }
 
-// The labels of `ticks`: as many decimals as tell neighbours apart.
+// Labels of `ticks`, with as many decimals as distinguish neighbours.
 function tickTexts(values) {
   const step = values.length > 1 ? values[1] - values[0] : Math.abs(values[0] ?? 0);
   const largest = Math.max(...values.map(Math.abs));
@@ -52,7 +52,7 @@ class Plots {
     canvas.addEventListener("pointermove", (event) => event.buttons && seekTo(event));
   }
 
-  // The first few units, those with something that changes before others, and of each the first few such columns.
+  // Initial selection: the first few units, those with varying columns first, and the first few columns of each.
   chooseAtFirst() {
     const changes = ({ values }) => {
       const known = values.filter(Number.isFinite);
@@ -130,7 +130,7 @@ class Plots {
       }
     }
     if (low > high) [low, high] = [0, 1];
-    // A constant with round-off on it is a flat line, not a storm.
+    // A constant with round-off is plotted as a flat line.
     const size = Math.max(Math.abs(low), Math.abs(high));
     const room = high - low > 1e-6 * size ? 0.06 * (high - low) : Math.max(0.1 * size, 1e-12);
     [low, high] = [low - room, high + room];

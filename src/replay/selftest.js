@@ -1,5 +1,5 @@
-// Opened as replay.html#selftest, the page looks at its own pictures and leaves what it saw in <html data-report="…">
-// (JSON), for tests/replay_in_browser to read.
+// Opened as replay.html#selftest, the page tests its pictures and controls and stores a report in <html data-report="…"> as JSON, which
+// tests/suite/replay_in_browser reads.
 
 function pixelReport(gl, width, height) {
   const pixels = new Uint8Array(4 * width * height);
@@ -16,7 +16,7 @@ function pixelReport(gl, width, height) {
 
 const press = (key) => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 
-// What pointers do to the camera: how far each movement turned it (rad), moved its target and changed its distance (m).
+// Effect of pointers on the camera: rotation (rad), displacement of its target (m) and ratio of distances of each movement.
 function steering() {
   const { camera, picture: { canvas } } = player;
   canvas.setPointerCapture = () => {}; // Only pointers of a real device can be captured.
@@ -33,7 +33,7 @@ function steering() {
     send("pointerdown", 1, 200, 200, more);
     send("pointermove", 1, 260, 230, more);
     send("pointerup", 1, 260, 230, more);
-    send("pointermove", 1, 400, 400, more); // let go: nothing more
+    send("pointermove", 1, 400, 400, more); // after release: no effect
   });
   const fingers = (to) => changes(() => {
     const touch = { pointerType: "touch" };
@@ -56,7 +56,7 @@ function steering() {
   };
 }
 
-// What the buttons under the picture do: [before, after] of each.
+// Effect of the controls: [before, after] of each.
 function buttons() {
   const act = (what, read) => {
     const before = read();
@@ -96,7 +96,7 @@ function selftest() {
     return { t: player.t, contacts: picture.contactCount, moments: picture.momentCount, patchTriangles: picture.patchCorners / 3, glError: gl.getError(), ...pixels };
   });
   const center = picture.pick(0, 0)?.visual.name ?? null;
-  // Which keys change the picture; each is pressed twice where the second press takes the first back.
+  // Which keys change the picture; each is followed by a key that reverts it.
   const keys = {};
   for (const [key, back] of [...(recording.patches ? [["c", "c"]] : []), ...(recording.moments ? [["m", "m"]] : []), ["f", "f"], ["g", "g"], ["t", "t"], ["ArrowLeft", "ArrowRight"], ["Home", "End"]]) {
     player.drawNow();

@@ -1,12 +1,12 @@
 // Triangles for every shape: { positions, normals, indices, radius }, in the shape's own frame, z its axis of symmetry.
 // `radius` bounds it around the origin.
 
-// A surface from a grid of parameters; place(u, v) and normal(u, v) take numbers in 0..1.
-function patch(columns, rows, place, normal) {
+// A surface from a grid of parameters u, v in 0..1.
+function patch(columns, rows, position, normal) {
   const mesh = { positions: [], normals: [], indices: [] };
   for (let j = 0; j <= rows; j++) {
     for (let i = 0; i <= columns; i++) {
-      mesh.positions.push(...place(i / columns, j / rows));
+      mesh.positions.push(...position(i / columns, j / rows));
       mesh.normals.push(...normalized(normal(i / columns, j / rows)));
     }
   }
@@ -40,43 +40,43 @@ function ellipsoidMesh([a, b, c]) {
     const polar = Math.PI * (v - 0.5);
     return [x * Math.cos(polar), y * Math.cos(polar), Math.sin(polar)];
   };
-  const place = (u, v) => unit(u, v).map((x, i) => x * [a, b, c][i]);
-  return patch(ROUND, ROUND / 2, place, (u, v) => unit(u, v).map((x, i) => x / [a, b, c][i]));
+  const position = (u, v) => unit(u, v).map((x, i) => x * [a, b, c][i]);
+  return patch(ROUND, ROUND / 2, position, (u, v) => unit(u, v).map((x, i) => x / [a, b, c][i]));
 }
 
 function discMesh(radius, z, up) {
-  const place = (u, v) => {
+  const position = (u, v) => {
     const [x, y] = onCircle(up > 0 ? u : 1 - u);
     return [radius * (1 - v) * x, radius * (1 - v) * y, z];
   };
-  return patch(ROUND, 1, place, () => [0, 0, up]);
+  return patch(ROUND, 1, position, () => [0, 0, up]);
 }
 
 // The side of a cone's frustum from radius r0 at z0 up to radius r1 at z1.
 function sideMesh(r0, z0, r1, z1) {
-  const place = (u, v) => [...onCircle(u).map((x) => x * mix(r0, r1, v)), mix(z0, z1, v)];
-  return patch(ROUND, 1, place, (u) => [...onCircle(u).map((x) => x * (z1 - z0)), r0 - r1]);
+  const position = (u, v) => [...onCircle(u).map((x) => x * mix(r0, r1, v)), mix(z0, z1, v)];
+  return patch(ROUND, 1, position, (u) => [...onCircle(u).map((x) => x * (z1 - z0)), r0 - r1]);
 }
 
 const cylinderMesh = (r, h) => joined(sideMesh(r, -h / 2, r, h / 2), discMesh(r, h / 2, 1), discMesh(r, -h / 2, -1));
 const coneMesh = (r, h) => joined(sideMesh(r, -h / 2, 0, h / 2), discMesh(r, -h / 2, -1));
 
 function capsuleMesh(radius, h) {
-  // A sphere cut at its equator, the halves moved apart: the row of triangles between becomes the cylinder.
+  // Two hemispheres; the row of triangles between them is the cylinder.
   const unit = (u, v) => {
     const [x, y] = onCircle(u);
     const row = Math.round(v * 25);
     const polar = (Math.PI / 24) * (row <= 12 ? row - 12 : row - 13);
     return [x * Math.cos(polar), y * Math.cos(polar), Math.sin(polar), row <= 12 ? -1 : 1];
   };
-  const place = (u, v) => {
+  const position = (u, v) => {
     const [x, y, z, end] = unit(u, v);
     return [radius * x, radius * y, radius * z + (end * h) / 2];
   };
-  return patch(ROUND, 25, place, (u, v) => unit(u, v).slice(0, 3));
+  return patch(ROUND, 25, position, (u, v) => unit(u, v).slice(0, 3));
 }
 
-// A box whose edges catch the light as if slightly rounded: the shape is exact, only normals bend near the edges.
+// A box with normals that bend near its edges, for highlights as on rounded edges; its shape is exact.
 function boxMesh(size) {
   const halfExtents = size.map((length) => length / 2);
   const bevel = 0.06 * Math.min(...halfExtents);
@@ -99,28 +99,28 @@ function boxMesh(size) {
   return joined(...faces);
 }
 
-// A triangle mesh with the normals of a machined part: smooth where faces meet within 40°, sharp beyond.
+// A triangle mesh with smooth normals where faces meet at less than 40°, and sharp edges elsewhere.
 function facetedMesh(vertices, triangles) {
   const corner = (v) => [vertices[3 * v], vertices[3 * v + 1], vertices[3 * v + 2]];
-  const places = new Map();
-  const place = Array.from({ length: vertices.length / 3 }, (_, v) => {
+  const numbers = new Map();
+  const numberOf = Array.from({ length: vertices.length / 3 }, (_, v) => {
     const key = corner(v).join();
-    if (!places.has(key)) places.set(key, places.size);
-    return places.get(key);
+    if (!numbers.has(key)) numbers.set(key, numbers.size);
+    return numbers.get(key);
   });
-  const around = Array.from({ length: places.size }, () => []);
+  const around = Array.from({ length: numbers.size }, () => []);
   const areas = [];
   for (let t = 0; t < triangles.length; t += 3) {
     const [a, b, c] = [0, 1, 2].map((i) => corner(triangles[t + i]));
     areas.push(cross(sub(b, a), sub(c, a)));
-    for (let i = 0; i < 3; i++) around[place[triangles[t + i]]].push(t / 3);
+    for (let i = 0; i < 3; i++) around[numberOf[triangles[t + i]]].push(t / 3);
   }
   const facing = areas.map(normalized);
   const mesh = { positions: [], normals: [], indices: [] };
   triangles.forEach((vertex, at) => {
     const own = facing[Math.floor(at / 3)];
     let normal = [0, 0, 0];
-    for (const t of around[place[vertex]]) if (dot(facing[t], own) > 0.766) normal = add(normal, areas[t]);
+    for (const t of around[numberOf[vertex]]) if (dot(facing[t], own) > 0.766) normal = add(normal, areas[t]);
     mesh.positions.push(...corner(vertex));
     mesh.normals.push(...normalized(normal));
     mesh.indices.push(at);
@@ -128,9 +128,10 @@ function facetedMesh(vertices, triangles) {
   return mesh;
 }
 
-// The triangles of a surface with a corner of its own on either side of every edge that is sharper than this: what shades smoothly
-// stays one. `source`: which vertex each corner is.
-const CREASE_COSINE = 0.64; // 50 degrees: less is curvature of a coarse mesh
+// Cosine of the angle (50°) between faces from which on an edge is shaded as sharp. Smaller angles are curvature of a coarse mesh.
+const CREASE_COSINE = 0.64;
+
+// Duplicates the vertices on sharp edges. `source`: the original vertex of each corner.
 
 function creased(points, triangles) {
   const faces = triangles.length / 3;
@@ -170,7 +171,7 @@ function smoothNormals(points, triangles) {
     const n = [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx];
     for (const v of [a, b, c]) for (let i = 0; i < 3; i++) normals[v + i] += n[i];
   }
-  return normals; // of any length: the shader normalises
+  return normals; // not normalised: the shader normalises
 }
 
 function meshOf(shape) {
@@ -192,10 +193,10 @@ function boundingRadius({ positions }) {
   return r;
 }
 
-// How a turning body shows its turning: the darker fields painted on round shapes (see surface.frag).
+// Markings that make the rotation of round shapes visible (surface.frag).
 const MARKING = { sphere: 1, ellipsoid: 1, cylinder: 2, capsule: 2, cone: 2 };
 
-// A round tube along points, one ring of corners for each; the rings turn no more than the line itself does.
+// A round tube along points with one ring of corners each, by parallel transport.
 const TUBE_SIDES = 16;
 
 function tubeRings(points, radius) {
@@ -219,7 +220,7 @@ function tubeRings(points, radius) {
   return rings;
 }
 
-// Triangles between `count` rings, from the first on.
+// Triangles between `count` consecutive rings.
 function tubeTriangles(count) {
   const triangles = [];
   for (let i = 0; i + 1 < count; i++) {

@@ -1,4 +1,4 @@
-// From the packed document in the page to arrays. The writer, and the meaning of each stream, is src/recording/packing.rs.
+// Unpacks the document in the page into arrays. src/recording/packing.rs writes it and describes each stream.
 
 function bytesOf(base64) {
   const text = atob(base64);
@@ -41,16 +41,16 @@ class IntegerReader {
   }
 }
 
-// Poses of one body: seven numbers a frame, x y z and the quaternion w x y z.
+// Poses of one body: seven numbers per frame, x y z and the quaternion w x y z.
 function unpackPoses({ origin, step, quaternionStep, stream }, frameCount) {
   const reader = new IntegerReader(stream);
   const poses = new Float64Array(7 * frameCount);
   for (let channel = 0; channel < 7; channel++) {
     let last = 0;
-    let lastButOne = 0;
+    let secondLast = 0;
     for (let k = 0; k < frameCount; k++) {
-      const value = reader.next() + 2 * last - lastButOne;
-      lastButOne = last;
+      const value = reader.next() + 2 * last - secondLast;
+      secondLast = last;
       last = value;
       poses[7 * k + channel] = channel < 3 ? origin[channel] + step * value : quaternionStep * value;
     }
@@ -111,7 +111,7 @@ function unpackPatches({ origin, step, stream }, frameCount) {
   });
 }
 
-// Points of something soft in each frame: 16-bit places on its grid, 8-bit values on its scale (or none).
+// Points of a deformable body in each frame: 16-bit positions on its grid, and 8-bit values on its scale or none.
 function unpackPoints({ origin, step, stream }, frameCount) {
   const reader = new IntegerReader(stream);
   let before = { points: [], values: [] };
@@ -157,21 +157,21 @@ function unpackRecording(document) {
   };
 }
 
-// The frame at or before time t, and how far (0 to 1) t is on the way to the next.
-function placeInFrames(times, t) {
+// The frame at or before time t, and the position of t between it and the next, 0 to 1.
+function locateFrame(times, t) {
   const k = clamp(lastAtOrBefore(times, t), 0, times.length - 1);
   if (k + 1 >= times.length) return { k, next: k, s: 0 };
   return { k, next: k + 1, s: clamp((t - times[k]) / (times[k + 1] - times[k]), 0, 1) };
 }
 
-// Index of the last of ascending numbers that is at most t; −1 when all are beyond.
+// Index of the last of ascending numbers that is at most t; −1 if there is none.
 function lastAtOrBefore(ascending, t) {
   let low = 0;
   let high = ascending.length;
   while (low < high) {
-    const middle = (low + high) >> 1;
-    if (ascending[middle] <= t) low = middle + 1;
-    else high = middle;
+    const half = (low + high) >> 1;
+    if (ascending[half] <= t) low = half + 1;
+    else high = half;
   }
   return low - 1;
 }
@@ -184,7 +184,7 @@ function bodyPose(poses, { k, next, s }) {
   };
 }
 
-// Places (and values, 0 to 1) of something soft. Between two frames of equally many points they move evenly.
+// Positions and values (0 to 1) of a deformable body, interpolated between frames of equal numbers of points.
 function softPoints({ origin, step, frames }, { k, next, s }) {
   const here = frames[k];
   const there = frames[next].points.length === here.points.length ? frames[next] : here;

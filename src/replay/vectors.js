@@ -1,4 +1,4 @@
-// Vectors, quaternions (w, x, y, z) and 4×4 matrices (column after column, as WebGL takes them), all plain arrays.
+// Vectors, quaternions (w, x, y, z) and 4×4 matrices (column-major, as in WebGL), all plain arrays.
 
 const add = (a, b) => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
 const sub = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
@@ -25,7 +25,7 @@ function rotated(q, v) {
   return add(v, add(scale(t, q[0]), cross(u, t)));
 }
 
-// Along the shorter way, at nearly uniform speed for the small turns between two frames.
+// Normalised linear interpolation along the shorter arc; nearly uniform for the small rotations between frames.
 function quaternionBetween(a, b, s) {
   const sign = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] < 0 ? -1 : 1;
   const q = a.map((component, i) => mix(component, sign * b[i], s));

@@ -1,10 +1,10 @@
-//! Errors that keep a case from being computed. A wrong result is a finding, not an error.
+//! Errors that stop the computation of a case. A wrong result is a finding, not an error.
 
 use std::path::PathBuf;
 
 use pliant_contact_sap::StopReason;
 
-/// An error that keeps a case from being computed.
+/// An error that stops the computation of a case.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CaseError {
     /// The solver missed its tolerance.

@@ -66,7 +66,7 @@ fn linear_momentum_error(run: &Run) -> Outcome<f64> {
 fn linear_momentum(body: &str, com: Vector3<f64>) -> Outcome<Finding> {
     Ok(Finding::at_most(
         format!(
-            "free-flight: relative change of linear momentum of a body {body}, but for gravity's"
+            "free-flight: relative change of linear momentum less the impulse of gravity, of a body {body}"
         ),
         linear_momentum_error(&tumble(com, 1000)?)?,
         1e-12,
@@ -74,7 +74,7 @@ fn linear_momentum(body: &str, com: Vector3<f64>) -> Outcome<Finding> {
     ))
 }
 
-/// Two tumbling boxes that collide without gravity: the contact's forces cancel.
+/// Two tumbling boxes that collide without gravity: contact forces are opposite and equal.
 ///
 /// Momentum does not depend on the solver's tolerance: a common translation changes no contact velocity, so along it the Hessian
 /// contains the masses alone, and Newton's steps keep the momentum of the initial guess.
@@ -97,7 +97,7 @@ fn collision(model: Model) -> Outcome<Finding> {
     let left_before = of_left(&run);
     run.steps(400)?;
     let after = run.world.energy(&run.state).linear_momentum_W;
-    assert!((of_left(&run) - left_before).norm() > 0.1, "the boxes meet");
+    assert!((of_left(&run) - left_before).norm() > 0.1, "the boxes collide");
     // Relative to the momenta of the single boxes, as their sum is close to zero.
     let momentum = 1.0 * 1.5 + 3.0 * 0.5;
     let model = model.name();

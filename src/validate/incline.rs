@@ -27,14 +27,14 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
     for model in MODELS {
         for friction in FRICTIONS {
             for angle_deg in ANGLES_DEG {
-                findings.push(place(model, friction, angle_deg)?);
+                findings.push(slide_or_stick(model, friction, angle_deg)?);
             }
         }
     }
     Ok(findings)
 }
 
-fn place(model: Model, friction: f64, angle_deg: f64) -> Outcome<Finding> {
+fn slide_or_stick(model: Model, friction: f64, angle_deg: f64) -> Outcome<Finding> {
     let angle = angle_deg.to_radians();
     // Downhill is +x of the plane.
     let X_WG = Isometry3::rotation(Vector3::y() * angle);

@@ -42,7 +42,7 @@ struct Pull {
     time_step_s: f64,
     /// Tolerance of a step, m/s; 0 for a fixed time step.
     accuracy: f64,
-    /// Mass damping, 1/s. It acts on the moving ends as an apparent friction.
+    /// Mass damping, 1/s. On the moving ends it adds to the measured friction.
     drag: f64,
 }
 
@@ -56,11 +56,11 @@ struct Pull {
 /// | 0.001 | 1e-3, 1e-4 | 1.073, 1.071 | 1 |
 /// | 0.001, half as fast, half the drag | 1e-3 | 1.046, 1.045 with 1200 edges | 1 |
 ///
-/// The work balance closes within 2 %: of 26 mN, friction takes 22, bending 4, mass damping 0.4, and stiffness damping of strands that
-/// slide along their curvature 0.05 at β = 1e-3 s; twist takes nothing.
+/// The work balance closes within 2 %. Of the force of 26 mN, friction accounts for 22, bending for 4, mass damping for 0.4, stiffness damping
+/// for 0.05 at β = 1e-3 s, and twist for nothing.
 const SLIDING_STEP_S: f64 = 0.001;
 
-/// A trefoil of a small loop.
+/// A trefoil with a small loop.
 const TREFOIL: Pull = Pull {
     turns: 1,
     friction: 0.0,
@@ -111,7 +111,7 @@ impl Moment {
 }
 
 impl History {
-    /// State at which a quantity that grows as the knot tightens exceeds `value` for the last time.
+    /// State at the last time at which an increasing quantity passes `value`, by linear interpolation.
     fn passing(&self, value: f64, of: fn(&Moment) -> f64) -> Moment {
         let before = self.moments.iter().rposition(|m| of(m) < value);
         let pair = before.and_then(|i| Some((self.moments[i], *self.moments.get(i + 1)?)));
@@ -197,7 +197,7 @@ impl Pull {
     fn sliding(&self, shortenings: &[f64]) -> Outcome<Vec<Finding>> {
         let history = self.simulate()?;
         // The length shrinks as the knot tightens.
-        let at = |taken_up: &f64| history.passing(-taken_up, |m| -m.shortening);
+        let at = |shortening: &f64| history.passing(-shortening, |m| -m.shortening);
         let moments = shortenings.iter().map(at);
         Ok(self.against_theory(moments, history.crossings))
     }
@@ -222,9 +222,9 @@ impl Pull {
         };
         let name = format!("rod-knot: {} turns, mu {}", self.turns, self.friction);
         let found = |at: Moment| {
-            let drawn = knot.taking_up(at.shortening);
-            let expected = drawn.force * RADIUS * RADIUS;
-            let epsilon = (RADIUS / drawn.loop_radius).sqrt();
+            let tightened = knot.with_shortening(at.shortening);
+            let expected = tightened.force * RADIUS * RADIUS;
+            let epsilon = (RADIUS / tightened.loop_radius).sqrt();
             Finding::equals(
                 format!(
                     "{name}: F h2/B with {:.3} m of cord in the knot, sqrt(h/R) = {epsilon:.3}",

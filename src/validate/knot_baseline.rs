@@ -2,7 +2,7 @@
 //!
 //! **Contact as an energy of the distance** lets strands of the fourfold knot cross where constraints of the same stiffness do not.
 //!
-//! **A chain of rigid capsules** with springs EI/l and GJ/l and the rod's damping behaves as the rod at short time steps. With 150 capsules and
+//! **A chain of rigid capsules** with springs EI/l and GJ/l and the rod's damping agrees with the rod at short time steps. With 150 capsules and
 //! steps of 2.5e-5 s the fourfold knot snaps through: the loop's depth below the braid falls from 78 to 14 mm while the ends move apart by
 //! 16 mm, and the energy from 21 to 17 mJ (a rod of as many edges: 93 to 29 mm, 17 to 15.5 mJ in the same 20 ms). At the paper's step of
 //! 1e-4 s, with which Li and Chou report that the knot does not snap, the chain jitters: the double knot has twice the energy, the threefold one
@@ -16,7 +16,7 @@ use crate::scene::{ParameterOverride, Scene, SceneOptions};
 
 pub(super) const CASE: Case = Case {
     name: "knot-baseline",
-    about: "strands of a knot cross with contact as an energy, not with constraints as soft; a chain of capsules jitters",
+    about: "strands of a knot cross with an energy of the distance, but not with constraints of equal stiffness; a chain of capsules jitters",
     kind: CaseKind::Function(run),
     needs: None,
 };

@@ -1,4 +1,4 @@
-//! A heavy box on a light one.
+//! A heavy box on a light box, with a mass ratio of a million.
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::NEAR_RIGID_CONTACT;
@@ -10,12 +10,12 @@ use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
     name: "mass-ratio",
-    about: "a box of a million times the mass penetrates a light one by its static penetration",
+    about: "a box on another of a millionth of its mass penetrates it by the static depth",
     kind: CaseKind::Function(run),
     needs: None,
 };
 
-/// The default of scenes. Stiffness is capped where a contact's own mass swings with the period β δt, k ≤ 4π²/(β² δt² w),
+/// The default of scenes. Stiffness is capped where the inverse inertia of the contact gives the period β δt, k ≤ 4π²/(β² δt² w),
 /// w ≈ 2.6/m at the corner of the light cube: 1.5e9 N/m for β = 0.1, and 1.5e7 N/m, a sixth of a metre of penetration, for 1.
 const TIME_STEP_S: f64 = 1e-3;
 const SIDE: f64 = 0.1;
@@ -35,11 +35,11 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
 
 /// The weight of the heavy box on four corners between the boxes, and that of both on four corners on the floor: F/4k each.
 ///
-/// Lagged and similar start where the boxes just touch and sink in. Under the load F Hunt-Crossley dissipation is a damper
+/// Lagged and similar start without penetration. Under the load F Hunt-Crossley dissipation is a damper
 /// F d at each interface; two such interfaces in series overdamp the heavy box, F d/2 > 2√(m · 4k/2), so it comes to rest from
 /// above, and the remaining distance after t is at most e^(−t/T), T = F d/(4k).
 ///
-/// SAP would need a relaxation time to do so, which lowers its stiffness cap (k ≤ 4π²/(β² δt(δt + τ)w)); it starts at rest.
+/// In the SAP model this requires a relaxation time, which lowers the stiffness cap (k ≤ 4π²/(β² δt(δt + τ)w)); it starts at rest.
 /// The similar model uses the default β of the others: its own of 1 caps the stiffness below the given one.
 fn load(model: Model, length: CaseLength) -> Outcome<[Finding; 2]> {
     let surface = ContactMaterial {

@@ -1,4 +1,4 @@
-//! Compliant cubes at rest, cut into tetrahedra of several sizes: their polygons change, but the cubes do not move.
+//! Compliant cubes at rest, meshed with tetrahedra of several sizes: their contact polygons differ, but the cubes do not move.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
     name: "patch-rest",
-    about: "compliant cubes on a half space, a box and each other move less than 1 µm, a minute at every resolution",
+    about: "compliant cubes on a half space, a box and each other move less than 1 µm in a minute, at every resolution",
     kind: CaseKind::Function(run),
     needs: None,
 };
@@ -27,10 +27,10 @@ const ASIDE: [f64; 3] = [0.012, -0.007, 0.35];
 /// m.
 const MOVES_AT_MOST: f64 = 1e-6;
 
-/// How the field of a cube is made.
+/// Mesh of the pressure field of a cube.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
-    /// That of any box: its faces joined to the medial axis.
+    /// The mesh of every box: its faces joined to the medial axis.
     Box,
     /// Its surface filled by a lattice of this edge length, m.
     Lattice(f64),
@@ -73,7 +73,7 @@ fn field(cut: Cut) -> Outcome<PatchGeometry> {
     })
 }
 
-/// A world at its start, and the bodies that must stay at rest.
+/// A world in its initial state, and the bodies that must stay at rest.
 fn world(below: Below, cut: Cut) -> Outcome<(Run, Vec<BodyIdx>)> {
     let mut setup = TestWorld::new(Model::Lagged, material(1e6, 0.5));
     let geometry = |name: &str, mount, shape, patch, setup: &TestWorld| Geometry {

@@ -9,7 +9,7 @@ use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
     name: "patch-round",
-    about: "force of a ball and of a lying cylinder: second order in the edge length, and more exact than Drake's ball",
+    about: "force of a ball and of a lying cylinder converges at second order in the edge length; the error is below that of Drake's ball",
     kind: CaseKind::Function(run),
     needs: None,
 };
@@ -92,7 +92,7 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
             format!("patch-round: order of a {what}'s force in the edge length"),
             (errors[0] / errors[2]).log2() / 2.0,
             1.75,
-            "facets and linear pressure are off by O(edge²), less where a strip has many of them; from R/5 to R/20",
+            "facets and linear pressure have errors of O(edge²), which partly cancel along a strip; from R/5 to R/20",
         ));
     }
     Ok(findings)

@@ -23,14 +23,14 @@ const MASS: f64 = 1.0;
 const LENGTHS: Vector3<f64> = Vector3::new(0.1, 0.1, 0.3);
 /// h, m.
 const PUSHED_AT: f64 = 0.25;
-/// Push over the smaller of the forces for sliding and for tipping.
+/// Ratio of the push to the smaller of the forces for sliding and for tipping.
 const EXCESS: f64 = 1.06;
 
 /// Motion of a box pushed for 0.6 s with a little more than the force that makes it slide or tip.
 struct Pushed {
-    /// How far its foot slid, m.
+    /// Displacement of its foot, m.
     slid: f64,
-    /// How far it tilted, rad.
+    /// Tilt, rad.
     tilt: f64,
     /// Acceleration of its centre over the last 0.2 s, m/s².
     acceleration: f64,
@@ -128,7 +128,7 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
                 push("tilt (rad)"),
                 tilt,
                 3e-3,
-                "it does not tip: the centre of pressure stays within the foot, of which 7 mm carry the load",
+                "it does not tip: the centre of pressure stays within the foot; the load acts on 7 mm at its edge",
             ));
         } else {
             findings.push(Finding::at_most(

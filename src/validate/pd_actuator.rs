@@ -12,7 +12,7 @@ use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
     name: "pd-actuator",
-    about: "a PD actuator is backward Euler below its effort limit, and exactly that limit beyond",
+    about: "a PD actuator follows backward Euler below its effort limit and applies exactly the limit above",
     kind: CaseKind::Function(run),
     needs: None,
 };

@@ -1,4 +1,4 @@
-//! Why a ball of material points rolls more slowly than a rigid one.
+//! A ball of material points rolls more slowly than a rigid one: the grid adds inertia, and particles make the surface uneven.
 
 use std::f64::consts::FRAC_PI_4;
 use std::sync::Arc;
@@ -27,15 +27,15 @@ const DENSITY: f64 = 1000.0;
 const SECONDS: f64 = 0.8;
 const STIFFNESS: f64 = 1e10;
 
-/// Grid spacing, particles and time step, refined together.
-struct Fineness {
+/// Grid spacing, particles per cell and time step, refined together.
+struct Resolution {
     spacing: f64,
     per_cell: f64,
     time_step_s: f64,
 }
 
 fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
-    let of = |spacing: f64, per_cell| Fineness {
+    let of = |spacing: f64, per_cell| Resolution {
         spacing,
         per_cell,
         time_step_s: 0.05 * spacing,
@@ -46,22 +46,22 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
     }
     let mut findings = Vec::new();
     let mut last = 0.12;
-    for fineness in all {
-        let h = fineness.spacing;
+    for resolution in all {
+        let h = resolution.spacing;
         let ball = Shape::sphere(RADIUS)?;
         let sampling = Sampling::Conforming {
-            per_cell: fineness.per_cell,
+            per_cell: resolution.per_cell,
             seed: 1,
         };
         let X_WS = Isometry3::translation(0.0, 0.0, RADIUS);
         let set = fill("ball", &ball, &X_WS, h, sampling)?;
-        let steps = (SECONDS / fineness.time_step_s).round();
-        // Of a rigid ball without losses: ½ a t (t + Δt) in steps of Δt.
+        let steps = (SECONDS / resolution.time_step_s).round();
+        // Distance of a rigid ball without losses: ½ a t (t + Δt) in steps of Δt.
         let ideal = 0.5 * 5.0 / 7.0 * G * FRAC_PI_4.sin() * SECONDS * SECONDS * (1.0 + 1.0 / steps);
-        let heavier = 1.4 / (1.4 + 0.5 * (h / RADIUS).powi(2));
-        let points = distance_of_points(&fineness, set.clone())? / ideal;
-        let bumpy = distance_of_spheres(&fineness, &set, 0.0)? / ideal;
-        let rigid = distance_of_spheres(&fineness, &set, h)? / ideal;
+        let grid_factor = 1.4 / (1.4 + 0.5 * (h / RADIUS).powi(2));
+        let points = distance_of_points(&resolution, set.clone())? / ideal;
+        let without_grid = distance_of_spheres(&resolution, &set, 0.0)? / ideal;
+        let rigid = distance_of_spheres(&resolution, &set, h)? / ideal;
         let name =
             |what: &str| format!("points-ball: {what} at h = {h} m, over that of a rigid ball");
         findings.push(Finding::equals(
@@ -74,7 +74,7 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
         findings.push(Finding::equals(
             name("distance rolled by that rigid body"),
             rigid,
-            bumpy * heavier,
+            without_grid * grid_factor,
             0.02,
             "loss by uneven surface and time steps, times the factor of the grid's inertia, 1.4/(1.4 + h²/2r²)",
         ));
@@ -107,8 +107,8 @@ fn test_world() -> TestWorld {
 }
 
 /// Distance the ball rolls, m.
-fn distance_of_points(fineness: &Fineness, set: ParticleSet) -> Outcome<f64> {
-    let mut points = MpmBuilder::new(MpmSettings::new(fineness.spacing));
+fn distance_of_points(resolution: &Resolution, set: ParticleSet) -> Outcome<f64> {
+    let mut points = MpmBuilder::new(MpmSettings::new(resolution.spacing));
     let stiff = Arc::new(LinearCorotated::new(Lame::from_young_poisson(1e8, 0.2)?));
     points.object(ObjectSpec::new("ball", stiff, DENSITY, set));
     let mut setup = test_world();
@@ -117,16 +117,16 @@ fn distance_of_points(fineness: &Fineness, set: ParticleSet) -> Outcome<f64> {
         .builder
         .add_geometry(Geometry::of_vertices("ball", body, setup.material));
     setup.builder.exclude(Exclusion::Bodies(body, body));
-    let mut run = setup.start(fineness.time_step_s)?;
+    let mut run = setup.start(resolution.time_step_s)?;
     let mean = |q: &[f64]| q.iter().step_by(3).sum::<f64>() / (q.len() / 3) as f64;
     let start = mean(&run.body(body).q);
-    run.steps((SECONDS / fineness.time_step_s).round() as usize)?;
+    run.steps((SECONDS / resolution.time_step_s).round() as usize)?;
     Ok(mean(&run.body(body).q) - start)
 }
 
 /// Distance rolled by a rigid ball whose contact geometry is spheres at its outer particles, and whose inertia includes that of a grid of
 /// spacing `h`.
-fn distance_of_spheres(fineness: &Fineness, set: &ParticleSet, h: f64) -> Outcome<f64> {
+fn distance_of_spheres(resolution: &Resolution, set: &ParticleSet, h: f64) -> Outcome<f64> {
     let mass = DENSITY * set.volume();
     let (d, centre) = (set.spacing(), Vector3::z() * RADIUS);
     let about = |p: &nalgebra::Point3<f64>| p.coords - centre;
@@ -146,14 +146,14 @@ fn distance_of_spheres(fineness: &Fineness, set: &ParticleSet, h: f64) -> Outcom
     let shape = Shape::sphere(0.5 * d)?;
     for (k, p) in outer.iter().enumerate() {
         setup.mount(
-            &format!("bump {k}"),
+            &format!("particle {k}"),
             (body, 0),
             Isometry3::from(*p),
             shape.clone(),
         );
     }
-    let mut run = setup.start(fineness.time_step_s)?;
+    let mut run = setup.start(resolution.time_step_s)?;
     let start = run.position(body).x;
-    run.steps((SECONDS / fineness.time_step_s).round() as usize)?;
+    run.steps((SECONDS / resolution.time_step_s).round() as usize)?;
     Ok(run.position(body).x - start)
 }

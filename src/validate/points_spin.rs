@@ -1,4 +1,4 @@
-//! A cube of material points that spins freely keeps its volume and its angular momentum.
+//! A freely spinning cube of material points: its volume and angular momentum are constant.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
     name: "points-spin",
-    about: "a cube of material points spins freely and keeps its volume and its angular momentum",
+    about: "volume and angular momentum of a freely spinning cube of material points are constant",
     kind: CaseKind::Function(run),
     needs: None,
 };
@@ -39,19 +39,19 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
     };
     let mut findings = Vec::new();
     for youngs_modulus in [1e5, 1e7] {
-        let kept = spin(youngs_modulus, turns)?;
+        let change = spin(youngs_modulus, turns)?;
         let name = |what: &str| {
             format!("points-spin: {what} in {turns} revolutions, E = {youngs_modulus:e} Pa")
         };
         findings.push(Finding::at_most(
             name("change of volume"),
-            kept.volume,
+            change.volume,
             VOLUME,
             "the rest strain follows the rotation of the step; with the paper's model the volume grows by the square of the angle, 4% here",
         ));
         findings.push(Finding::at_most(
             name("change of angular momentum per revolution, mean"),
-            kept.momentum,
+            change.momentum,
             MOMENTUM,
             "no torque acts",
         ));
@@ -60,12 +60,12 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
 }
 
 /// Relative changes: largest of the mean particle volume, and mean of the angular momentum per revolution.
-struct Kept {
+struct Change {
     volume: f64,
     momentum: f64,
 }
 
-fn spin(youngs_modulus: f64, turns: u32) -> Outcome<Kept> {
+fn spin(youngs_modulus: f64, turns: u32) -> Outcome<Change> {
     let cube = Shape::cuboid(Vector3::repeat(EDGE))?;
     let X_WS = Isometry3::identity();
     let set = fill("cube", &cube, &X_WS, SPACING, Sampling::default())?;
@@ -96,7 +96,7 @@ fn spin(youngs_modulus: f64, turns: u32) -> Outcome<Kept> {
         volume = volume.max((sum / count - 1.0_f64).abs());
     }
     let lost = momentum(&run.world, &run.state) / start - 1.0;
-    Ok(Kept {
+    Ok(Change {
         volume,
         momentum: lost.abs() / f64::from(turns),
     })

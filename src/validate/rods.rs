@@ -38,7 +38,7 @@ pub(super) const SHAPES: Case = case(
 
 pub(super) const FREQUENCIES: Case = case(
     "rod-frequencies",
-    "natural frequencies of clamped rods are those of beams and bars, of tensioned ones those of strings",
+    "natural frequencies of clamped rods agree with beams and bars, those of tensioned rods with strings",
     |_| {
         findings(
             "rod-frequencies",
@@ -87,7 +87,7 @@ pub(super) const SIDEWAYS: Case = case(
 
 pub(super) const TURNS: Case = case(
     "rod-turns",
-    "link stays twist plus writhe, ten turns of a clamp are ten turns, and momenta are kept",
+    "the linking number is twist plus writhe, ten turns of a clamp are counted, and momenta are conserved",
     |_| {
         findings(
             "rod-turns",
@@ -102,7 +102,7 @@ pub(super) const TURNS: Case = case(
 
 pub(super) const DERIVATIVES: Case = case(
     "rod-derivatives",
-    "gradient and Hessian are those of dual numbers and of a rod computed by hand",
+    "gradient and Hessian agree with dual numbers and with a rod computed by hand",
     |_| {
         findings(
             "rod-derivatives",
@@ -113,13 +113,13 @@ pub(super) const DERIVATIVES: Case = case(
 
 pub(super) const ITERATIONS: Case = case(
     "rod-iterations",
-    "free motion takes no more Newton iterations a step than the study of the full Hessian",
+    "free motion takes no more Newton iterations per step than published for the full Hessian",
     |_| {
         let motions = known_answers::newton_iterations()?;
         let finding = |motion: &known_answers::Iterations| {
             Finding::at_most(
                 format!(
-                    "rod-iterations: Newton iterations a step to 1e-8, {}",
+                    "rod-iterations: Newton iterations per step to 1e-8, {}",
                     motion.what
                 ),
                 motion.found,

@@ -72,7 +72,7 @@ impl Incline {
         material(self.stiffness, self.friction)
     }
 
-    /// A world with nothing but the incline.
+    /// A world that contains only the incline.
     pub(super) fn test_world(&self) -> TestWorld {
         let mut setup = TestWorld::new(self.model, self.surface());
         setup.floor(self.X_WG());

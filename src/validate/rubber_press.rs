@@ -14,7 +14,7 @@ pub(super) const CASE: Case = Case {
 
 /// The load grows by 2.8 kN/m each second: 140 kN/m at 50 s, 1.4 MN/m at 500 s.
 const LOAD_RATE: f64 = 2.8e3;
-/// Half a second is a thousandth of the loading time, and changes the quasi-static curve by as little.
+/// A thousandth of the loading time: a relative change of the quasi-static curve of that order.
 const TIME_STEP_S: f64 = 0.5;
 
 /// Displacement of the plate (m) under each of the loads (N/m).
@@ -68,7 +68,7 @@ const WAY_AT_LAST: f64 = 0.2;
 const WAY_READ_WITHIN: f64 = 0.008;
 
 /// The root mean square of the differences of two curves, m.
-fn apart(a: &[f64], b: &[f64]) -> f64 {
+fn difference(a: &[f64], b: &[f64]) -> f64 {
     let squares = a.iter().zip(b).map(|(a, b)| (a - b).powi(2));
     (squares.sum::<f64>() / a.len() as f64).sqrt()
 }
@@ -77,7 +77,7 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
 /// last load, m.
 fn order_and_limit(curves: &[Vec<f64>; 3]) -> (f64, f64) {
     let [coarse, middle, fine] = curves;
-    let order = (apart(coarse, middle) / apart(middle, fine)).log2();
+    let order = (difference(coarse, middle) / difference(middle, fine)).log2();
     let (w_2, w_3) = (middle[middle.len() - 1], fine[fine.len() - 1]);
     (order, w_3 + (w_3 - w_2) / (order.exp2() - 1.0))
 }
@@ -162,7 +162,7 @@ fn compare_limits(one: &Sequence, other: &Sequence, findings: &mut Vec<Finding>)
             of.limit,
             WAY_AT_LAST,
             WAY_READ_WITHIN,
-            "Sussman and Bathe (1987): the plates have approached by half a diameter",
+            "Sussman and Bathe (1987): the plates approach by half a diameter",
         ));
     }
 }
@@ -178,7 +178,7 @@ fn compare_meshes(one: &Sequence, other: &Sequence, findings: &mut Vec<Finding>)
             format!(
                 "rubber-press, {rings} rings: distance of the curve from that of 16 rings (m, root mean square)"
             ),
-            apart(curve, finest),
+            difference(curve, finest),
             APART_AT_ONE_RING * by_rings,
             "the first order in the size of elements",
         ));

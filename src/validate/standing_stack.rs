@@ -19,7 +19,7 @@ const STIFFNESS: f64 = 5e5;
 const N_BOXES: usize = 10;
 const FRICTION: f64 = 0.5;
 /// m.
-const ASKED_MOTION: f64 = 1e-6;
+const ALLOWED_MOTION: f64 = 1e-6;
 
 /// Arrangement of the boxes.
 #[derive(Clone, Copy, Debug)]
@@ -30,11 +30,11 @@ enum Pile {
     Crooked,
 }
 
-/// Steps before and during the measurement.
+/// Numbers of steps before and during the measurement.
 #[derive(Clone, Copy, Debug)]
 struct Steps {
     settle: usize,
-    watch: usize,
+    measured: usize,
 }
 
 /// The straight stack starts where it rests. The crooked one sways, with a decay time of more than a second: its
@@ -46,14 +46,14 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
             CaseLength::Quick => {
                 let steps = Steps {
                     settle: 200,
-                    watch: 300,
+                    measured: 300,
                 };
                 findings.extend(stand(model, Pile::Straight, steps)?);
             }
             CaseLength::Full => {
                 let steps = Steps {
                     settle: 1_000,
-                    watch: 60_000,
+                    measured: 60_000,
                 };
                 findings.extend(stand(model, Pile::Straight, steps)?);
                 let steps = Steps {
@@ -67,7 +67,7 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
     Ok(findings)
 }
 
-/// An upper bound of how fast a box of the stack with these centres creeps in softened stiction, m/s.
+/// Upper bound of the creep speed of a box in the stack with these centres, in regularised stiction, m/s.
 ///
 /// Off-centre loads tilt the boxes: an interface under the load W whose centre is e away turns by θ = W e/κ, κ at
 /// least kL²/2 (four springs k on corners at least L/2 from the centre), and a box by the sum Θ of those below it. A normal
@@ -98,7 +98,7 @@ fn stand(model: Model, pile: Pile, steps: Steps) -> Outcome<[Finding; 2]> {
         let load = (N_BOXES - k) as f64 * G;
         height += SIDE - load / (4.0 * STIFFNESS);
         let n = k as f64;
-        let (turn, shift) = match pile {
+        let (yaw, shift) = match pile {
             Pile::Straight => (0.0, Vector3::zeros()),
             Pile::Crooked => (
                 0.2 * n,
@@ -106,38 +106,38 @@ fn stand(model: Model, pile: Pile, steps: Steps) -> Outcome<[Finding; 2]> {
             ),
         };
         let centre = Vector3::z() * (height - 0.5 * SIDE) + shift;
-        let X_WB = Isometry3::new(centre, Vector3::z() * turn);
+        let X_WB = Isometry3::new(centre, Vector3::z() * yaw);
         centres.push(centre);
         let name = format!("box {k}");
         bodies.push(setup.free_box(&name, Vector3::repeat(SIDE), 1.0, X_WB, [0.0; 6])?);
     }
     let mut run = setup.start(TIME_STEP_S)?;
     run.steps(steps.settle)?;
-    let places: Vec<_> = bodies.iter().map(|&b| run.position(b)).collect();
+    let positions: Vec<_> = bodies.iter().map(|&b| run.position(b)).collect();
     let weight = N_BOXES as f64 * G;
     let (mut moved, mut force): (f64, f64) = (0.0, weight);
-    for _ in 0..steps.watch {
+    for _ in 0..steps.measured {
         let report = run.step()?;
         let on_floor = report.contact_wrench(&Point3::origin(), |g| g == ground);
         let candidate = -on_floor.force.z;
         if (candidate - weight).abs() > (force - weight).abs() {
             force = candidate;
         }
-        for (body, place) in bodies.iter().zip(&places) {
-            moved = moved.max((run.position(*body) - place).norm());
+        for (body, position) in bodies.iter().zip(&positions) {
+            moved = moved.max((run.position(*body) - position).norm());
         }
     }
-    let watched = steps.watch as f64 * TIME_STEP_S;
+    let duration_s = steps.measured as f64 * TIME_STEP_S;
     let name = model.name();
     Ok([
         Finding::at_most(
-            format!("standing-stack: {pile:?}, largest motion (m) in {watched} s, {name}"),
+            format!("standing-stack: {pile:?}, largest motion (m) in {duration_s} s, {name}"),
             moved,
             match (model, pile) {
                 (Model::Lagged | Model::Similar, Pile::Crooked) => {
-                    ASKED_MOTION.max(creep_speed(&centres) * watched)
+                    ALLOWED_MOTION.max(creep_speed(&centres) * duration_s)
                 }
-                _ => ASKED_MOTION,
+                _ => ALLOWED_MOTION,
             },
             "statics: 1 µm, and in a crooked stack the creep of regularised stiction",
         ),

@@ -1,4 +1,4 @@
-//! What the cases share: worlds with a floor and free bodies, the contact models, and runs that fail on untrusted steps.
+//! Shared by the cases: worlds with a floor and free bodies, contact models, and runs that fail on untrusted steps.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
 use super::error::CaseError;
 use super::stiction::STICTION_SPEED;
 
-/// A result, or any error that keeps a case from being computed.
+/// A result, or the error that stopped the computation of a case.
 pub(super) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Gravity, m/s².

@@ -22,8 +22,8 @@ pub(super) const CASE: Case = Case {
 
 const TIME_STEP_S: f64 = 1e-3;
 const MASS: f64 = 3.0;
-/// Distance of the feet from the axis, L, m.
-const LEVER: f64 = 0.3;
+/// Moment arm L of the feet about the axis, m.
+const ARM: f64 = 0.3;
 /// Height of the centre of mass over the floor, m.
 const HEIGHT: f64 = 0.2;
 /// Radius of the ball under each leg, m.
@@ -48,7 +48,7 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
 /// Each foot carries mg/3 and resists with at most μmg/3 at the moment arm L: the table stays at rest for M ≤ μmgL. Above that,
 /// I ω̇ = M − μmgL.
 fn twist(model: Model, ratio: f64) -> Outcome<Finding> {
-    let limit = FRICTION * MASS * G * LEVER;
+    let limit = FRICTION * MASS * G * ARM;
     let torque = ratio * limit;
     let surface = material(STIFFNESS, FRICTION);
     let mut setup = TestWorld::new(model, surface);
@@ -65,7 +65,7 @@ fn twist(model: Model, ratio: f64) -> Outcome<Finding> {
     for k in 0..3 {
         let angle = f64::from(k) * std::f64::consts::TAU / 3.0;
         let (sin, cos) = angle.sin_cos();
-        let X_FG = Isometry3::translation(LEVER * cos, LEVER * sin, FOOT - HEIGHT);
+        let X_FG = Isometry3::translation(ARM * cos, ARM * sin, FOOT - HEIGHT);
         setup.mount(&format!("foot {k}"), (table, 0), X_FG, Shape::sphere(FOOT)?);
     }
     let mut run = setup.start(TIME_STEP_S)?;
@@ -93,14 +93,14 @@ fn twist(model: Model, ratio: f64) -> Outcome<Finding> {
     let alpha = (torque - limit) / MOMENTS[2];
     let time = |steps: usize| steps as f64 * TIME_STEP_S;
     let omega_2 = alpha * time(START_STEPS + WINDOW_STEPS);
-    let (v1, v2) = (LEVER * alpha * time(START_STEPS), LEVER * omega_2);
+    let (v1, v2) = (ARM * alpha * time(START_STEPS), ARM * omega_2);
     let softening = match model {
         Model::Lagged | Model::Similar => limit / MOMENTS[2] * softening_loss(v1, v2),
         Model::Sap => 0.0,
     };
     // As on the incline: with Hunt-Crossley dissipation the similar model rises by at most d μ v̇ mg/3k per second.
     let rising = match model {
-        Model::Similar => surface.dissipation * FRICTION * LEVER * alpha * depth,
+        Model::Similar => surface.dissipation * FRICTION * ARM * alpha * depth,
         Model::Lagged | Model::Sap => 0.0,
     };
     let more_load = limit / MOMENTS[2] * rising / (G * time(WINDOW_STEPS));
@@ -120,14 +120,14 @@ fn creep(model: Model, s: f64, torque: f64) -> (f64, f64) {
     let of_torque = torque / MOMENTS[2].sqrt();
     let missing = SOLVER * of_torque.hypot(G * MASS.sqrt()) * MOMENTS[2].sqrt() / torque;
     if model == Model::Sap {
-        let r = Vector3::new(LEVER, 0.0, -HEIGHT);
+        let r = Vector3::new(ARM, 0.0, -HEIGHT);
         let w = inverse_inertia(&delassus_at(MASS, Vector3::from(MOMENTS), r));
-        let creep = sap_creep(w, torque * TIME_STEP_S / (3.0 * LEVER)) / LEVER;
+        let creep = sap_creep(w, torque * TIME_STEP_S / (3.0 * ARM)) / ARM;
         let free = missing * torque * TIME_STEP_S / MOMENTS[2];
         return (creep, missing * creep + free);
     }
     (
-        softened_creep(s) / LEVER,
-        missing * s * softened_creep_slope(s) / LEVER,
+        softened_creep(s) / ARM,
+        missing * s * softened_creep_slope(s) / ARM,
     )
 }

@@ -1,4 +1,4 @@
-// Arrows of forces and moments, one an instance: a bar and a head.
+// Arrows of forces and moments, one per instance: a bar and a head.
 layout(location = 3) in vec4 a_corner; // radial x, radial y, part, slope
 layout(location = 4) in vec3 a_start;  // m
 layout(location = 5) in vec3 a_along;  // N, or N m
@@ -15,9 +15,9 @@ void main() {
   vec3 aside = normalize(cross(along, abs(along.z) < 0.9 ? vec3(0.0, 0.0, 1.0) : vec3(1.0, 0.0, 0.0)));
   vec3 radial = a_corner.x * aside + a_corner.y * cross(along, aside);
   int part = int(a_corner.z + 0.5);
-  float place = part == 0 ? 0.0 : part == 3 ? size : size - u_headLength * shrink;
+  float offset = part == 0 ? 0.0 : part == 3 ? size : size - u_headLength * shrink;
   float radius = (part == 2 ? u_headRadius : part == 3 ? 0.0 : u_radius) * shrink;
-  v_world = a_start + place * along + radius * radial;
+  v_world = a_start + offset * along + radius * radial;
   v_normal = a_corner.w < 0.0 ? -along : normalize(radial + a_corner.w * along);
   v_local = vec3(0.0);
   v_value = -1.0;

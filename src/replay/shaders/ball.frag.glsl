@@ -1,4 +1,4 @@
-// A ball from a square: the normal at each pixel, and its true depth.
+// A ball drawn on a square: normal and depth at each pixel.
 in vec3 v_center;
 in vec2 v_square;
 in float v_value;

@@ -1,4 +1,4 @@
-// Small balls, one an instance: squares towards the viewer, made round by ball.frag.
+// Small balls, one per instance: squares facing the viewer, which ball.frag makes round.
 layout(location = 3) in vec4 a_corner; // x, y in -1..1
 layout(location = 4) in vec3 a_start;  // the centre
 layout(location = 2) in float a_value;

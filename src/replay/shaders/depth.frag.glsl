@@ -1,4 +1,4 @@
-// Only depth (for the shadow map) or, where something is being picked, which one it is.
+// Depth for the shadow map, or item numbers for picking.
 uniform vec4 u_id;
 out vec4 color;
 void main() { color = u_id; }

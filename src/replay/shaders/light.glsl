@@ -11,10 +11,10 @@ uniform sampler2D u_shadowDepth;
 uniform mediump sampler2DShadow u_shadowTest;
 
 uniform vec4 u_color;           // of the body: sRGB and opacity
-uniform float u_useValue;       // 1 where values colour the body instead, from dark to bright:
+uniform float u_useValue;       // 1 if values colour the body, from dark to bright:
 uniform vec3 u_ramp[5];         // sRGB
 
-// The colour of a place with a value in 0..1, or with none (below 0).
+// The colour of a value in 0..1, or of no value (below 0).
 vec3 paint(float value) {
   if (u_useValue < 0.5 || value < 0.0) return u_color.rgb;
   float s = clamp(value, 0.0, 1.0) * 4.0;
@@ -24,12 +24,12 @@ vec3 paint(float value) {
 
 vec3 linear(vec3 srgb) { return pow(srgb, vec3(2.2)); }
 
-// The picture's background, by height on the screen; what is far fades into it.
+// Background by height on the screen.
 vec3 background() {
   return mix(u_horizon, u_zenith, smoothstep(0.35, 1.0, gl_FragCoord.y / u_height));
 }
 
-// A gentle shoulder keeps highlights from clipping; a little noise keeps gradients from banding.
+// Tone mapping avoids clipped highlights; noise avoids banding.
 vec3 screen(vec3 color) {
   vec3 rolled = mix(color, 1.0 - exp(-color), smoothstep(0.6, 1.6, max(color.r, max(color.g, color.b))));
   float noise = fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715)))) - 0.5;
@@ -41,7 +41,7 @@ vec2 spiral(int i, int n, float turn) {
   return sqrt((float(i) + 0.5) / float(n)) * vec2(cos(angle), sin(angle));
 }
 
-// Share of the sun that reaches p: the farther the blocker, the wider its penumbra.
+// Visible fraction of the sun at p. The penumbra widens with the distance of the occluder.
 float sunlight(vec3 p, vec3 n) {
   vec4 at = u_shadowFromWorld * vec4(p + n * (1.5 * u_shadowTexel), 1.0);
   vec3 q = at.xyz * 0.5 + 0.5;

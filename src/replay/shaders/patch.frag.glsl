@@ -1,4 +1,4 @@
-// A contact patch, by its pressure; without light, for it lies between bodies.
+// A contact patch coloured by pressure, without lighting.
 in float v_value;
 out vec4 color;
 

@@ -1,4 +1,4 @@
-// Triangles of a shape, placed by its pose.
+// Triangles of a shape at its pose.
 layout(location = 0) in vec3 a_position;
 layout(location = 1) in vec3 a_normal;
 layout(location = 2) in float a_value;

@@ -1,27 +1,30 @@
-//! The force that draws an overhand knot tight, of n turns, against bending and friction: the theory of Audoly, Clauvelin and Neukirch (2007) and
-//! of Jawed, Dieleman, Audoly and Reis (2015), for braids of a few turns.
+//! The force that tightens an overhand knot of n turns against bending and friction, after Audoly, Clauvelin and Neukirch (2007) and
+//! Jawed, Dieleman, Audoly and Reis (2015), for braids of a few turns.
 //!
-//! A cord of radius h and bending stiffness B enters the knot as a tail, winds about its other end in a braid of length ℓ, goes round in a loop, and
-//! back through the braid. At the braid the loop has curvature 1/R, the tail c, and forces along the braid are F in the tails and T in the loop.
+//! A cord of radius h and bending stiffness B enters the knot as a tail, winds around its other end in a braid of length ℓ, forms a loop, and
+//! returns through the braid. At the end of the braid the loop has curvature 1/R and the tail curvature c. The forces along the braid are F in
+//! the tails and T in the loop. The two strands of the braid are described by half their difference and half their sum.
 //!
-//! **Half the difference of the strands** is at least h long. With r'' = ±κ at both ends, κ = (1/R − c)/2, and energy B∫r''² it is a helix of
-//! wave number k inside. 2B r'·r''' − B r''² is kept along it, contact being across it: 3h²k⁴ = κ². Strands press on each other with Bhk⁴ a length. Ends
-//! cost the helix half a turn: minimised with |r| ≥ h in steps of κ^(-1/2)h^(1/2)/80, n = 1, 2, 3, 4 turns press and are long as 0.505, 1.492, 2.50
-//! and 3.50 turns of the helix; n = 1 is the 0.492 of 2007. The tension of both strands, F + T, presses besides and makes the helix steeper: to first
-//! order in ϑ = (F + T)h/(Bκ) by 1 + 3√3/8 ϑ.
+//! **Half the difference** r has length at least h. At both ends r'' = ±κ with κ = (1/R − c)/2, and the energy is B∫r''². Inside it is a helix
+//! of wave number k. Contact acts across the strands, so 2B r'·r''' − B r''² is constant along them: 3h²k⁴ = κ². The contact force between
+//! strands is Bhk⁴ per unit length. The ends shorten the helix by half a turn: minimising the energy with |r| ≥ h on a grid of spacing
+//! κ^(-1/2)h^(1/2)/80 gives, for n = 1, 2, 3, 4, the contact force and length of 0.505, 1.492, 2.50 and 3.50 turns of the helix; n = 1 is the 0.492
+//! of 2007. The tension F + T of both strands adds contact force and steepens the helix, to first order in ϑ = (F + T)h/(Bκ) by the
+//! factor 1 + 3√3/8 ϑ.
 //!
-//! **Half their sum** is a beam of stiffness 2B under F + T. The moment B/R of the loop bends it and the tails, which are straight far
-//! away: with the slope σ of the braid's ends and q² = F/B, c = −2q sin σ/2 and 2B r'' = Bc + B/R. A braid much shorter than √(2B/F) bends with
-//! the loop, c = 0 and k = (√12 hR)^(-1/2); a longer one is pulled straight, c = −(√2 − 1)/R and k = (√6 hR)^(-1/2). The law of 2015 has the
-//! first k and n for n − 1/2, right for many turns that are not pulled straight. Bent, the braid is shorter from end to end by ½∫r'², and each
-//! tail takes up (2/q)(1 − cos σ/2): 16 mm of 0.8 m in two turns without friction, where both matter most.
+//! **Half the sum** is a beam of stiffness 2B under the tension F + T. The moment B/R of the loop bends it and the tails, which are straight far
+//! from the knot. With σ the slope of the braid's ends and q² = F/B, c = −2q sin σ/2 and 2B r'' = Bc + B/R. A braid much shorter than √(2B/F)
+//! bends with the loop, c = 0 and k = (√12 hR)^(-1/2); a much longer one is straight, c = −(√2 − 1)/R and k = (√6 hR)^(-1/2). The law of 2015
+//! has the first k, and n in place of n − 1/2, which holds for many turns that are not straightened. Bending shortens the braid from end to
+//! end by ½∫r'² and each tail by (2/q)(1 − cos σ/2): together 16 mm of 0.8 m for two turns without friction, where both are largest.
 //!
-//! **The loop** is a plane elastica from σ to 2π − σ that comes back by ℓ, less what the braid bows. **Along a strand** the force and the energy of bending,
-//! T cos σ + B/2R², are kept but for friction: F = T cos σ + B/2R² + μ∫p.
+//! **The loop** is a plane elastica from angle σ to 2π − σ whose end lies ℓ behind its start, less the shortening of the braid. **Along a strand**
+//! T cos σ + B/2R², the axial force plus the bending energy per unit length, changes by friction only: F = T cos σ + B/2R² + μ∫p.
 //!
-//! Left out is what is of relative order √(h/R), of which both series are. Simulated knots need more force: two turns 2 % at rest without
-//! friction, and 4 to 5 % while they slide slowly (0.04 m/s) at μ = 0.1, whatever the damping, the drag and the edges; drag adds 2 to 4 % at
-//! 0.1 m/s. What is more is what strands press with: 3 % in sum at rest without friction, 6 to 8 % sliding, as much at √(h/R) = 0.09 as at 0.14.
+//! Neglected terms are of relative order √(h/R), as in both references. Simulated knots need more force: 2 % for two turns at rest without
+//! friction, and 4 to 5 % during slow sliding (0.04 m/s) at μ = 0.1, for every stiffness damping, mass damping and number of edges; mass damping
+//! adds 2 to 4 % at 0.1 m/s. The excess is in the contact force between strands: its sum is 3 % above the theory at rest without friction and
+//! 6 to 8 % during sliding, both at √(h/R) = 0.09 and at 0.14.
 
 use std::f64::consts::PI;
 
@@ -35,14 +38,14 @@ pub(super) struct Braid {
     pub(super) cord_radius: f64,
 }
 
-/// A knot while it is drawn tight.
+/// State of a knot that is being tightened.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Drawn {
-    /// R, where the loop leaves the braid, m.
+pub(super) struct Tightened {
+    /// R, radius of curvature where the loop leaves the braid, m.
     pub(super) loop_radius: f64,
-    /// F over the bending stiffness, 1/m².
+    /// F/B, 1/m².
     pub(super) force: f64,
-    /// What the knot takes up of the cord, m.
+    /// Length of cord in the knot, m.
     pub(super) shortening: f64,
     /// ℓ, m.
     braid: f64,
@@ -50,27 +53,27 @@ pub(super) struct Drawn {
     tail_curvature: f64,
 }
 
-/// Rounds that forces and slope of a loop may take to agree; a few dozen do.
-const ROUNDS_MAX: usize = 1000;
+/// Limit of the fixed-point iteration for force and slope; it takes a few dozen iterations.
+const ITERATIONS_MAX: usize = 1000;
 
 impl Braid {
-    /// The knot that takes up `shortening` (m) of the cord.
-    pub(super) fn taking_up(&self, shortening: f64) -> Drawn {
-        // Between a round loop without a braid, and one that the braid has drawn out.
+    /// The knot that contains `shortening` (m) of the cord.
+    pub(super) fn with_shortening(&self, shortening: f64) -> Tightened {
+        // Bounds: a circular loop without a braid, and a loop elongated by the braid.
         let radius = bisect(shortening / 40.0, shortening / (2.0 * PI), |radius| {
-            self.of_loop(radius).shortening - shortening
+            self.with_loop(radius).shortening - shortening
         });
-        self.of_loop(radius)
+        self.with_loop(radius)
     }
 
-    /// NaN if forces and slope do not agree in the end.
-    fn of_loop(&self, loop_radius: f64) -> Drawn {
+    /// The knot with a loop of this radius (m); NaN if the iteration does not converge.
+    fn with_loop(&self, loop_radius: f64) -> Tightened {
         let h = self.cord_radius;
         let curvature = 1.0 / loop_radius;
         let turns = f64::from(self.turns) - 0.5;
         let (mut force, mut slope) = (0.5 * curvature * curvature, 0.0);
         let mut bow = 0.0;
-        for _ in 0..ROUNDS_MAX {
+        for _ in 0..ITERATIONS_MAX {
             let tail = Tail {
                 decay: force.sqrt(),
                 slope,
@@ -78,27 +81,27 @@ impl Braid {
             let bend = 0.5 * (curvature - tail.curvature());
             let wave_number = (bend / h).sqrt() / 3_f64.powf(0.25);
             let braid = 2.0 * PI * turns / wave_number;
-            let of_loop = Elastica::that_returns(slope, (braid - bow) * curvature);
-            let tension = of_loop.tension * curvature * curvature;
-            let both = force + tension;
-            let pressed = h * wave_number.powi(4) * braid;
-            let steeper = 1.0 + 0.375 * 3_f64.sqrt() * both * h / bend;
-            let sum = tension * slope.cos() + 0.5 * curvature * curvature;
-            let next_force = sum + self.friction * pressed * steeper;
+            let elastica = Elastica::with_return(slope, (braid - bow) * curvature);
+            let tension = elastica.tension * curvature * curvature;
+            let total_tension = force + tension;
+            let contact_force = h * wave_number.powi(4) * braid;
+            let steepening = 1.0 + 0.375 * 3_f64.sqrt() * total_tension * h / bend;
+            let without_friction = tension * slope.cos() + 0.5 * curvature * curvature;
+            let next_force = without_friction + self.friction * contact_force * steepening;
             let beam = Beam {
                 curvature: 0.5 * (curvature + tail.curvature()),
-                decay: (0.5 * both).sqrt(),
+                decay: (0.5 * total_tension).sqrt(),
                 length: braid,
             };
             bow = beam.bow();
-            let moved = (next_force / force - 1.0).abs() + (beam.slope() - slope).abs();
-            if moved < 1e-9 {
+            let change = (next_force / force - 1.0).abs() + (beam.slope() - slope).abs();
+            if change < 1e-9 {
                 let helix = (h * wave_number).powi(2) * braid;
-                let bent = bow + 2.0 * tail.shortening();
-                return Drawn {
+                let bending = bow + 2.0 * tail.shortening();
+                return Tightened {
                     loop_radius,
                     force,
-                    shortening: of_loop.length * loop_radius + braid + helix + bent,
+                    shortening: elastica.length * loop_radius + braid + helix + bending,
                     braid,
                     tail_curvature: tail.curvature(),
                 };
@@ -106,7 +109,7 @@ impl Braid {
             force += 0.5 * (next_force - force);
             slope += 0.5 * (beam.slope() - slope);
         }
-        Drawn {
+        Tightened {
             loop_radius,
             force: f64::NAN,
             shortening: f64::NAN,
@@ -116,65 +119,65 @@ impl Braid {
     }
 }
 
-/// A plane elastica without end that gets straight: θ' = −2q sin θ/2.
+/// A semi-infinite plane elastica that approaches a straight line: θ' = −2q sin θ/2.
 #[derive(Clone, Copy, Debug)]
 struct Tail {
-    /// q, 1/m: the root of the force that pulls it over the bending stiffness.
+    /// q = √(F/B), 1/m.
     decay: f64,
-    /// θ where it starts.
+    /// θ at its start.
     slope: f64,
 }
 
 impl Tail {
-    /// θ' where it starts, 1/m.
+    /// θ' at its start, 1/m.
     fn curvature(&self) -> f64 {
         -2.0 * self.decay * (0.5 * self.slope).sin()
     }
 
-    /// By how much it reaches less far than it is long, m: ∫(1 − cos θ).
+    /// Its length less its extent, m: ∫(1 − cos θ).
     fn shortening(&self) -> f64 {
         2.0 / self.decay * (1.0 - (0.5 * self.slope).cos())
     }
 }
 
-/// A beam that hardly slopes, with the same moment at both ends and tension in it: r'' = κ cosh dz / cosh ½dℓ.
+/// A beam of small slope under tension, with equal moments at both ends: r'' = κ cosh dz / cosh ½dℓ.
 #[derive(Clone, Copy, Debug)]
 struct Beam {
-    /// κ, at its ends, 1/m.
+    /// κ at its ends, 1/m.
     curvature: f64,
-    /// d, 1/m: the root of its tension over its stiffness.
+    /// d, 1/m: square root of tension over bending stiffness.
     decay: f64,
     /// ℓ, m.
     length: f64,
 }
 
 impl Beam {
-    /// Of its ends.
+    /// Slope of its ends.
     fn slope(&self) -> f64 {
         self.curvature * (0.5 * self.decay * self.length).tanh() / self.decay
     }
 
-    /// By how much it is shorter from end to end than along itself, m: ½∫r'².
+    /// Its arc length less the distance of its ends, m: ½∫r'².
     fn bow(&self) -> f64 {
         let half = 0.5 * self.decay * self.length;
-        let decaying = 1.0 / half.tanh() - half / half.sinh().powi(2);
-        0.5 * self.slope().powi(2) / self.decay * decaying
+        let profile = 1.0 / half.tanh() - half / half.sinh().powi(2);
+        0.5 * self.slope().powi(2) / self.decay * profile
     }
 }
 
-/// A plane elastica of bending stiffness 1 that starts with curvature 1 at an angle σ to a force along x, and goes round to 2π − σ.
+/// A plane elastica of bending stiffness 1 under a force along x; it starts with curvature 1 at angle σ and ends at 2π − σ.
 #[derive(Clone, Copy, Debug)]
 struct Elastica {
-    /// The force, positive where it pulls at the ends.
+    /// The force, positive in tension.
     tension: f64,
     length: f64,
-    /// From its start to its end along x.
+    /// x of its end less x of its start.
     span: f64,
 }
 
 impl Elastica {
     fn of(tension: f64, slope: f64) -> Self {
-        // dθ/ds = κ(θ), by the first integral of θ'' = T sin θ; midpoints of θ up to π, half the way.
+        // dθ/ds = κ(θ), the first integral of θ'' = T sin θ; midpoint rule up to θ = π, and symmetry.
         const N: usize = 200;
         let step = (PI - slope) / N as f64;
         let (mut length, mut span) = (0.0, 0.0);
@@ -191,25 +194,25 @@ impl Elastica {
         }
     }
 
-    /// The one whose end lies `back` before its start.
-    fn that_returns(slope: f64, back: f64) -> Self {
-        // Stronger pushes would straighten it before it is half round.
-        let strongest = -0.5 / (slope.cos() + 1.0);
-        let tension = bisect(strongest, 0.5, |tension| {
+    /// The elastica whose end lies `back` behind its start.
+    fn with_return(slope: f64, back: f64) -> Self {
+        // A larger compression would make the curvature zero before θ = π.
+        let tension_min = -0.5 / (slope.cos() + 1.0);
+        let tension = bisect(tension_min, 0.5, |tension| {
             Self::of(tension, slope).span + back
         });
         Self::of(tension, slope)
     }
 }
 
-/// Where a function that rises through zero does so.
-fn bisect(mut low: f64, mut high: f64, rising: impl Fn(f64) -> f64) -> f64 {
+/// Zero of an increasing function.
+fn bisect(mut low: f64, mut high: f64, increasing: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..50 {
-        let middle = 0.5 * (low + high);
-        if rising(middle) > 0.0 {
-            high = middle;
+        let centre = 0.5 * (low + high);
+        if increasing(centre) > 0.0 {
+            high = centre;
         } else {
-            low = middle;
+            low = centre;
         }
     }
     0.5 * (low + high)
@@ -228,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loop_is_that_of_the_published_law() {
+    fn the_loop_agrees_with_the_published_law() {
         // n²h/e and n²Fh²/(μB) of Jawed et al., by elliptic integrals: x = 8(K − E)/m − 4K and λ = 4K at modulus m = −4T.
         for (shortening, force) in [
             (9.51e-5, 1.73e-5),
@@ -238,21 +241,21 @@ mod tests {
         ] {
             let root = 3_f64.sqrt() * PI * PI;
             let x = f64::cbrt(96.0 * root * force);
-            let elastica = Elastica::that_returns(0.0, x);
+            let elastica = Elastica::with_return(0.0, x);
             let found = x * x / (x + elastica.length) / (8.0 * root);
             near(found, shortening, 5e-3);
         }
     }
 
     #[test]
-    fn a_loose_trefoil_is_a_circle_that_bends_and_rubs_as_found_in_2007() {
+    fn a_loose_trefoil_follows_the_law_of_2007() {
         let at = |friction: f64| {
             let knot = Braid {
                 turns: 1,
                 friction,
                 cord_radius: 1e-6,
             };
-            knot.of_loop(1.0)
+            knot.with_loop(1.0)
         };
         let smooth = at(0.0);
         near(smooth.force, 0.5, 1e-2);
@@ -262,33 +265,33 @@ mod tests {
     }
 
     #[test]
-    fn a_braid_bends_with_the_loop_or_is_pulled_straight() {
-        // h = 1e-8 R. Few turns that hardly rub: k⁴ = 1/12h²R²; many that rub so much that 1/R << √(F/B) << k: 1/6h²R².
+    fn short_braids_bend_with_the_loop_and_long_ones_are_straight() {
+        // h = 1e-8 R. Few turns with little friction: k⁴ = 1/12h²R²; many turns with 1/R << √(F/B) << k: 1/6h²R².
         let few = Braid {
             turns: 3,
             friction: 1e-8,
             cord_radius: 1e-8,
         };
-        let drawn = few.of_loop(1.0);
+        let tightened = few.with_loop(1.0);
         let smooth = Braid {
             friction: 0.0,
             ..few
         };
-        let friction = drawn.force - smooth.of_loop(1.0).force;
-        near(friction, 1e-8 * drawn.braid / 12.0 / 1e-8, 1e-2);
-        assert!(drawn.tail_curvature.abs() < 1e-3);
+        let friction = tightened.force - smooth.with_loop(1.0).force;
+        near(friction, 1e-8 * tightened.braid / 12.0 / 1e-8, 1e-2);
+        assert!(tightened.tail_curvature.abs() < 1e-3);
         let many = Braid {
             turns: 1000,
             friction: 1e-2,
             cord_radius: 1e-8,
         };
-        let drawn = many.of_loop(1.0);
-        near(drawn.tail_curvature, 1.0 - 2_f64.sqrt(), 1e-2);
-        near(drawn.force, 1e-2 * drawn.braid / 6.0 / 1e-8, 1e-2);
+        let tightened = many.with_loop(1.0);
+        near(tightened.tail_curvature, 1.0 - 2_f64.sqrt(), 1e-2);
+        near(tightened.force, 1e-2 * tightened.braid / 6.0 / 1e-8, 1e-2);
     }
 
     #[test]
-    fn a_tail_takes_up_what_its_elastica_does() {
+    fn shortening_of_a_tail_is_the_integral_along_its_elastica() {
         let whole = Tail {
             decay: 7.0,
             slope: 0.8,
@@ -297,18 +300,18 @@ mod tests {
         let step = 1e-4;
         for _ in 0..20_000 {
             let half = 0.5 * step * tail.curvature();
-            let middle = Tail {
+            let midpoint = Tail {
                 slope: tail.slope + half,
                 ..tail
             };
-            shortening += step * (1.0 - middle.slope.cos());
-            tail.slope += step * middle.curvature();
+            shortening += step * (1.0 - midpoint.slope.cos());
+            tail.slope += step * midpoint.curvature();
         }
         near(whole.shortening(), shortening, 1e-6);
     }
 
     #[test]
-    fn a_beam_slopes_and_bows_as_its_curvature_integrates_to() {
+    fn slope_and_bow_of_a_beam_are_integrals_of_its_curvature() {
         let beam = Beam {
             curvature: 3.0,
             decay: 12.0,
@@ -329,13 +332,13 @@ mod tests {
     }
 
     #[test]
-    fn a_knot_is_found_by_what_it_takes_up() {
+    fn a_knot_is_found_by_its_shortening() {
         let knot = Braid {
             turns: 2,
             friction: 0.1,
             cord_radius: 1.5e-3,
         };
-        let drawn = knot.of_loop(0.07);
-        near(knot.taking_up(drawn.shortening).force, drawn.force, 1e-6);
+        let tightened = knot.with_loop(0.07);
+        near(knot.with_shortening(tightened.shortening).force, tightened.force, 1e-6);
     }
 }

@@ -11,6 +11,7 @@ mod constraints;
 mod end_frames;
 mod end_state;
 mod free_flight;
+mod free_rotation;
 mod step;
 
 use std::sync::Arc;

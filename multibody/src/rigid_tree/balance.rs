@@ -102,7 +102,8 @@ impl TreeStep {
         bias_forces_at_update(&self.model, &self.gravity, w, &mut self.bias);
     }
 
-    /// Computes A = M_ff + diag and b = A v0 + δt(τ − k)_f − M_fh (v_h − v_h0), with the corrections of free flight to v0.
+    /// Computes A = M_ff + diag and b = A v0 + δt(τ − k)_f − M_fh (v_h − v_h0), with the corrections of free flight to v0 and of
+    /// free rotation to k.
     pub(super) fn compute_dynamics(&mut self) {
         let (model, dt) = (&*self.model, self.time_step.length_s);
         let w = evaluation_workspace_of(
@@ -131,6 +132,19 @@ impl TreeStep {
                 let mass = self.mass.column(h);
                 for (b, &k) in b.iter_mut().zip(free) {
                     *b -= mass[k] * change;
+                }
+            }
+        }
+        if self.time_step.integration != Integration::Midpoint {
+            let Workspace {
+                positions,
+                velocities,
+                ..
+            } = &self.workspace;
+            for rotation in self.rotations.iter().filter(|rotation| rotation.is_free) {
+                let impulse = rotation.correction(positions, velocities, dt);
+                for k in rotation.dofs.clone() {
+                    b[self.free_of[k].expect("not held")] += positions.axes[k].dot(&impulse);
                 }
             }
         }

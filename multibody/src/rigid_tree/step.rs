@@ -19,6 +19,7 @@ use pliant_contact_sap::{
 use super::checks::{check, link_of};
 use super::end_frames::EndPlace;
 use super::free_flight::{EndState, FreeFlight};
+use super::free_rotation::FreeRotation;
 use crate::articulated_body::ArticulatedBodies;
 use crate::dynamics::Workspace;
 use crate::held::HeldDofs;
@@ -60,6 +61,7 @@ pub(super) struct TreeStep {
     /// Force of dry friction at the start of the step, N or N·m, zero where there is none.
     pub(super) dry_friction: Vec<f64>,
     pub(super) flights: Vec<FreeFlight>,
+    pub(super) rotations: Vec<FreeRotation>,
     /// Workspace of [`BodyStep::advance`], of models with free flights.
     pub(super) end_state: Option<EndState>,
     /// In use only by steppers whose forces act at the end of the step.
@@ -73,6 +75,7 @@ impl TreeStep {
         let mut step = Self {
             end_state: (!flights.is_empty()).then(|| EndState::new(&model)),
             flights,
+            rotations: FreeRotation::all_of(&model),
             end_place: None,
             workspace: Workspace::new(&model),
             midpoint: None,
@@ -124,6 +127,9 @@ impl TreeStep {
         }
         for flight in &mut self.flights {
             flight.is_free = flight.translations().all(|k| self.free_of[k].is_some());
+        }
+        for rotation in &mut self.rotations {
+            rotation.is_free = rotation.dofs.clone().all(|k| self.free_of[k].is_some());
         }
         self.start.resize(self.held.free().len(), 0.0);
         let n_kept = if self.held.held().is_empty() {

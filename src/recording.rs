@@ -30,6 +30,7 @@
 
 mod error;
 mod frame;
+mod npz;
 mod packing;
 mod page;
 mod paraview;

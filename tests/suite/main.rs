@@ -15,6 +15,8 @@ mod gallery;
 mod impulse_exchange;
 mod material_point_faults;
 mod material_points_in_scenes;
+#[allow(dead_code, reason = "unit tests of the recording use the rest")]
+mod npz;
 mod particle_states;
 mod penalty_force_bodies;
 mod points_and_patches;

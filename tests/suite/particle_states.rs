@@ -1,12 +1,13 @@
 //! States of particles as other programs read them.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::Cursor;
 use std::path::PathBuf;
 
-use npyz::npz::NpzArchive;
 use pliant::runner::{ParticleDetail, RunOptions, run};
 use pliant::scene::{Scene, SceneOptions};
+
+use crate::npz::{self, Array};
 
 /// Two cubes of 216 particles of 1 cm³ in free motion: one translates, one rotates; only the second is plastic.
 const CUBES: &str = r#"
@@ -35,7 +36,7 @@ angular_velocity = [0, 0, 2]
 
 const N: usize = 216;
 
-fn archive(particles: ParticleDetail) -> NpzArchive<Cursor<Vec<u8>>> {
+fn archive(particles: ParticleDetail) -> BTreeMap<String, Array> {
     let scene = Scene::parse("cubes.toml", CUBES, &SceneOptions::default());
     let scene = scene.unwrap_or_else(|error| panic!("{error}"));
     let options = RunOptions {
@@ -48,25 +49,16 @@ fn archive(particles: ParticleDetail) -> NpzArchive<Cursor<Vec<u8>>> {
     let written = outcome.recording.write_deformed_npz(&file);
     assert!(written.expect("it can be written"));
     let bytes = fs::read(&file).expect("just written");
-    NpzArchive::new(Cursor::new(bytes)).expect("an archive")
+    npz::read(&bytes)
 }
 
-/// The values of the last frame of an array that must have this type and these numbers for each particle.
+/// The values of the last frame of an array with these numbers for each particle.
 #[track_caller]
-fn last<T: npyz::Deserialize>(
-    archive: &mut NpzArchive<Cursor<Vec<u8>>>,
-    name: &str,
-    dtype: &str,
-    each: &[u64],
-) -> Vec<T> {
-    let array = archive.by_name(name).expect("readable").expect(name);
-    assert_eq!(array.dtype().descr(), format!("'{dtype}'"), "{name}");
-    assert_eq!(array.shape()[1..], *each, "{name}");
-    let values: Vec<T> = array.into_vec().expect(name);
-    let of_a_frame = N * each.iter().product::<u64>() as usize;
+fn last<T: Copy>(array: &Array, values: &[T], each: &[usize]) -> Vec<T> {
+    assert_eq!(array.shape[1..], *each);
+    let of_a_frame = N * each.iter().product::<usize>();
     assert!(values.len() > of_a_frame && values.len().is_multiple_of(of_a_frame));
-    let first = values.len() - of_a_frame;
-    values.into_iter().skip(first).collect()
+    values[values.len() - of_a_frame..].to_vec()
 }
 
 #[track_caller]
@@ -77,15 +69,15 @@ fn check_all(values: &[f64], expected: f64, within: f64) {
 
 #[test]
 fn states_are_in_the_archive_on_request() {
-    let mut archive = archive(ParticleDetail::States);
+    let archive = archive(ParticleDetail::States);
     for (body, name, mass) in [(0, "light", 0.5e-3), (1, "heavy", 2e-3)] {
-        let of = |what: &str| format!("{name}.{what}");
-        let ids: Vec<u32> = last(&mut archive, &of("id"), "<u4", &[]);
+        let of = |what: &str| &archive[&format!("{name}.{what}")];
+        let count = |what| last(of(what), &of(what).u32s(), &[]);
+        let ids = count("id");
         let first = body * N as u32;
         assert!(ids.into_iter().eq(first..first + N as u32));
-        let bodies: Vec<u32> = last(&mut archive, &of("body"), "<u4", &[]);
-        assert_eq!(bodies, [body; N]);
-        let mut real = |what, each: &[u64]| last(&mut archive, &of(what), "<f8", each);
+        assert_eq!(count("body"), [body; N]);
+        let real = |what, each: &[usize]| last(of(what), &of(what).f64s(), each);
         assert_eq!(real("points", &[3]).len(), 3 * N);
         check_all(&real("mass", &[]), mass, 1e-12);
         check_all(&real("volume", &[]), 1e-6, 1e-9);
@@ -127,8 +119,8 @@ fn states_are_in_the_archive_on_request() {
 #[test]
 fn a_run_keeps_no_states_without_request() {
     let archive = archive(ParticleDetail::Shown);
-    let names: Vec<&str> = archive.array_names().collect();
-    assert!(names.contains(&"light.points"), "{names:?}");
+    let names: Vec<&String> = archive.keys().collect();
+    assert!(archive.contains_key("light.points"), "{names:?}");
     assert!(
         !names.iter().any(|name| name.ends_with(".velocity")),
         "{names:?}"

@@ -150,7 +150,10 @@ pub const CASES: &[Case] = &[
         "bowl-of-spheres",
         "ten soft balls come to rest in a bowl, a triangle mesh",
     ),
-    scene("clutter", "forty objects stay in their bin and come to rest"),
+    scene(
+        "clutter",
+        "forty objects stay in their bin and come to rest",
+    ),
     scene(
         "arm-pushes-boxes",
         "friction on boxes pushed by an arm is mu times their weight",

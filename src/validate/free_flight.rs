@@ -97,7 +97,10 @@ fn collision(model: Model) -> Outcome<Finding> {
     let left_before = of_left(&run);
     run.steps(400)?;
     let after = run.world.energy(&run.state).linear_momentum_W;
-    assert!((of_left(&run) - left_before).norm() > 0.1, "the boxes collide");
+    assert!(
+        (of_left(&run) - left_before).norm() > 0.1,
+        "the boxes collide"
+    );
     // Relative to the momenta of the single boxes, as their sum is close to zero.
     let momentum = 1.0 * 1.5 + 3.0 * 0.5;
     let model = model.name();

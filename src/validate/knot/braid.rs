@@ -339,6 +339,10 @@ mod tests {
             cord_radius: 1.5e-3,
         };
         let tightened = knot.with_loop(0.07);
-        near(knot.with_shortening(tightened.shortening).force, tightened.force, 1e-6);
+        near(
+            knot.with_shortening(tightened.shortening).force,
+            tightened.force,
+            1e-6,
+        );
     }
 }

@@ -113,7 +113,6 @@ fn particle_states(
     archive.rows(&name("velocity"), &velocities)?;
     archive.column(&name("mass"), states.masses.into_iter())?;
     archive.column(&name("volume"), states.volumes.into_iter())?;
-    let gradients = &states.deformation_gradients;
     // NumPy's last index counts columns.
     let rows_of = |f: &nalgebra::Matrix3<f64>| [0, 1, 2].map(|i| [0, 1, 2].map(|j| f[(i, j)]));
     let gradients = states.deformation_gradients.iter().map(rows_of);

@@ -11,6 +11,11 @@
 //! joints, actuators and other bodies as impulses on the rigid problem do, and a stiff actuator takes energy from elastic waves faster than
 //! the step. Both sides take the same Γ, so momentum is exact.
 //!
+//! Limits and contacts among rigid bodies are linearised at v̂. Where the corrected velocities differ much from those that this linearisation
+//! gives, the substeps are taken again from the same state, linearised at the corrected velocities, and if that does not hold either, with
+//! the constraint forces of the correction as constants, B = 0. A light body that static friction holds at v̂ would otherwise take in the
+//! substeps impulses that friction cannot bear.
+//!
 //! With [`RigidCoupling::Weak`] the links keep their velocities of the step's start through all substeps, as published. It is stable only up
 //! to a mass ratio.
 //!
@@ -127,6 +132,54 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
             })
     }
 
+    /// Steps the rigid part with the forces of the particles.
+    fn step_rigid(
+        &mut self,
+        split: &ParticleSplit,
+        forces: &[FrameForce],
+        time_step_s: f64,
+        report: &mut StepReport,
+    ) -> Result<(), StepError> {
+        links::add_loads(forces, &mut self.state);
+        let world = &split.rigid.world;
+        (self.rigid).step_into(world, &self.state, time_step_s, &mut self.next, report)
+    }
+
+    /// How the links move in the substeps; if they respond, as in the last rigid step, which had the loads `forces`.
+    fn frames(
+        &mut self,
+        world: &World,
+        state: &State,
+        split: &ParticleSplit,
+        constraints: RigidConstraints,
+        forces: &[FrameForce],
+        (substeps, time_step_s): (u32, f64),
+    ) -> Result<Frames, StepError> {
+        match self.settings.coupling {
+            RigidCoupling::Weak => {
+                let integration = self.rigid.settings().integration;
+                Frames::prescribed(split, &self.state, integration, time_step_s)
+            }
+            RigidCoupling::InSubstep => {
+                let indefinite = || {
+                    let body = split.frames.first().map_or(BodyIdx(0), |f| f.0);
+                    let source = "the inertia of the rigid bodies is not positive definite";
+                    StepError::of_body(world, state, body, BodyError::Model(source.into()))
+                };
+                let response = self.rigid.frame_response(&self.state, &split.frames)?;
+                let response = match constraints {
+                    RigidConstraints::Linearised => Some(response),
+                    RigidConstraints::Constant => response.with_constant_constraint_forces(),
+                };
+                response
+                    .and_then(|response| {
+                        Frames::responding(response, &split.frames, forces, time_step_s, substeps)
+                    })
+                    .ok_or_else(indefinite)
+            }
+        }
+    }
+
     /// The `substeps` of a step of `split`, with the links moving as `frames` says; returns the warnings of the body.
     fn take_substeps(
         &mut self,
@@ -189,48 +242,33 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
         };
         let substeps = self.begin(world, state, &mut split, time_step_s)?;
         split.rigid.without_explicit(state, &mut self.state);
-        let mut frames = match self.settings.coupling {
-            RigidCoupling::Weak => Frames::prescribed(
-                &split,
-                &self.state,
-                self.rigid.settings().integration,
-                time_step_s,
-            )?,
-            RigidCoupling::InSubstep => {
-                // Memory of another world has frames that are not there.
-                let known = |f: &&FrameForce| split.frames.contains(&(f.body, f.frame));
-                let forces: Vec<FrameForce> =
-                    (state.memory.frame_forces.iter().filter(known).copied()).collect();
-                links::add_loads(&forces, &mut self.state);
-                self.rigid.step_into(
-                    &split.rigid.world,
-                    &self.state,
-                    time_step_s,
-                    &mut self.next,
-                    report,
-                )?;
-                let response = self.rigid.frame_response(&self.state, &split.frames)?;
-                split.rigid.without_explicit(state, &mut self.state);
-                Frames::responding(response, &split.frames, &forces, time_step_s, substeps)
-                    .map_err(|source| {
-                        let body = split.frames.first().map_or(BodyIdx(0), |f| f.0);
-                        StepError::of_body(world, state, body, source)
-                    })?
-            }
-        };
         next.bodies
             .resize_with(state.bodies.len(), Default::default);
+        // Memory of another world has frames that are not there.
+        let known = |f: &&FrameForce| split.frames.contains(&(f.body, f.frame));
+        let mut forces: Vec<FrameForce> =
+            (state.memory.frame_forces.iter().filter(known).copied()).collect();
+        if self.settings.coupling == RigidCoupling::InSubstep {
+            self.step_rigid(&split, &forces, time_step_s, report)?;
+        }
         let length = (substeps, time_step_s);
-        let warnings = self.take_substeps(world, state, &mut split, &mut frames, length, next)?;
-        let forces = frames.forces(&split.frames, time_step_s);
-        links::add_loads(&forces, &mut self.state);
-        self.rigid.step_into(
-            &split.rigid.world,
-            &self.state,
-            time_step_s,
-            &mut self.next,
-            report,
-        )?;
+        let mut passes = 0;
+        let (frames, warnings) = loop {
+            if passes > 0 {
+                self.begin(world, state, &mut split, time_step_s)?;
+            }
+            let mut frames = self.frames(world, state, &split, PASSES[passes], &forces, length)?;
+            passes += 1;
+            split.rigid.without_explicit(state, &mut self.state);
+            let warnings =
+                self.take_substeps(world, state, &mut split, &mut frames, length, next)?;
+            forces = frames.forces(&split.frames, time_step_s);
+            self.step_rigid(&split, &forces, time_step_s, report)?;
+            let error = frames.linearisation_error(self.rigid.solution());
+            if error <= LINEARISATION_ERROR_MAX || passes == PASSES.len() {
+                break (frames, warnings);
+            }
+        };
         if let Some(mean) = frames.mean_velocity(self.rigid.solution()) {
             let in_contact = |body: BodyIdx| forces.iter().any(|f| f.body == body);
             self.rigid
@@ -238,7 +276,7 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
         }
         split.adopt_rigid(state, &mut self.next, next);
         next.memory.frame_forces = forces;
-        split.describe(&self.substeps, time_step_s, report);
+        split.describe(&self.substeps, passes as u32, time_step_s, report);
         report.warnings.extend(warnings);
         self.split = Some(split);
         Ok(())
@@ -248,6 +286,26 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
     fn reactions(&self, body: BodyIdx) -> Reactions {
         self.rigid.reactions(body)
     }
+}
+
+/// The constraints of the rigid problem in each pass over the substeps of a step.
+const PASSES: [RigidConstraints; 3] = [
+    RigidConstraints::Linearised,
+    RigidConstraints::Linearised,
+    RigidConstraints::Constant,
+];
+
+/// Error of the linearisation of the rigid problem from which a step is repeated, relative to the effect of the impulses:
+/// [`Frames::linearisation_error`].
+const LINEARISATION_ERROR_MAX: f64 = 0.1;
+
+/// What the links feel of constraints among rigid bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RigidConstraints {
+    /// Their linearisation at the velocities of the last rigid step.
+    Linearised,
+    /// Their forces in the last rigid step.
+    Constant,
 }
 
 /// A vector of all rigid velocities.

@@ -189,6 +189,12 @@ pub(super) fn report(summary: &RunSummary) -> String {
             substeps.contacts_max,
             number(substeps.iterations_mean),
         );
+        if substeps.passes_mean > 1.0 {
+            text += &format!(
+                "substeps were taken {} times on average: contacts among rigid bodies were linearised again\n",
+                number(substeps.passes_mean)
+            );
+        }
     }
     if summary.unconverged_steps > 0 {
         text += &format!(

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use pliant_contact_sap::{LinearSystems, StageTimes};
-use pliant_coupling::{StepReport, Untrusted};
-use pliant_mpm::SubstepReport;
+use pliant_coupling::{AsynchronousReport, StepReport, Untrusted};
 use serde::Serialize;
 
 use super::series::{Outcome, Verdict};
@@ -79,6 +78,8 @@ pub struct Stages {
 pub struct SubstepSummary {
     /// Substeps of a step, mean over the steps.
     pub per_step_mean: f64,
+    /// Passes over the substeps of a step: [`AsynchronousReport::passes`](pliant_coupling::AsynchronousReport::passes).
+    pub passes_mean: f64,
     /// Contacts of particles.
     pub contacts_mean: f64,
     /// Most of them in one substep.
@@ -101,6 +102,7 @@ pub struct SubstepSummary {
 #[derive(Clone, Copy, Debug, Default)]
 struct SubstepTally {
     substeps: u64,
+    passes: u64,
     contacts: u64,
     contacts_max: u32,
     iterations: u64,
@@ -108,7 +110,9 @@ struct SubstepTally {
 }
 
 impl SubstepTally {
-    fn add(&mut self, report: &SubstepReport) {
+    fn add(&mut self, asynchronous: &AsynchronousReport) {
+        self.passes += u64::from(asynchronous.passes);
+        let report = &asynchronous.substeps;
         self.substeps += u64::from(report.substeps);
         self.contacts += report.contacts;
         self.contacts_max = self.contacts_max.max(report.contacts_max);
@@ -120,6 +124,7 @@ impl SubstepTally {
         let substeps = self.substeps.max(1) as f64;
         SubstepSummary {
             per_step_mean: self.substeps as f64 / steps,
+            passes_mean: self.passes as f64 / steps,
             contacts_mean: self.contacts as f64 / substeps,
             contacts_max: self.contacts_max,
             iterations_mean: self.iterations as f64 / substeps,
@@ -184,7 +189,7 @@ impl Tally {
         }
         self.solver = self.solver + report.convergence.solve.stages;
         if let Some(asynchronous) = &report.asynchronous {
-            self.substeps.add(&asynchronous.substeps);
+            self.substeps.add(asynchronous);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The frames of rigid bodies that particles may touch: their motion in a step, and the forces on them.
 
-use nalgebra::{DMatrix, DVector, Vector6};
-use pliant_contact_sap::{BodyError, Integration, Load, MaterialPoint};
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn, Vector6};
+use pliant_contact_sap::{Integration, Load, MaterialPoint};
 use pliant_mpm::{LinkMotion, RigidLinks, RigidMotion};
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,10 @@ pub(super) struct Frames {
 }
 
 struct Responding {
+    /// Cholesky factor of the inertia A of the moving velocities.
+    inertia: Cholesky<f64, Dyn>,
+    /// J_r of the moving velocities.
+    rows: DMatrix<f64>,
     /// v̂.
     predicted: RigidVelocity,
     /// A_eff⁻¹J_rᵀ.
@@ -73,15 +77,14 @@ impl Frames {
     /// (A + B/N)(v_{k+1} − v_k) = (c − B v_k)/N + J_rᵀγ        c = A (v̂ − v^n) + B v̂ − J_rᵀΓ_last
     /// ```
     ///
-    /// # Errors
-    /// An inertia that is not positive definite.
+    /// `None` if the inertia is not positive definite.
     pub(super) fn responding(
         response: FrameResponse,
         frames: &[(BodyIdx, u32)],
         forces: &[FrameForce],
         time_step_s: f64,
         substeps: u32,
-    ) -> Result<Self, BodyError> {
+    ) -> Option<Self> {
         let mut last = DVector::zeros(6 * frames.len());
         for (k, &(body, frame)) in frames.iter().enumerate() {
             let force = forces.iter().find(|f| (f.body, f.frame) == (body, frame));
@@ -100,9 +103,7 @@ impl Frames {
         let start = response.start.select_rows(&moving);
         let predicted = response.solution.select_rows(&moving);
         let share = 1.0 / f64::from(substeps.max(1));
-        let factor = (&a + &b * share).cholesky().ok_or_else(|| {
-            BodyError::Model("the inertia of the rigid bodies is not positive definite".into())
-        })?;
+        let factor = (&a + &b * share).cholesky()?;
         let constant = &a * (&predicted - &start) + &b * &predicted - rows.transpose() * &last;
         let velocities = &rows * &start + &response.prescribed;
         let motions = response
@@ -118,11 +119,13 @@ impl Frames {
             columns: factor.solve(&rows.transpose()),
             decay: factor.solve(&(b * share)),
             drive: factor.solve(&(constant * share)),
-            rows,
+            rows: rows.clone(),
         };
-        Ok(Self {
+        Some(Self {
             links: RigidLinks::responding(motions.collect(), rigid),
             responding: Some(Responding {
+                inertia: a.cholesky()?,
+                rows,
                 predicted: response.solution,
                 columns: response.columns,
                 last,
@@ -144,27 +147,55 @@ impl Frames {
             .collect()
     }
 
-    /// The velocity that moves the rigid bodies over the step: the mean over the substeps, and what the correction adds to the linear
-    /// solution v̂ + A_eff⁻¹J_rᵀ(Γ − Γ_last); `None` with prescribed links. `end` is v^{n+1}.
-    pub(super) fn mean_velocity(&self, end: &[f64]) -> Option<RigidVelocity> {
+    /// ‖v^{n+1} − v_lin‖_A relative to ‖A⁻¹J_rᵀΓ‖_A, the effect of the particles' impulses alone; zero with prescribed links. `end` is
+    /// v^{n+1}.
+    pub(super) fn linearisation_error(&self, end: &[f64]) -> f64 {
+        let Some(responding) = &self.responding else {
+            return 0.0;
+        };
+        let linear = responding.linear_solution(&self.links);
+        let total = responding.rows.tr_mul(&total_impulse(&self.links));
         let Responding {
-            predicted,
-            columns,
-            last,
-            moving,
-        } = self.responding.as_ref()?;
+            inertia, moving, ..
+        } = responding;
+        let differences = moving.iter().map(|&i| end[i] - linear[i]);
+        let difference = DVector::from_iterator(moving.len(), differences);
+        let of_impulses = inertia.solve(&total).dot(&total).sqrt();
+        // A = LLᵀ.
+        let error = inertia.l().tr_mul(&difference).norm();
+        match error > 0.0 {
+            true => error / of_impulses,
+            false => 0.0,
+        }
+    }
+
+    /// The velocity that moves the rigid bodies over the step: the mean over the substeps, and what the correction adds to v_lin; `None`
+    /// with prescribed links. `end` is v^{n+1}.
+    pub(super) fn mean_velocity(&self, end: &[f64]) -> Option<RigidVelocity> {
+        let responding = self.responding.as_ref()?;
         let of_substeps = self.links.mean_velocity()?;
-        let impulses = self.links.impulses().iter();
-        let total = impulses.flat_map(|i| i.total.iter().copied().collect::<Vec<_>>());
-        let total = DVector::from_iterator(last.len(), total);
-        let linear = predicted + columns * (total - last);
+        let linear = responding.linear_solution(&self.links);
         let end = DVector::from_column_slice(end);
         let mut mean = end.clone();
-        for (&i, v) in moving.iter().zip(of_substeps.iter()) {
+        for (&i, v) in responding.moving.iter().zip(of_substeps.iter()) {
             mean[i] = v + end[i] - linear[i];
         }
         Some(mean)
     }
+}
+
+impl Responding {
+    /// v_lin = v̂ + A_eff⁻¹J_rᵀ(Γ − Γ_last), the solution of the rigid problem linearised at v̂.
+    fn linear_solution(&self, links: &RigidLinks) -> RigidVelocity {
+        &self.predicted + &self.columns * (total_impulse(links) - &self.last)
+    }
+}
+
+/// Γ of the substeps, for each frame.
+fn total_impulse(links: &RigidLinks) -> DVector<f64> {
+    let impulses = links.impulses();
+    let each = impulses.iter().flat_map(|i| i.total.iter().copied());
+    DVector::from_iterator(6 * impulses.len(), each)
 }
 
 /// Adds forces to the loads of a state.

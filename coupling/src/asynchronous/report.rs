@@ -12,6 +12,9 @@ pub struct AsynchronousReport {
     pub substeps: SubstepReport,
     /// The limit of a substep from the state at the start, and what sets it; `None` without particles.
     pub limit: Option<pliant_mpm::SubstepLimit>,
+    /// How often the substeps were taken: once, and again for each linearisation of the rigid problem at corrected velocities. Counts and times
+    /// are those of the last pass.
+    pub passes: u32,
 }
 
 impl ParticleSplit {
@@ -19,6 +22,7 @@ impl ParticleSplit {
     pub(super) fn describe(
         &self,
         substeps: &SubstepReport,
+        passes: u32,
         time_step_s: f64,
         report: &mut StepReport,
     ) {
@@ -51,6 +55,7 @@ impl ParticleSplit {
         report.asynchronous = Some(AsynchronousReport {
             substeps: substeps.clone(),
             limit: particles.limit.clone(),
+            passes,
         });
         report.convergence.unsolved_substeps = substeps.unsolved;
     }

@@ -152,3 +152,22 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         &self.problem.solution.velocity
     }
 }
+
+impl FrameResponse {
+    /// With the constraint forces of the solution, whatever the velocities: B = 0. `None` if the inertia is not positive definite.
+    ///
+    /// The frames yield more than they do: the convex problem is non-expansive in the norm of its inertia,
+    /// ‖v(Γ₁) − v(Γ₂)‖_A ≤ ‖A⁻¹J_rᵀ(Γ₁ − Γ₂)‖_A.
+    pub(crate) fn with_constant_constraint_forces(self) -> Option<Self> {
+        let columns = self
+            .inertia
+            .clone()
+            .cholesky()?
+            .solve(&self.rows.transpose());
+        Some(Self {
+            constraints: DMatrix::zeros(columns.nrows(), columns.nrows()),
+            columns,
+            ..self
+        })
+    }
+}

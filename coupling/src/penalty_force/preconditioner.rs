@@ -1,0 +1,94 @@
+//! The preconditioner of GMRES: sparse factors of the bodies with a sparse A, and the diagonal blocks of H of all others.
+
+use super::blocks::Blocks;
+use super::bodies::Bodies;
+use super::sparse_factor::SparseFactor;
+use crate::world::BodyIdx;
+
+#[derive(Default)]
+pub(super) struct Preconditioner {
+    /// Of all bodies; those of bodies with a factor are not used.
+    blocks: Blocks,
+    factors: Vec<Factor>,
+    scratch: Vec<f64>,
+    whole: Vec<f64>,
+}
+
+#[derive(Default)]
+struct Factor {
+    factor: SparseFactor,
+    state: FactorState,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum FactorState {
+    /// The body has no sparse A, or it was not positive definite.
+    #[default]
+    Absent,
+    /// A was taken.
+    Taken,
+    Factored,
+}
+
+impl Preconditioner {
+    /// Takes A of all bodies.
+    pub(super) fn gather(&mut self, bodies: &Bodies) {
+        self.blocks.gather(&bodies.steps, &bodies.offsets);
+        self.factors
+            .resize_with(bodies.steps.len(), Factor::default);
+        for (known, step) in self.factors.iter_mut().zip(&bodies.steps) {
+            known.state = match known.factor.take(step.dynamics().assembled()) {
+                true => FactorState::Taken,
+                false => FactorState::Absent,
+            };
+        }
+    }
+
+    /// The blocks, for terms that are not symmetric.
+    pub(super) fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.blocks
+    }
+
+    /// The factor of a body that has one, for symmetric positive semidefinite terms.
+    pub(super) fn factor_mut(&mut self, body: BodyIdx) -> Option<&mut SparseFactor> {
+        let Factor { factor, state } = &mut self.factors[body.0];
+        (*state == FactorState::Taken).then_some(factor)
+    }
+
+    /// Adds to an entry between two velocities of one body.
+    pub(super) fn add(&mut self, bodies: &Bodies, row: usize, column: usize, value: f64) {
+        self.blocks.add(row, column, value);
+        let body = bodies.body_of(row);
+        let range = bodies.range(body);
+        if range.contains(&column)
+            && let Some(factor) = self.factor_mut(body)
+        {
+            factor.add(row - range.start, column - range.start, value);
+        }
+    }
+
+    /// Factors and inverts.
+    pub(super) fn finish(&mut self) {
+        self.blocks.invert();
+        for Factor { factor, state } in &mut self.factors {
+            *state = match state {
+                FactorState::Taken if factor.factorise() => FactorState::Factored,
+                _ => FactorState::Absent,
+            };
+        }
+    }
+
+    /// x ← P⁻¹x.
+    pub(super) fn apply(&mut self, bodies: &Bodies, x: &mut [f64]) {
+        self.whole.clear();
+        self.whole.extend_from_slice(x);
+        self.blocks.multiply(x, &mut self.scratch);
+        for (b, Factor { factor, state }) in self.factors.iter().enumerate() {
+            if *state == FactorState::Factored {
+                let range = bodies.range(BodyIdx(b));
+                x[range.clone()].copy_from_slice(&self.whole[range.clone()]);
+                factor.solve(&mut x[range]);
+            }
+        }
+    }
+}

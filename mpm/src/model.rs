@@ -127,15 +127,6 @@ impl Parts {
             self.objects[object as usize].name
         )
     }
-
-    /// The triangles of all cloths, with the indices of particles in a state. Those of a cloth are never removed.
-    pub(crate) fn triangles(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
-        let cloths = self.objects.iter().filter_map(|o| o.cloth.as_deref());
-        cloths.flat_map(|cloth| {
-            let triangles = cloth.cloth.triangles().iter();
-            triangles.map(|triangle| triangle.vertices.map(|v| cloth.first + v))
-        })
-    }
 }
 
 /// Material points: a [`DeformableModel`] whose velocities are those of the grid nodes around its particles. Their number changes from
@@ -144,8 +135,8 @@ impl Parts {
 /// All objects of a world belong to one model: they collide on their common grid. Objects of separate models would pass through each
 /// other.
 ///
-/// Every particle is a vertex of the surface, with half the particle spacing as radius. Its basis is the 27 nodes of its cell; that of a triangle of a
-/// cloth is those of its three vertices. Its part is the index of its object, so that every object can have its own surface material. In the state, q and v are those of the particles;
+/// Every particle is a vertex of the surface, with half the particle spacing as radius. Its basis is the 27 nodes of its cell. Its part is
+/// the index of its object, so that every object can have its own surface material. In the state, q and v are those of the particles;
 /// `history` holds the other quantities of [`MaterialPoints::particles`].
 #[derive(Clone, Debug)]
 pub struct MaterialPoints {

@@ -300,7 +300,7 @@ impl System {
 
     /// x ← P⁻¹x.
     pub(super) fn precondition(&mut self, x: &mut [f64]) {
-        self.linearised.precondition(&self.bodies, x);
+        self.linearised.precondition(x);
     }
 
     /// Forces of contacts, rows and constraints.

@@ -108,6 +108,18 @@ impl Blocks {
         }
     }
 
+    /// x ← Lᵀx.
+    pub(super) fn multiply_transposed(&self, x: &mut [f64]) {
+        for block in &self.list {
+            let n = block.size;
+            let l = &self.values[block.offset..block.offset + n * n];
+            let x = &mut x[block.first..block.first + n];
+            for j in 0..n {
+                x[j] = (j..n).map(|i| l[i + n * j] * x[i]).sum();
+            }
+        }
+    }
+
     /// Replaces every block by its inverse, by elimination with partial pivoting; a singular one by that of its diagonal.
     pub(super) fn invert(&mut self) {
         let mut work = Vec::new();
@@ -225,6 +237,13 @@ mod tests {
 
         let mut lower = blocks(&definite);
         assert!(lower.factor_cholesky());
+        // |Lᵀx|² = xᵀDx.
+        let mut y = x.as_slice().to_vec();
+        lower.multiply_transposed(&mut y);
+        let [a, b] = [(0, 3), (3, 6)].map(|(first, n)| x.rows(first, n).into_owned());
+        let expected = a.dot(&(&definite[0] * &a)) + b.dot(&(&definite[1] * &b));
+        let found: f64 = y.iter().map(|y| y * y).sum();
+        assert!((found - expected).abs() < 1e-12 * expected);
         let mut y = x.as_slice().to_vec();
         lower.solve_lower(&mut y);
         // |L⁻¹x|² = xᵀD⁻¹x.

@@ -54,7 +54,7 @@ pub(super) struct Sizes {
     pub(super) residual: f64,
     /// ‖δt Sᵀf‖.
     pub(super) contact: f64,
-    /// What round-off of the forces leaves of g.
+    /// What round-off of the momenta and of the forces leaves of g.
     pub(super) round_off: f64,
 }
 
@@ -255,8 +255,15 @@ impl System {
         Sizes {
             residual: self.norm(self.g.clone()),
             contact: self.norm(contact),
-            round_off: 8.0 * self.norm(noise),
+            round_off: 8.0 * (self.norm(noise) + f64::EPSILON * self.momentum_size()),
         }
+    }
+
+    /// ‖D v‖ in the norm of D⁻¹.
+    fn momentum_size(&self) -> f64 {
+        let mut v = self.v.clone();
+        self.metric.multiply_transposed(&mut v);
+        super::gmres::norm(&v)
     }
 
     /// Linearises about `v`.

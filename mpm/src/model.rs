@@ -117,6 +117,8 @@ pub(crate) struct Parts {
     /// Names and particle ids of the sets that can be held.
     pub(crate) grips: Vec<(String, Vec<u32>)>,
     pub(crate) start: BodyState,
+    /// The triangles of all cloths, with the indices of particles in a state: those of a cloth are never removed.
+    pub(crate) triangles: Vec<[u32; 3]>,
 }
 
 impl Parts {
@@ -135,8 +137,8 @@ impl Parts {
 /// All objects of a world belong to one model: they collide on their common grid. Objects of separate models would pass through each
 /// other.
 ///
-/// Every particle is a vertex of the surface, with half the particle spacing as radius. Its basis is the 27 nodes of its cell. Its part is
-/// the index of its object, so that every object can have its own surface material. In the state, q and v are those of the particles;
+/// Every particle is a vertex of the surface, with half the particle spacing as radius. Its basis is the 27 nodes of its cell; that of a triangle of a
+/// cloth is those of its three vertices. Its part is the index of its object, so that every object can have its own surface material. In the state, q and v are those of the particles;
 /// `history` holds the other quantities of [`MaterialPoints::particles`].
 #[derive(Clone, Debug)]
 pub struct MaterialPoints {

@@ -243,7 +243,7 @@ impl BodyStep for MpmStep {
     }
 
     fn basis(&self, basis: BasisIdx, _: &Point3<f64>, out: &mut Rows) {
-        self.rows_of_cell(basis, out);
+        self.rows_of(basis, out);
     }
 
     fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
@@ -373,6 +373,7 @@ impl SurfaceMotion for MpmStep {
             out.radii.push(self.parts.objects[p.object as usize].radius);
             out.parts.push(p.object);
         }
+        out.triangles.extend_from_slice(&self.parts.triangles);
     }
 
     fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {

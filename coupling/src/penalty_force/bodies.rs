@@ -66,6 +66,11 @@ impl Bodies {
         self.offsets[body.0]..self.offsets[body.0 + 1]
     }
 
+    /// The body of a velocity.
+    pub(super) fn body_of(&self, dof: usize) -> BodyIdx {
+        BodyIdx(self.offsets.partition_point(|first| *first <= dof) - 1)
+    }
+
     pub(super) fn surface(&self, body: BodyIdx) -> &Surface {
         &self.surfaces[body.0]
     }

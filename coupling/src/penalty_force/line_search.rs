@@ -34,6 +34,8 @@ pub(super) struct LineSearch {
     before: Vec<Sliding>,
     fractions: Vec<f64>,
     pub(super) evaluations: usize,
+    /// The part of the direction that was taken; 0 where the search failed.
+    pub(super) fraction: f64,
 }
 
 /// A contact in the tangential plane of its object: where its attachment is relative to the nearest point of the surface.
@@ -65,6 +67,7 @@ impl LineSearch {
         self.before.extend(system.sliding());
         let full = self.energy(system, direction, 1.0);
         if decreases(1.0, full) {
+            self.fraction = 1.0;
             return Ok(Searched::Moved);
         }
         self.branch_points(system);
@@ -78,6 +81,7 @@ impl LineSearch {
         }
         if let Some((a, _)) = best {
             self.energy(system, direction, a);
+            self.fraction = a;
             return Ok(Searched::Moved);
         }
         let mut a = 1.0;
@@ -85,9 +89,11 @@ impl LineSearch {
             a *= 0.5;
             let e = self.energy(system, direction, a);
             if decreases(a, e) && e < start {
+                self.fraction = a;
                 return Ok(Searched::Moved);
             }
         }
+        self.fraction = 0.0;
         let start = std::mem::take(&mut self.start);
         system.move_to(&start)?;
         self.start = start;

@@ -5,25 +5,27 @@
 //! ```
 //!
 //! S is constant for vertices of deforming bodies; for frames the second term of the contacts is the derivative of their Jacobians. The
-//! preconditioner is the diagonal blocks of H with the contacts' part in full, so for one body on fixed objects it is H itself.
+//! preconditioner of a kinematic tree is its diagonal block of H with the contacts' part in full, so for one on fixed objects it is H itself; that of a
+//! body with a sparse A is a factor of A with the normal part of the contacts.
 
 mod blocks_of_contacts;
+mod factors_of_contacts;
 
 use nalgebra::{Vector3, Vector6};
 use pliant_hydroelastic::Variable;
 
 use super::attached::{Attached, Carrier, Object, OnShape, moved_wrench};
-use super::blocks::Blocks;
 use super::bodies::Bodies;
 use super::on_surface::OnSurface;
 use super::places::{FramePlace, Places};
+use super::preconditioner::Preconditioner;
 use super::rows::ScalarRows;
 use super::touched::Touched;
 use crate::world::BodyIdx;
 
 #[derive(Default)]
 pub(super) struct Linearised {
-    preconditioner: Blocks,
+    pub(super) preconditioner: Preconditioner,
     /// ∂(Jᵀw)/∂v of each body with frames, n×n column-major; empty for others.
     turning: Vec<Vec<f64>>,
     /// Of each frame in a product: its motion, and the change of the wrench on it.
@@ -32,7 +34,6 @@ pub(super) struct Linearised {
     /// Of each touched vertex: its displacement, and the change of the force on it.
     displacements: Vec<Vector3<f64>>,
     forces: Vec<Vector3<f64>>,
-    scratch: Vec<f64>,
 }
 
 /// The contacts of a step, linearised.
@@ -62,11 +63,12 @@ impl Linearised {
             let terms = turning.iter_mut().zip(&place.impulse_derivative);
             terms.for_each(|(sum, d)| *sum += d);
         }
-        self.preconditioner.gather(&bodies.steps, &bodies.offsets);
-        rows.linearise(v, &mut self.preconditioner);
+        self.preconditioner.gather(bodies);
+        rows.linearise(v, bodies, &mut self.preconditioner);
         self.add_blocks_of_vertices(contacts);
         self.add_blocks_of_frames(contacts);
-        self.preconditioner.invert();
+        self.add_to_factors(contacts);
+        self.preconditioner.finish();
     }
 
     /// y −= δt (Sᵀ δf + ∂(Sᵀf)/∂v x).
@@ -148,8 +150,8 @@ impl Linearised {
         }
     }
 
-    pub(super) fn precondition(&mut self, x: &mut [f64]) {
-        self.preconditioner.multiply(x, &mut self.scratch);
+    pub(super) fn precondition(&mut self, bodies: &Bodies, x: &mut [f64]) {
+        self.preconditioner.apply(bodies, x);
     }
 }
 

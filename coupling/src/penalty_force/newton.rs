@@ -15,6 +15,8 @@ use super::system::System;
 
 /// Bounds of η.
 const FORCING: [f64; 2] = [1e-6, 0.1];
+/// Directions of which less than this part can be taken run across kinks of many contacts.
+const SHORT: f64 = 1e-3;
 /// A direction has to descend by this part of ‖g‖‖Hu‖.
 const DESCENT: f64 = 1e-4;
 
@@ -66,6 +68,10 @@ impl Newton {
             system.metric.solve_lower(&mut self.residual);
             let mut searched =
                 self.step(system, forcing, settings.krylov_max as usize, &mut outcome)?;
+            if searched == Searched::Failed || self.search.fraction < SHORT {
+                // A few vectors of the blocks make smoother directions than a good approximation of H⁻¹g.
+                system.precondition_by_blocks();
+            }
             if searched == Searched::Failed && n > settings.krylov_max as usize {
                 // A direction that GMRES had not finished.
                 let vectors = n.min(10 * settings.krylov_max as usize);

@@ -7,8 +7,8 @@ use pliant_contact_sap::{
     BlockFactors, ConstraintLabel, ConstraintSet, ParticipantIdx, Potential, RowIdx, RowLaw,
 };
 
-use super::blocks::Blocks;
 use super::bodies::Bodies;
+use super::preconditioner::Preconditioner;
 use crate::constraint_assembly::ConstraintAssembly;
 use crate::error::StepError;
 use crate::pair_basis::Bodies as PairBodies;
@@ -96,13 +96,18 @@ impl ScalarRows {
         }
     }
 
-    pub(super) fn linearise(&mut self, v: &[f64], preconditioner: &mut Blocks) {
+    pub(super) fn linearise(
+        &mut self,
+        v: &[f64],
+        bodies: &Bodies,
+        preconditioner: &mut Preconditioner,
+    ) {
         for row in &mut self.rows {
             let u = row.velocity(v) + row.bias;
             row.stiffness = row.law.hessian(&Vector1::new(u)).x;
             for (i, a) in &row.terms {
                 for (j, b) in &row.terms {
-                    preconditioner.add(*i, *j, a * b * row.stiffness);
+                    preconditioner.add(bodies, *i, *j, a * b * row.stiffness);
                 }
             }
         }

@@ -96,6 +96,7 @@ impl System {
         self.bodies.begin(world, state, time_step_s)?;
         let fault = |(body, source)| StepError::of_body(world, state, body, source);
         self.places.begin(&self.bodies).map_err(fault)?;
+        self.linearised.preconditioner.begin();
         self.touched.begin(&self.bodies, &self.places.vertices);
         self.rows.begin(world, state, &self.bodies)?;
         self.metric.gather(&self.bodies.steps, &self.bodies.offsets);
@@ -305,9 +306,14 @@ impl System {
         Ok(())
     }
 
+    /// Leaves the factors of bodies out of the preconditioner for the rest of the step.
+    pub(super) fn precondition_by_blocks(&mut self) {
+        self.linearised.preconditioner.leave_out_factors();
+    }
+
     /// x ← P⁻¹x.
     pub(super) fn precondition(&mut self, x: &mut [f64]) {
-        self.linearised.precondition(x);
+        self.linearised.precondition(&self.bodies, x);
     }
 
     /// Forces of contacts, rows and constraints.

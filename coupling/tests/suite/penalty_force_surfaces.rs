@@ -83,22 +83,23 @@ fn run(
     }
 }
 
-/// A small cube over the middle of one mesh of a coarse net with its rim held: no vertex of the net is under it.
-fn on_a_coarse_net(z: f64, v_z: f64) -> (World, State) {
+/// A small cube over the middle of one mesh of a coarse net with its rim held: no vertex of the net is under it. Masses and stiffnesses are in units
+/// of `unit`.
+fn on_a_coarse_net(z: f64, v_z: f64, unit: f64) -> (World, State) {
     let mut builder = WorldBuilder::default();
     let settings = NetSettings {
         n: 4,
         spacing: 0.1,
-        stiffness: 200.0,
-        node_mass: 0.02,
-        damping: 0.5,
+        stiffness: 200.0 * unit,
+        node_mass: 0.02 * unit,
+        damping: 0.5 * unit,
         radius: 0.0,
         corner_W: Point3::origin(),
     };
-    let material = surface(500.0, 0.5);
+    let material = surface(500.0 * unit, 0.5);
     let net = add_net(&mut builder, settings, material);
     let at = Isometry3::translation(0.16, 0.14, z);
-    let cube = (0.05, Vector3::repeat(0.02));
+    let cube = (0.05 * unit, Vector3::repeat(0.02));
     add_box(
         &mut builder,
         cube,
@@ -117,7 +118,7 @@ fn on_a_coarse_net(z: f64, v_z: f64) -> (World, State) {
 
 #[test]
 fn triangles_carry_what_no_vertex_touches() {
-    let (world, mut state) = on_a_coarse_net(0.012, 0.0);
+    let (world, mut state) = on_a_coarse_net(0.012, 0.0, 1.0);
     run(&world, &mut state, (5e-3, 800), 1e-8, |_, _| {});
     let settled = state.memory.attachments.clone();
     assert!(settled.len() >= 3, "{settled:?}");
@@ -142,7 +143,7 @@ fn triangles_carry_what_no_vertex_touches() {
 #[test]
 fn a_fast_cube_does_not_pass_through_a_sheet() {
     // 50 mm in the first step, through a sheet 20 mm below.
-    let (world, mut state) = on_a_coarse_net(0.03, -5.0);
+    let (world, mut state) = on_a_coarse_net(0.03, -5.0, 1.0);
     run(&world, &mut state, (1e-2, 1), 1e-6, |report, _| {
         assert!(!report.contacts.is_empty());
     });
@@ -153,6 +154,18 @@ fn a_fast_cube_does_not_pass_through_a_sheet() {
     let z = state.bodies[1].q[2];
     assert!(z > -0.03, "{z}");
     assert!(!state.memory.attachments.is_empty());
+}
+
+#[test]
+fn the_unit_of_mass_changes_no_motion_on_a_sheet() {
+    // A power of two changes no rounding.
+    let states = [1.0, 2.0_f64.powi(-20)].map(|unit| {
+        let (world, mut state) = on_a_coarse_net(0.02, -1.0, unit);
+        run(&world, &mut state, (5e-3, 60), 1e-8, |_, _| {});
+        assert!(!state.memory.attachments.is_empty());
+        (state.bodies.clone(), state.memory.attachments.clone())
+    });
+    assert_eq!(states[0], states[1]);
 }
 
 #[test]

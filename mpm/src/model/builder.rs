@@ -203,8 +203,14 @@ impl MpmBuilder {
                 "is not a particle of the model at its start",
             )?;
         }
+        let cloths = objects.iter().filter_map(|o: &Object| o.cloth.as_deref());
+        let triangles = cloths.flat_map(|cloth| {
+            let triangles = cloth.cloth.triangles().iter();
+            triangles.map(|triangle| triangle.vertices.map(|v| cloth.first + v))
+        });
         let mut parts = Parts {
             settings: self.settings,
+            triangles: triangles.collect(),
             objects,
             walls: self.walls,
             sources: self.sources,

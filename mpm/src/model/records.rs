@@ -172,7 +172,7 @@ pub(crate) fn object_of(parts: &Parts, state: &BodyState, particle: usize) -> Op
         .map(|object| *object as usize)
 }
 
-/// Writes particles as vertices.
+/// Writes particles as vertices, and the triangles of cloths.
 pub(crate) fn write_surface(parts: &Parts, state: &BodyState, out: &mut Surface) {
     out.clear();
     out.vertices
@@ -188,4 +188,5 @@ pub(crate) fn write_surface(parts: &Parts, state: &BodyState, out: &mut Surface)
     };
     out.radii.extend(records.map(radius));
     out.radii.resize(out.vertices.len(), 0.0);
+    out.triangles.extend_from_slice(&parts.triangles);
 }

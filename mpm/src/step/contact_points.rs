@@ -1,7 +1,9 @@
 //! Contact points of particles and their velocities as functions of the nodes of their cells.
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{BasisIdx, BodyError, Interpolation, MaterialPoint, PointMass, Rows};
+use pliant_contact_sap::{
+    BasisIdx, BodyError, Interpolation, MaterialPoint, PointMass, Primitive, Rows,
+};
 
 use super::MpmStep;
 use crate::loads::sorted_index_of;
@@ -40,41 +42,78 @@ impl MpmStep {
         }
     }
 
-    /// The cell of particle `p`, and the weights of its nodes.
+    /// The cell of particle `p`, and the weights of its nodes; of a point on a triangle, the triangle, and the weights of the nodes of its three
+    /// vertices. Bases of triangles come after those of cells.
     pub(super) fn interpolation_of(
         &self,
         p: &MaterialPoint,
         out: &mut Interpolation,
     ) -> Result<BasisIdx, BodyError> {
+        let h = self.system.spacing;
+        if let Primitive::Triangle(t) = p.primitive {
+            let stencils = self.triangle(t, p)?.map(|sorted| {
+                let offset = self.contact_offset(sorted, p.offset);
+                (&self.system.stencils[sorted], offset)
+            });
+            let corners = stencils.iter().zip(p.weights);
+            out.set_weights(corners.flat_map(|((stencil, offset), weight)| {
+                (0..27).map(move |n| weight * weight_beside(stencil, corner(n), offset, h))
+            }));
+            return Ok(BasisIdx(self.system.nodes.of_cell.len() as u32 + t));
+        }
         let sorted = self.particle(p)?;
         let stencil = &self.system.stencils[sorted];
-        let h = self.system.spacing;
         let offset = self.contact_offset(sorted, p.offset);
         out.set_weights((0..27).map(|n| weight_beside(stencil, corner(n), &offset, h)));
         Ok(BasisIdx(self.system.cell_of[sorted]))
     }
 
-    /// The velocities of the 27 nodes of a cell.
-    pub(super) fn rows_of_cell(&self, basis: BasisIdx, out: &mut Rows) {
-        out.reset(81);
-        for (n, &node) in self.system.nodes.of_cell[basis.0 as usize]
-            .iter()
-            .enumerate()
-        {
+    /// Indices in sorted order of the vertices of a triangle.
+    fn triangle(&self, t: u32, p: &MaterialPoint) -> Result<[usize; 3], BodyError> {
+        let triangles = &self.parts.triangles;
+        let vertices = triangles.get(t as usize);
+        let vertices = vertices.ok_or_else(|| BodyError::NoSuchPoint {
+            point: p.primitive,
+            available: format!("{} triangles", triangles.len()),
+        })?;
+        Ok(vertices.map(|v| self.sorted_index[v as usize] as usize))
+    }
+
+    /// The velocities of the 27 nodes of a cell, or of those of the three cells of a triangle.
+    pub(super) fn rows_of(&self, basis: BasisIdx, out: &mut Rows) {
+        let n_cells = self.system.nodes.of_cell.len();
+        match (basis.0 as usize).checked_sub(n_cells) {
+            None => {
+                out.reset(81);
+                self.add_cell(basis.0 as usize, 0, out);
+            }
+            Some(t) => {
+                out.reset(3 * 81);
+                for (k, &vertex) in self.parts.triangles[t].iter().enumerate() {
+                    let sorted = self.sorted_index[vertex as usize] as usize;
+                    self.add_cell(self.system.cell_of[sorted] as usize, 81 * k, out);
+                }
+            }
+        }
+    }
+
+    fn add_cell(&self, cell: usize, first: usize, out: &mut Rows) {
+        for (n, &node) in self.system.nodes.of_cell[cell].iter().enumerate() {
             if node == NONE {
                 continue;
             }
             let dof = 3 * node as usize;
+            let row = first + 3 * n;
             let held = &self.system.prescribed[dof..dof + 3];
             if held.iter().all(|v| v.is_nan()) {
-                out.identity(3 * n, dof, 3);
+                out.identity(row, dof, 3);
                 continue;
             }
             for (k, &v) in held.iter().enumerate() {
                 if v.is_nan() {
-                    out.identity(3 * n + k, dof + k, 1);
+                    out.identity(row + k, dof + k, 1);
                 } else {
-                    out.bias_mut()[3 * n + k] = v;
+                    out.bias_mut()[row + k] = v;
                 }
             }
         }

@@ -40,7 +40,7 @@ impl Linearised {
         }
         for (vertex, stiffness) in own.iter().enumerate() {
             // Columns are in the order of the velocities, and so are the blocks.
-            let blocks = &mut self.preconditioner;
+            let blocks = self.preconditioner.blocks_mut();
             let columns = contacts.touched.columns(vertex);
             let runs: Vec<_> = columns
                 .chunk_by(|(i, _), (j, _)| blocks.is_one_block(*i as usize, *j as usize))
@@ -116,8 +116,8 @@ impl Linearised {
                 }
                 for (i, value) in column.iter().enumerate() {
                     let turned = turning.get(i + n * j).copied().unwrap_or(0.0);
-                    self.preconditioner
-                        .add(range.start + i, range.start + j, value - turned);
+                    let blocks = self.preconditioner.blocks_mut();
+                    blocks.add(range.start + i, range.start + j, value - turned);
                 }
                 unit[j] = 0.0;
             }

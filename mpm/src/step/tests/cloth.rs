@@ -1,7 +1,7 @@
 //! Implicit steps of cloth: derivatives of the balance, conservation, held vertices.
 
 use pliant_contact_sap::conformance::check_dynamics;
-use pliant_contact_sap::{Integration, TimeStep};
+use pliant_contact_sap::{Integration, Interpolation, MaterialPoint, Primitive, Rows, TimeStep};
 use pliant_hydroelastic::mesh::generate;
 
 use super::*;
@@ -72,8 +72,42 @@ fn held(velocity: [f64; 3]) -> Control {
     }
 }
 
-/// A is linear, symmetric and positive definite, and its diagonal blocks are those of A. (The rest of `check_body` does not hold: centroids
-/// follow their vertices and not the grid.)
+/// (Not all of `check_body` holds: centroids follow their vertices and not the grid.)
+#[test]
+fn a_point_on_a_triangle_moves_with_its_vertices() {
+    let model = sheet_and_cube(InPlaneLaw::FixedCorotated);
+    for control in [model.default_control(), held([0.1, 0.0, -0.2])] {
+        let mut step = MpmStep::new(Arc::clone(&model.parts));
+        let state = perturbed(&model, 0.3);
+        step.begin(&state, &input(&control, 0.002)).unwrap();
+        let (v, _) = probe(step.system());
+        let mut of_vertices = Vec::new();
+        step.vertex_velocities(&v, &mut of_vertices);
+        let (mut phi, mut rows) = (Interpolation::Twist, Rows::default());
+        for (t, vertices) in model.parts.triangles.iter().enumerate() {
+            let weights = [0.5, 0.3, 0.2, 0.0];
+            let point = MaterialPoint {
+                primitive: Primitive::Triangle(t as u32),
+                weights,
+                offset: Vector3::zeros(),
+            };
+            let basis = step.interpolation(&point, &mut phi).unwrap();
+            step.basis(basis, &Point3::origin(), &mut rows);
+            let mut u = vec![0.0; rows.n_rows()];
+            rows.apply(&v, &mut u);
+            let Interpolation::Weights(phi) = &phi else {
+                panic!("weights of nodes")
+            };
+            let nodes = u.chunks_exact(3).zip(phi);
+            let found: Vector3<f64> = nodes.map(|(u, w)| Vector3::from_column_slice(u) * *w).sum();
+            let corners = vertices.iter().zip(weights);
+            let expected: Vector3<f64> = corners.map(|(v, w)| of_vertices[*v as usize] * w).sum();
+            assert!((found - expected).norm() < 1e-12, "{found} {expected}");
+        }
+    }
+}
+
+/// A is linear, symmetric and positive definite, and its diagonal blocks are those of A.
 #[test]
 fn the_dynamics_of_cloth_are_positive_definite() {
     for law in LAWS {

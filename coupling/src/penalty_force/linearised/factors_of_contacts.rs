@@ -1,0 +1,75 @@
+//! What contacts add to the sparse factors of bodies.
+
+use nalgebra::{Matrix3, Vector3};
+use pliant_hydroelastic::Branch;
+
+use super::{Contacts, Linearised};
+use crate::penalty_force::attached::{Attached, Carrier, Object};
+
+impl Linearised {
+    /// Adds δt² k JᵀCJ of every contact to the factor of each body that has one.
+    pub(super) fn add_to_factors(&mut self, contacts: &Contacts<'_>) {
+        let dt = contacts.bodies.time_step.length_s;
+        let mut points = Vec::new();
+        for contact in contacts.active() {
+            points_of(contact, contacts, &mut points);
+            let weight = holding(contact) * (contact.stiffness * dt * dt);
+            for &(p, w_p) in &points {
+                for &(q, w_q) in &points {
+                    let pull = weight * (w_p * w_q);
+                    self.add_pair(contacts, (p, q), &pull);
+                }
+            }
+        }
+    }
+
+    /// Adds cᵀ(pull) c of two touched vertices, if they are of one body.
+    fn add_pair(&mut self, contacts: &Contacts<'_>, (p, q): (usize, usize), pull: &Matrix3<f64>) {
+        let Contacts {
+            bodies, touched, ..
+        } = contacts;
+        let (of_p, of_q) = (touched.columns(p), touched.columns(q));
+        let (Some((first, _)), Some((other, _))) = (of_p.first(), of_q.first()) else {
+            return;
+        };
+        let body = bodies.body_of(*first as usize);
+        if body != bodies.body_of(*other as usize) {
+            return;
+        }
+        let start = bodies.range(body).start;
+        let Some(factor) = self.preconditioner.factor_mut(body) else {
+            return;
+        };
+        for (j, b) in of_q {
+            let along: Vector3<f64> = pull * b;
+            for (i, a) in of_p {
+                factor.add(*i as usize - start, *j as usize - start, a.dot(&along));
+            }
+        }
+    }
+}
+
+/// The touched vertices of a contact, with their weights in the velocity of the particle relative to the object.
+fn points_of(contact: &Attached, contacts: &Contacts<'_>, out: &mut Vec<(usize, f64)>) {
+    out.clear();
+    if let Carrier::Vertex(vertex) = contact.carrier {
+        out.push((vertex, 1.0));
+    }
+    if let Some((place, corners, weights)) = contact.on_vertices(contacts.places) {
+        let known = corners.map(|corner| contacts.touched.known(place, corner));
+        out.extend(known.iter().zip(weights).map(|(v, w)| (*v, -w)));
+    }
+}
+
+/// C: what of the displacement the force resists.
+fn holding(contact: &Attached) -> Matrix3<f64> {
+    let normal = match &contact.object {
+        Object::Shape(on_shape, _) => on_shape.normal,
+        Object::Surface(on_surface, _) => on_surface.relaxed.normal,
+    };
+    match contact.branch() {
+        Branch::Stick => Matrix3::identity(),
+        Branch::Slip => normal * normal.transpose(),
+        Branch::Separate => Matrix3::zeros(),
+    }
+}

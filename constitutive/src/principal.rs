@@ -109,6 +109,11 @@ impl<T: Real> Add for Spectrum<T> {
 }
 
 fn without_negative_eigenvalues<T: Real>(M: &Matrix3<T>) -> Matrix3<T> {
+    // Sylvester's criterion; most strains pass it.
+    let minor = M[(0, 0)] * M[(1, 1)] - M[(0, 1)] * M[(0, 1)];
+    if M[(0, 0)] > T::zero() && minor > T::zero() && M.determinant() > T::zero() {
+        return *M;
+    }
     let (values, vectors) = symmetric_eigen(M);
     if values.min() >= T::zero() {
         return *M;

@@ -41,7 +41,7 @@ pub fn symmetric_eigen<T: Real>(M: &Matrix3<T>) -> (Vector3<T>, Matrix3<T>) {
     let (mut a, mut v) = (Tensor::from(M), Tensor::diagonal(T::one()));
     for _ in 0..SWEEPS_MAX {
         let off = a.at(0, 1).abs() + a.at(0, 2).abs() + a.at(1, 2).abs();
-        if !(off > T::default_epsilon() * T::of(0.01) * a.dot(&a).sqrt()) {
+        if !(off > T::default_epsilon() * a.dot(&a).sqrt()) {
             break;
         }
         for (p, q) in [(0, 1), (0, 2), (1, 2)] {

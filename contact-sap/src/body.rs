@@ -22,7 +22,7 @@ use crate::dynamics::Dynamics;
 use crate::error::BodyError;
 use crate::rows::{Interpolation, Rows};
 
-pub use balance::{MomentumBalance, NonlinearBalance, StartLinearisation};
+pub use balance::{BalanceTangent, MomentumBalance, NonlinearBalance, StartLinearisation};
 pub use end_frames::EndFrames;
 pub use explicit::{ExplicitStep, PointMass, PointMasses};
 pub use input::{Control, Load, StepInput};

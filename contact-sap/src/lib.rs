@@ -44,12 +44,13 @@ mod rows;
 mod small_cholesky;
 mod solver;
 mod solver_kind;
+mod sparse_cholesky;
 mod time_step;
 
 pub use block_factors::BlockFactors;
 pub use body::{
-    BasisIdx, BodyReport, BodyState, BodyStep, Control, DeformableModel, EndFrames, Energy,
-    ExplicitStep, FlatEdge, FlatOutline, FrameWrench, JointReaction, LaggedTerms, Load,
+    BalanceTangent, BasisIdx, BodyReport, BodyState, BodyStep, Control, DeformableModel, EndFrames,
+    Energy, ExplicitStep, FlatEdge, FlatOutline, FrameWrench, JointReaction, LaggedTerms, Load,
     MaterialPoint, MomentumBalance, NonlinearBalance, PointForce, PointMass, PointMasses,
     Primitive, Reactions, SelfContact, StartLinearisation, StepInput, SupportReaction, Surface,
     SurfaceMotion, VelocityLayout,
@@ -86,4 +87,5 @@ pub use solver::{
     ConvexContactSolver, Solution, SolveMode, SolveReport, StageTimes, StopCriteria, StopReason,
 };
 pub use solver_kind::{SolverKind, UnknownSolver};
+pub use sparse_cholesky::{FactorScalar, NotPositiveDefinite, SparseCholesky};
 pub use time_step::{Integration, TimeStep};

@@ -45,8 +45,8 @@ pub use friction_bounds::{FRICTION_TOLERANCE, FrictionError, PairLoad};
 pub use impulse_exchange::{ExchangeAt, ImpulseExchange};
 pub use patches::{PairPatch, PatchFinder};
 pub use penalty_force::{
-    Attachment, AttachmentPlace, PenaltyBaseline, PenaltyForce, PenaltyForceReport,
-    PenaltyForceSettings, PenaltyForceTimes,
+    Attachment, AttachmentMotion, AttachmentPlace, PenaltyBaseline, PenaltyForce,
+    PenaltyForceReport, PenaltyForceSettings, PenaltyForceTimes,
 };
 pub use pliant_mpm::SubstepSolver;
 pub use report::{

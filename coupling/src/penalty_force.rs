@@ -22,6 +22,7 @@ mod attachment;
 mod baselines;
 mod blocks;
 mod bodies;
+mod derivative;
 mod detection;
 mod gmres;
 mod line_search;
@@ -43,7 +44,7 @@ use std::sync::Arc;
 
 use pliant_contact_sap::BodyError;
 
-pub use attachment::{Attachment, AttachmentPlace};
+pub use attachment::{Attachment, AttachmentMotion, AttachmentPlace};
 pub use baselines::PenaltyBaseline;
 pub use report::{PenaltyForceReport, PenaltyForceTimes};
 pub use settings::PenaltyForceSettings;

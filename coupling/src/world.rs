@@ -416,6 +416,12 @@ impl World {
         }
     }
 
+    /// μ_s of a pair.
+    pub(crate) fn static_friction(&self, a: GeometryIdx, b: GeometryIdx) -> f64 {
+        let given = self.rule(a, b).and_then(|rule| rule.static_friction);
+        given.unwrap_or_else(|| self.pair(a, b).friction)
+    }
+
     /// Contact parameters of a pair at one of its points. In patches dissipation is weighted by compliance.
     pub(crate) fn pair_at(
         &self,

@@ -277,20 +277,17 @@ impl FreeMotion {
         Ok(potential)
     }
 
-    /// y = (∂m/∂v) x at `v`.
-    pub(crate) fn tangent_at(
-        &mut self,
+    /// ∂m/∂v at `v`.
+    pub(crate) fn into_tangent(
+        mut self,
         rod: &RodParts,
         v: &[f64],
-        x: &[f64],
-        y: &mut [f64],
-    ) -> Result<(), Impossible> {
+    ) -> Result<RodMatrix, Impossible> {
         let v_held = self.with_held(v);
         self.evaluate(rod, &v_held, DerivativeOrder::Hessian)?;
         self.matrix = rod.new_matrix();
         self.assemble(rod);
-        self.matrix.apply(x, y);
-        Ok(())
+        Ok(self.matrix)
     }
 
     /// `v` with held velocities at their prescribed values.

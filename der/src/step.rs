@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
-    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, ExplicitStep, Interpolation,
-    MaterialPoint, MomentumBalance, NonlinearBalance, Rows, StartLinearisation, StepInput, Surface,
-    SurfaceMotion,
+    BalanceTangent, BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, ExplicitStep,
+    Interpolation, MaterialPoint, MomentumBalance, NonlinearBalance, Rows, StartLinearisation,
+    StepInput, Surface, SurfaceMotion,
 };
 
 use crate::dynamics::RodDynamics;
@@ -321,10 +321,10 @@ impl MomentumBalance for RodStep {
         done.map_err(|i| self.impossible(i))
     }
 
-    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
-        let mut motion = self.motion.evaluation_copy();
-        let done = motion.tangent_at(&self.rod, v, x, y);
-        done.map_err(|i| self.impossible(i))
+    fn tangent(&self, v: &[f64]) -> Result<BalanceTangent<'_>, BodyError> {
+        let tangent = self.motion.evaluation_copy().into_tangent(&self.rod, v);
+        let matrix = tangent.map_err(|i| self.impossible(i))?;
+        Ok(Box::new(move |x, y| matrix.apply(x, y)))
     }
 }
 

@@ -5,15 +5,11 @@
 
 use std::fmt;
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::sparse::linalg::cholesky::{
-    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering,
-    factorize_symbolic_cholesky,
-};
-use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
-use faer::{Conj, MatMut, Par, Side};
 use nalgebra::{Matrix3, Vector3};
-use pliant_contact_sap::{Assembled, CgLimits, CgStop, ConjugateGradients, Dynamics, ResidualNorm};
+use pliant_contact_sap::{
+    Assembled, CgLimits, CgStop, ConjugateGradients, Dynamics, FactorScalar, NotPositiveDefinite,
+    ResidualNorm, SparseCholesky,
+};
 use sprs::CsMatViewI;
 
 use crate::matrix::System;
@@ -37,7 +33,7 @@ pub(crate) enum Accuracy {
 /// Factors of one body's matrices; the symbolic part is reused while the pattern is unchanged.
 #[derive(Default)]
 pub(crate) struct FreeMotion {
-    symbolic: Option<SymbolicCholesky<u32>>,
+    cholesky: SparseCholesky,
     rest: Option<RestFactor>,
     factor: Vec<f64>,
 }
@@ -75,14 +71,10 @@ impl fmt::Debug for FreeMotion {
     }
 }
 
-/// A is not positive definite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NotPositiveDefinite;
-
 impl FreeMotion {
     /// Discards all factors: the pattern has changed.
     pub(crate) fn forget_pattern(&mut self) {
-        self.symbolic = None;
+        self.cholesky.forget_pattern();
         self.rest = None;
     }
 
@@ -100,12 +92,12 @@ impl FreeMotion {
         let system = assemble();
         let mut single = Vec::new();
         let in_single = precision == Precision::Single
-            && factorise::<f32>(&mut self.symbolic, matrix(&system), &mut single).is_ok();
+            && factorise(&mut self.cholesky, matrix(&system), &mut single).is_ok();
         let factor = if in_single {
             Values::Single(single)
         } else {
             let mut double = Vec::new();
-            factorise(&mut self.symbolic, matrix(&system), &mut double)?;
+            factorise(&mut self.cholesky, matrix(&system), &mut double)?;
             Values::Double(double)
         };
         self.rest = Some(RestFactor { key, factor });
@@ -114,17 +106,17 @@ impl FreeMotion {
 
     /// x ← R A₀⁻¹Rᵀ x; `rotation` R requires that every vertex has three velocities. Returns false without a factor.
     pub(crate) fn precondition(&self, rotation: Option<&Matrix3<f64>>, x: &mut [f64]) -> bool {
-        let (Some(symbolic), Some(rest)) = (&self.symbolic, &self.rest) else {
+        let Some(rest) = &self.rest else {
             return false;
         };
         if let Some(rotation) = rotation {
             rotate_vectors(&rotation.transpose(), x);
         }
         match &rest.factor {
-            Values::Double(factor) => solve_factored(symbolic, factor, x),
+            Values::Double(factor) => self.cholesky.solve(factor, x),
             Values::Single(factor) => {
                 let mut single: Vec<f32> = x.iter().map(|x| *x as f32).collect();
-                solve_factored(symbolic, factor, &mut single);
+                self.cholesky.solve(factor, &mut single);
                 x.iter_mut()
                     .zip(single)
                     .for_each(|(x, y)| *x = f64::from(y));
@@ -147,11 +139,9 @@ impl FreeMotion {
         if self.iterate(system, rotation, accuracy, v) {
             return Ok(());
         }
-        factorise(&mut self.symbolic, matrix(system), &mut self.factor)?;
+        factorise(&mut self.cholesky, matrix(system), &mut self.factor)?;
         v.copy_from_slice(system.right_hand_side());
-        if let Some(symbolic) = &self.symbolic {
-            solve_factored(symbolic, &self.factor, v);
-        }
+        self.cholesky.solve(&self.factor, v);
         Ok(())
     }
 
@@ -199,72 +189,14 @@ fn matrix(system: &System) -> CsMatViewI<'_, f64, u32> {
     }
 }
 
-/// The scalar type of a factor.
-trait FactorScalar: faer::traits::RealField + Copy + Default {
-    fn of(x: f64) -> Self;
-}
-
-impl FactorScalar for f64 {
-    fn of(x: f64) -> Self {
-        x
-    }
-}
-
-impl FactorScalar for f32 {
-    fn of(x: f64) -> Self {
-        x as Self
-    }
-}
-
 fn factorise<T: FactorScalar>(
-    symbolic: &mut Option<SymbolicCholesky<u32>>,
+    cholesky: &mut SparseCholesky,
     a: CsMatViewI<'_, f64, u32>,
     factor: &mut Vec<T>,
 ) -> Result<(), NotPositiveDefinite> {
-    let n = a.rows();
     let starts = a.indptr();
     let starts = starts.to_proper();
-    let pattern = SymbolicSparseColMatRef::new_checked(n, n, &starts, None, a.indices());
-    let symbolic = match symbolic.take() {
-        Some(known) => symbolic.insert(known),
-        None => {
-            let ordered = factorize_symbolic_cholesky(
-                pattern,
-                Side::Lower,
-                SymmetricOrdering::Amd,
-                CholeskySymbolicParams::default(),
-            );
-            symbolic.insert(ordered.map_err(|_| NotPositiveDefinite)?)
-        }
-    };
-    factor.clear();
-    factor.resize(symbolic.len_val(), T::default());
-    let values: Vec<T> = a.data().iter().map(|x| T::of(*x)).collect();
-    let need = symbolic.factorize_numeric_llt_scratch::<T>(Par::Seq, Default::default());
-    let mut memory = MemBuffer::new(need);
-    symbolic
-        .factorize_numeric_llt(
-            factor,
-            SparseColMatRef::new(pattern, &values),
-            Side::Lower,
-            Default::default(),
-            Par::Seq,
-            MemStack::new(&mut memory),
-            Default::default(),
-        )
-        .map_err(|_| NotPositiveDefinite)?;
-    Ok(())
-}
-
-fn solve_factored<T: FactorScalar>(symbolic: &SymbolicCholesky<u32>, factor: &[T], x: &mut [T]) {
-    let n = x.len();
-    let mut memory = MemBuffer::new(symbolic.solve_in_place_scratch::<T>(1, Par::Seq));
-    LltRef::<'_, u32, T>::new(symbolic, factor).solve_in_place_with_conj(
-        Conj::No,
-        MatMut::from_column_major_slice_mut(x, n, 1),
-        Par::Seq,
-        MemStack::new(&mut memory),
-    );
+    cholesky.factorise((&starts, a.indices()), a.data(), factor)
 }
 
 fn rotate_vectors(rotation: &Matrix3<f64>, x: &mut [f64]) {

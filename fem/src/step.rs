@@ -24,10 +24,10 @@ use std::sync::Arc;
 
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
-    BasisIdx, Bilateral, BodyError, BodyReport, BodyState, BodyStep, ConstraintLabel, Dynamics,
-    ExplicitStep, InternalConstraints, Interpolation, LaggedTerms, MaterialPoint, MomentumBalance,
-    NonlinearBalance, PointForce, Primitive, Reactions, RowKind, RowLaw, Rows, StartLinearisation,
-    StepInput, SupportReaction, Surface, SurfaceMotion,
+    BalanceTangent, BasisIdx, Bilateral, BodyError, BodyReport, BodyState, BodyStep,
+    ConstraintLabel, Dynamics, ExplicitStep, InternalConstraints, Interpolation, LaggedTerms,
+    MaterialPoint, MomentumBalance, NonlinearBalance, PointForce, Primitive, Reactions, RowKind,
+    RowLaw, Rows, StartLinearisation, StepInput, SupportReaction, Surface, SurfaceMotion,
 };
 
 use crate::dofs::HELD;
@@ -276,20 +276,22 @@ impl MomentumBalance for FemStep {
         Ok(())
     }
 
-    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
-        let parts = &*self.motion.parts;
+    fn tangent(&self, v: &[f64]) -> Result<BalanceTangent<'_>, BodyError> {
+        let motion = &self.motion;
         let mut all = Vec::new();
-        self.motion.all_velocities(v, &mut all);
+        motion.all_velocities(v, &mut all);
+        let tangents = self.elements.tangents_at(motion, &all);
         let mut change = vec![Vector3::zeros(); all.len()];
-        self.motion.dofs.scatter(x, &mut change);
-        let mut product = vec![Vector3::zeros(); all.len()];
-        parts.mass_product(&change, &mut product);
-        let factor = self.motion.mass_factor();
-        product.iter_mut().for_each(|p| *p *= factor);
-        self.elements
-            .add_tangent_product(&self.motion, &all, &change, &mut product);
-        self.motion.dofs.gather(&product, y);
-        Ok(())
+        let mut product = change.clone();
+        Ok(Box::new(move |x, y| {
+            motion.dofs.scatter(x, &mut change);
+            motion.parts.mass_product(&change, &mut product);
+            let factor = motion.mass_factor();
+            product.iter_mut().for_each(|p| *p *= factor);
+            self.elements
+                .add_tangent_product(motion, &tangents, &change, &mut product);
+            motion.dofs.gather(&product, y);
+        }))
     }
 }
 

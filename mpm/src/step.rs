@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
-    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, ExplicitStep, Interpolation,
-    LaggedTerms, MaterialPoint, MomentumBalance, PointMass, PointMasses, Rows, StartLinearisation,
-    StepInput, Surface, SurfaceMotion,
+    BalanceTangent, BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, ExplicitStep,
+    Interpolation, LaggedTerms, MaterialPoint, MomentumBalance, PointMass, PointMasses, Rows,
+    StartLinearisation, StepInput, Surface, SurfaceMotion,
 };
 
 use crate::free_motion::{FreeMotion, FreeMotionReport, FreeMotionSettings};
@@ -300,15 +300,14 @@ impl MomentumBalance for MpmStep {
         Ok(())
     }
 
-    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
+    fn tangent(&self, v: &[f64]) -> Result<BalanceTangent<'_>, BodyError> {
         let (mut admissible, mut motion) = (Vec::new(), StepMotion::default());
         self.system.admissible(v, &mut admissible);
         self.system.motion(&admissible, &mut motion);
         let mut tangents = Tangents::default();
         self.system
             .tangents_into(&motion, Definiteness::Exact, &mut tangents);
-        self.system.apply(&tangents, x, y);
-        Ok(())
+        Ok(Box::new(move |x, y| self.system.apply(&tangents, x, y)))
     }
 }
 

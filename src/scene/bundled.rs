@@ -115,6 +115,18 @@ pub const SCENES: &[(&str, &str)] = &[
     ),
     ("panels", include_str!("../../scenes/panels.toml")),
     (
+        "penalty-bowl",
+        include_str!("../../scenes/penalty-bowl.toml"),
+    ),
+    (
+        "penalty-cloth",
+        include_str!("../../scenes/penalty-cloth.toml"),
+    ),
+    (
+        "penalty-cube-on-sand",
+        include_str!("../../scenes/penalty-cube-on-sand.toml"),
+    ),
+    (
         "penalty-goo-on-sphere",
         include_str!("../../scenes/penalty-goo-on-sphere.toml"),
     ),
@@ -161,6 +173,10 @@ pub const SCENES: &[(&str, &str)] = &[
     (
         "penalty-stack",
         include_str!("../../scenes/penalty-stack.toml"),
+    ),
+    (
+        "penalty-tori",
+        include_str!("../../scenes/penalty-tori.toml"),
     ),
     (
         "penalty-wedge",

@@ -68,6 +68,13 @@ static PAIR: TableSchema = TableSchema {
             about: "as above",
         },
         Key {
+            name: "static_friction",
+            value: ValueKind::NonNegative,
+            unit: "",
+            default: "`friction`",
+            about: "with `stepper = \"penalty-force\"`: μ_s of what has not slid in the last step, not less than `friction`, which is then that of what slides",
+        },
+        Key {
             name: "kind",
             value: ValueKind::Choice(&["patch-else-point", "patch", "point"]),
             unit: "",
@@ -100,6 +107,8 @@ pub struct PairEntry {
     pub between: [NamedReference; 2],
     /// What replaces the combination of both surfaces.
     pub surface: Surface,
+    /// μ_s.
+    pub static_friction: Option<f64>,
     /// Points or a patch.
     pub kind: Option<ContactChoice>,
 }
@@ -127,19 +136,24 @@ pub(super) fn pair(item: &Item<'_>) -> Result<PairEntry, SceneError> {
     let table = item.table(&PAIR)?;
     let between = table.required("between")?.two_references()?;
     let surface = surface_keys(&table)?;
+    let static_friction = table
+        .optional("static_friction")
+        .map(|item| item.non_negative())
+        .transpose()?;
     let kind = table
         .optional("kind")
         .map(|item| item.choice(&CONTACT_KINDS))
         .transpose()?;
-    if surface == Surface::default() && kind.is_none() {
+    if surface == Surface::default() && static_friction.is_none() && kind.is_none() {
         return Err(table.conflict(
-            "changes nothing; give `friction`, `stiffness`, `dissipation`, `relaxation_time_s` or `kind`",
+            "changes nothing; give `friction`, `static_friction`, `stiffness`, `dissipation`, `relaxation_time_s` or `kind`",
         ));
     }
     table.finish();
     Ok(PairEntry {
         between,
         surface,
+        static_friction,
         kind,
     })
 }

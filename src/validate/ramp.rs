@@ -12,8 +12,8 @@
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
-    Asynchronous, AsynchronousSettings, Attachment, AttachmentPlace, GeometryIdx, PenaltyForce,
-    PenaltyForceSettings, State, Stepper, StrongImplicit,
+    Asynchronous, AsynchronousSettings, Attachment, AttachmentMotion, AttachmentPlace, GeometryIdx,
+    PenaltyForce, PenaltyForceSettings, State, Stepper, StrongImplicit,
 };
 use pliant_hydroelastic::ContactMaterial;
 
@@ -176,6 +176,7 @@ fn loaded(object: GeometryIdx, particles: GeometryIdx, behind: f64) -> Vec<Attac
                 side(particle, 1),
                 0.0,
             )),
+            motion: AttachmentMotion::default(),
         })
         .collect()
 }

@@ -5,7 +5,7 @@ use pliant::scene::{Scene, SceneOptions, bundled};
 
 /// Runs the smoke length of a scene; all expectations must be met.
 #[track_caller]
-fn check_scene(name: &str, settings: &[&str]) {
+pub(crate) fn check_scene(name: &str, settings: &[&str]) {
     let text = bundled::scene(name).expect("a bundled scene");
     check_text(name, text, settings, None, RunLength::Smoke);
 }
@@ -119,46 +119,6 @@ fn close_lift_shake() {
 fn dough_rotates_the_rolling_pin_by_friction() {
     check_to_the_end("dough-rolling");
     check_scene("dough-rolling", &["mu=0"]);
-}
-
-#[test]
-fn penalty_forces_stop_roll_and_jam_by_coulombs_law() {
-    for settings in [[].as_slice(), &["mu=0.1"]] {
-        check_scene("penalty-incline", settings);
-    }
-    check_scene("penalty-wedge", &[]);
-    check_scene("penalty-wedge", &["mu=0.03"]);
-    check_scene("penalty-rolling", &[]);
-    check_scene("penalty-rolling", &["mu=0.01"]);
-}
-
-#[test]
-fn penalty_forces_do_not_creep_in_a_grasp() {
-    check_scene("penalty-grasp", &["simulation.smoke_s=60"]);
-}
-
-#[test]
-fn penalty_forces_on_finite_elements() {
-    check_scene("penalty-incline-soft", &["mu=0.1"]);
-    check_scene("penalty-incline-soft", &[]);
-    check_scene("penalty-stack", &[]);
-    check_scene("penalty-wedge-soft", &[]);
-    check_scene("penalty-pyramid-soft", &[]);
-    check_scene("penalty-pyramid-deforming", &[]);
-}
-
-#[test]
-fn penalty_forces_on_material_points() {
-    for name in [
-        "penalty-incline-points",
-        "penalty-pyramid-points",
-        "penalty-wedge-points",
-        "penalty-sand-on-sphere",
-        "penalty-sandbox",
-        "penalty-goo-on-sphere",
-    ] {
-        check_scene(name, &[]);
-    }
 }
 
 #[test]

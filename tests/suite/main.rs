@@ -19,6 +19,7 @@ mod material_points_in_scenes;
 mod npz;
 mod particle_states;
 mod penalty_force_bodies;
+mod penalty_scenes;
 mod points_and_patches;
 mod points_on_finite_elements;
 mod press_in_long_steps;

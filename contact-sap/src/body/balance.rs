@@ -2,6 +2,9 @@
 
 use crate::error::BodyError;
 
+/// ∂m/∂v at one velocity: overwrites its second argument, y, with (∂m/∂v) x of its first.
+pub type BalanceTangent<'a> = Box<dyn FnMut(&[f64], &mut [f64]) + 'a>;
+
 /// m and its derivative, evaluated without the matrix A.
 pub trait MomentumBalance {
     /// m(v), N·s, not linearised; zero at the motion without constraints.
@@ -9,11 +12,11 @@ pub trait MomentumBalance {
     /// # Errors
     /// Velocities that lead to a state in which the body has no forces.
     fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError>;
-    /// y = (∂m/∂v) x at `v`, not made positive definite, and unsymmetric for some models.
+    /// ∂m/∂v at `v`, not made positive definite, and unsymmetric for some models. What all products need is computed here, once.
     ///
     /// # Errors
     /// As [`MomentumBalance::residual`].
-    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError>;
+    fn tangent(&self, v: &[f64]) -> Result<BalanceTangent<'_>, BodyError>;
 }
 
 /// A balance of momentum that is the gradient of a potential E(v) and not linear in v.

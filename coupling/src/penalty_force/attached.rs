@@ -15,7 +15,7 @@ mod on_shape;
 use nalgebra::{Point3, Vector3, Vector6};
 use pliant_hydroelastic::{Branch, MeshPlace, SlidingFriction, Variable};
 
-use super::attachment::{Attachment, AttachmentPlace};
+use super::attachment::{Attachment, AttachmentMotion, AttachmentPlace};
 use super::line_search::Sliding;
 use super::on_surface::{OnSurface, Pull};
 use super::places::{Mounted, Places};
@@ -88,6 +88,7 @@ impl Attached {
             particles,
             particle,
             place,
+            ..
         } = self.attachment;
         self.particle = places.particle(particles, particle as usize);
         match &mut self.object {
@@ -248,8 +249,13 @@ impl Attached {
             }
             (Object::Surface(..), AttachmentPlace::InFrame(_)) => return None,
         };
+        let motion = match self.branch() {
+            Branch::Slip => AttachmentMotion::Slid,
+            Branch::Stick | Branch::Separate => AttachmentMotion::Stuck,
+        };
         Some(Attachment {
             place,
+            motion,
             ..self.attachment
         })
     }

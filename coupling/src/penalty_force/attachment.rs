@@ -17,6 +17,18 @@ pub struct Attachment {
     pub particle: u32,
     /// Where it is.
     pub place: AttachmentPlace,
+    /// What it did in the last step.
+    pub motion: AttachmentMotion,
+}
+
+/// What an attachment did in a step, which determines its coefficient of friction in the next one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AttachmentMotion {
+    /// It stayed, or is new: μ_s.
+    #[default]
+    Stuck,
+    /// It slid: μ.
+    Slid,
 }
 
 /// Where an attachment is on its object.

@@ -1,6 +1,6 @@
 //! The bodies of a step and their balances of momentum.
 
-use pliant_contact_sap::{BodyStep, StepInput, Surface, TimeStep};
+use pliant_contact_sap::{BalanceTangent, BodyStep, StepInput, Surface, TimeStep};
 
 use super::BodyFault;
 use crate::error::StepError;
@@ -97,18 +97,17 @@ impl Bodies {
         Ok(())
     }
 
-    /// y = (∂m/∂v) x of all bodies.
-    pub(super) fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyFault> {
+    /// ∂m/∂v of each body.
+    pub(super) fn tangents(&self, v: &[f64]) -> Result<Vec<BalanceTangent<'_>>, BodyFault> {
+        let mut tangents: Vec<BalanceTangent<'_>> = Vec::with_capacity(self.steps.len());
         for (b, step) in self.steps.iter().enumerate() {
-            let range = self.range(BodyIdx(b));
-            let y = &mut y[range.clone()];
-            match step.as_balance() {
+            tangents.push(match step.as_balance() {
                 Some(balance) => balance
-                    .tangent(&v[range.clone()], &x[range], y)
+                    .tangent(&v[self.range(BodyIdx(b))])
                     .map_err(|e| (BodyIdx(b), e))?,
-                None => step.dynamics().apply(&x[range], y),
-            }
+                None => Box::new(|x, y| step.dynamics().apply(x, y)),
+            });
         }
-        Ok(())
+        Ok(tangents)
     }
 }

@@ -18,7 +18,7 @@ use pliant_hydroelastic::{
 
 use super::BodyFault;
 use super::attached::{Attached, Carrier, Object};
-use super::attachment::{Attachment, AttachmentPlace};
+use super::attachment::{Attachment, AttachmentMotion, AttachmentPlace};
 use super::places::{Mounted, Places};
 use super::surfaces::MeshSurface;
 use super::system::System;
@@ -39,7 +39,8 @@ struct Pair {
     object: GeometryIdx,
     particles: GeometryIdx,
     stiffness: f64,
-    friction: f64,
+    /// μ_s and μ.
+    friction: SlidingFriction<f64>,
     /// Whether each particle is attached.
     attached: Vec<bool>,
 }
@@ -92,7 +93,10 @@ impl Detection {
                     object,
                     particles,
                     stiffness: material.stiffness,
-                    friction: material.friction,
+                    friction: SlidingFriction {
+                        sticking: world.static_friction(object, particles),
+                        sliding: material.friction,
+                    },
                     attached: Vec::new(),
                 });
             }
@@ -106,7 +110,7 @@ impl Detection {
     /// The same pairs without friction.
     pub(super) fn without_friction(&self) -> Self {
         let smooth = |pair: &Pair| Pair {
-            friction: 0.0,
+            friction: SlidingFriction::coulomb(0.0),
             attached: Vec::new(),
             ..*pair
         };
@@ -157,7 +161,7 @@ impl Detection {
                     system,
                     pair,
                     attachment.particle as usize,
-                    place,
+                    (place, attachment.motion),
                 )?;
             }
         }
@@ -181,7 +185,7 @@ impl Detection {
                 let [start, _] = path(system, pair, particle);
                 if let Some(hit) = surface.inside_at_start(&start) {
                     pair.attached[particle] = true;
-                    attach(&self.world, system, pair, particle, place_of(&hit))?;
+                    attach(&self.world, system, pair, particle, new(&hit))?;
                 }
             }
         }
@@ -228,7 +232,7 @@ fn add_to_surface(world: &World, system: &mut System, pair: &mut Pair) -> Result
         }
         if let Some(hit) = hit {
             pair.attached[particle] = true;
-            attach(world, system, pair, particle, place_of(&hit))?;
+            attach(world, system, pair, particle, new(&hit))?;
         }
     }
     Ok(())
@@ -270,7 +274,7 @@ fn add_to_shape(world: &World, system: &mut System, pair: &mut Pair) -> Result<(
             system,
             pair,
             particle,
-            AttachmentPlace::InFrame(place),
+            (AttachmentPlace::InFrame(place), AttachmentMotion::Stuck),
         )?;
     }
     Ok(())
@@ -288,11 +292,12 @@ fn path(system: &System, pair: &Pair, particle: usize) -> Path {
     ]
 }
 
-fn place_of(hit: &SurfaceHit) -> AttachmentPlace {
-    AttachmentPlace::OnMesh {
+fn new(hit: &SurfaceHit) -> (AttachmentPlace, AttachmentMotion) {
+    let place = AttachmentPlace::OnMesh {
         place: hit.place,
         facing: hit.facing,
-    }
+    };
+    (place, AttachmentMotion::Stuck)
 }
 
 /// Where an attachment of the last step is at the start of this one; `None` if it is not of the kind that its object has.
@@ -331,13 +336,14 @@ fn attach(
     system: &mut System,
     pair: &Pair,
     particle: usize,
-    place: AttachmentPlace,
+    (place, motion): (AttachmentPlace, AttachmentMotion),
 ) -> Result<(), BodyFault> {
     let attachment = Attachment {
         object: pair.object,
         particles: pair.particles,
         particle: particle as u32,
         place,
+        motion,
     };
     let carrier = match system.places.mounted(pair.particles) {
         Mounted::Fixed(_) => Carrier::World,
@@ -351,7 +357,10 @@ fn attach(
     let mut fresh = Attached {
         attachment,
         stiffness: pair.stiffness,
-        friction: SlidingFriction::coulomb(pair.friction),
+        friction: SlidingFriction::coulomb(match motion {
+            AttachmentMotion::Stuck => pair.friction.sticking,
+            AttachmentMotion::Slid => pair.friction.sliding,
+        }),
         distance: match pair.object == pair.particles {
             true => 0.0,
             false => kept_at(system, pair, particle),

@@ -6,7 +6,7 @@
 //!
 //! S is constant for vertices of deforming bodies; for frames the second term of the contacts is the derivative of their Jacobians. The
 //! preconditioner of a kinematic tree is its diagonal block of H with the contacts' part in full, so for one on fixed objects it is H itself; that of a
-//! body with a sparse A is a factor of A with the normal part of the contacts.
+//! body with a sparse A is a factor of A with its contacts.
 
 mod blocks_of_contacts;
 mod factors_of_contacts;

@@ -100,23 +100,20 @@ impl Newton {
         vectors_max: usize,
         outcome: &mut Outcome,
     ) -> Result<Searched, BodyFault> {
+        let mut derivative = system.derivative()?;
         let solved = self.gmres.solve(
             &self.residual,
             forcing,
             vectors_max,
             &mut self.direction,
             |v, z, w| {
-                z.copy_from_slice(v);
-                system.metric.multiply_lower(z);
-                system.precondition(z);
-                system.product(z, w)?;
-                system.metric.solve_lower(w);
-                Ok::<(), BodyFault>(())
+                derivative.precondition(v, z);
+                derivative.scaled_product(z, w);
             },
-        )?;
+        );
         outcome.krylov += solved.vectors;
-        system.product(&self.direction, &mut self.change)?;
-        system.metric.solve_lower(&mut self.change);
+        derivative.scaled_product(&self.direction, &mut self.change);
+        drop(derivative);
         let slope = dot(&self.residual, &self.change);
         let least = DESCENT * norm(&self.residual) * norm(&self.change);
         if solved.residual >= 1.0 || slope.is_nan() || slope >= -least {

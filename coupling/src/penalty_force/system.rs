@@ -10,6 +10,7 @@ use super::attached::{Attached, Carrier, Object};
 use super::attachment::Attachment;
 use super::blocks::Blocks;
 use super::bodies::Bodies;
+use super::derivative::Derivative;
 use super::line_search::Sliding;
 use super::linearised::{Contacts, Linearised};
 use super::places::Places;
@@ -288,32 +289,29 @@ impl System {
         Ok(())
     }
 
-    /// y = H x.
-    pub(super) fn product(&mut self, x: &[f64], y: &mut [f64]) -> Result<(), BodyFault> {
+    /// H where it was linearised.
+    pub(super) fn derivative(&mut self) -> Result<Derivative<'_>, BodyFault> {
         let clock = Instant::now();
-        self.bodies.tangent(&self.v, x, y)?;
+        let tangents = self.bodies.tangents(&self.v)?;
         self.times.material += clock.elapsed();
-        self.rows.add_product(x, y);
-        let clock = Instant::now();
-        let contacts = Contacts {
-            bodies: &self.bodies,
-            places: &self.places,
-            touched: &self.touched,
-            attached: &self.attached,
-        };
-        self.linearised.add_contact_product(&contacts, x, y);
-        self.times.forces += clock.elapsed();
-        Ok(())
+        Ok(Derivative {
+            tangents,
+            contacts: Contacts {
+                bodies: &self.bodies,
+                places: &self.places,
+                touched: &self.touched,
+                attached: &self.attached,
+            },
+            rows: &self.rows,
+            metric: &self.metric,
+            linearised: &mut self.linearised,
+            times: &mut self.times,
+        })
     }
 
     /// Leaves the factors of bodies out of the preconditioner for the rest of the step.
     pub(super) fn precondition_by_blocks(&mut self) {
         self.linearised.preconditioner.leave_out_factors();
-    }
-
-    /// x ← P⁻¹x.
-    pub(super) fn precondition(&mut self, x: &mut [f64]) {
-        self.linearised.precondition(&self.bodies, x);
     }
 
     /// Forces of contacts, rows and constraints.

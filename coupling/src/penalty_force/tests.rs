@@ -130,7 +130,9 @@ fn worst_error(world: &World, slide: Slide, change: f64) -> (f64, [usize; 2]) {
         system.move_to(&v).expect("legal velocities");
         system.linearise().expect("a derivative");
         let mut product = vec![0.0; n];
-        system.product(&x, &mut product).expect("a product");
+        let mut derivative = system.derivative().expect("a derivative");
+        derivative.product(&x, &mut product);
+        drop(derivative);
         let h = 1e-6;
         let mut at = |h: f64| {
             let moved: Vec<f64> = v.iter().zip(&x).map(|(v, x)| v + h * x).collect();

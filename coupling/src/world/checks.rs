@@ -124,6 +124,14 @@ impl WorldParts {
             ] {
                 not_negative(&part, name, value.unwrap_or(0.0))?;
             }
+            if let Some(mu_s) = rule.static_friction {
+                let [m_a, m_b] = [a, b].map(|g| &self.geometries[g.0].material);
+                let mu = rule.friction.unwrap_or(m_a.combined_with(m_b).friction);
+                if mu_s.is_nan() || mu_s < mu {
+                    let allowed = "must not be less than the friction of sliding";
+                    return Err(parameter(&part, "static friction", mu_s, allowed));
+                }
+            }
         }
         Ok(())
     }

@@ -13,6 +13,8 @@ pub struct PairRule {
     pub relaxation_time_s: Option<f64>,
     /// μ.
     pub friction: Option<f64>,
+    /// μ_s of static friction, not less than μ, which is then that of sliding; used by penalty forces alone. μ if `None`.
+    pub static_friction: Option<f64>,
     /// Points or a patch.
     pub choice: Option<ContactChoice>,
 }
@@ -26,6 +28,7 @@ impl PairRule {
             dissipation: Some(material.dissipation),
             relaxation_time_s: Some(material.relaxation_time_s),
             friction: Some(material.friction),
+            static_friction: None,
             choice: None,
         }
     }

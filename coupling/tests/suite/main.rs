@@ -13,6 +13,8 @@ mod patches;
 mod penalty_baselines;
 mod penalty_force;
 mod penalty_force_surfaces;
+mod penalty_incline;
+mod penalty_worlds;
 mod random_rigid;
 mod refusals;
 mod reports;

@@ -276,31 +276,45 @@ impl ElementState {
         motion.parts.damping.stiffness / motion.time_step.length_s
     }
 
-    /// y += θδt(θ_vq δt ∂P/∂F + βK) x, all vertices.
+    /// ∂P/∂F of each element where its forces are evaluated at the velocities `v` of all vertices.
+    pub(super) fn tangents_at(&self, motion: &Motion, v: &[Vector3<f64>]) -> Vec<Tangent> {
+        let parts = &*motion.parts;
+        let ends = |i: usize| motion.force_position(i, &v[i]);
+        let positions: Vec<Vector3<f64>> = (0..v.len()).map(ends).collect();
+        let elements = parts.elements.iter().enumerate();
+        let tangents = elements.map(|(e, element)| match parts.linearity {
+            Linearity::Nonlinear => {
+                let F = parts.deformation(element, &positions);
+                let material = &parts.materials.at(e).material;
+                material.tangent(&F, &Lag::default())
+            }
+            _ => Tangent::Hooke {
+                rotation: self.rotation(e),
+                lame: *parts.lames.at(e),
+            },
+        });
+        tangents.collect()
+    }
+
+    /// y += θδt(θ_vq δt ∂P/∂F + βK) x, all vertices, with the tangents of [`ElementState::tangents_at`].
     pub(super) fn add_tangent_product(
         &self,
         motion: &Motion,
-        v: &[Vector3<f64>],
+        tangents: &[Tangent],
         x: &[Vector3<f64>],
         y: &mut [Vector3<f64>],
     ) {
         let parts = &*motion.parts;
         let beta = parts.damping.stiffness;
         let (forces_s, positions_s) = (motion.time_step.forces_s(), motion.time_step.positions_s());
-        let ends = |i: usize| motion.force_position(i, &v[i]);
-        let positions: Vec<Vector3<f64>> = (0..v.len()).map(ends).collect();
-        for (e, element) in parts.elements.iter().enumerate() {
+        for (e, (element, tangent)) in parts.elements.iter().zip(tangents).enumerate() {
             let dF = element.gradient(x);
+            let elastic = tangent.apply(&dF);
             let stress = if parts.linearity == Linearity::Nonlinear {
-                let F = parts.deformation(element, &positions);
-                let material = &parts.materials.at(e).material;
-                let elastic = material.tangent(&F, &Lag::default()).apply(&dF);
                 let viscous = self.convex[e].apply(&dF);
                 (elastic * positions_s + viscous * beta) * forces_s
             } else {
-                let rotation = self.rotation(e);
-                let lame = *parts.lames.at(e);
-                Tangent::Hooke { rotation, lame }.apply(&dF) * motion.stiffness_factor()
+                elastic * motion.stiffness_factor()
             };
             add_nodal_forces(element, &stress, y);
         }

@@ -1,11 +1,11 @@
 //! Implements [`Law`] for the isotropic laws of `pliant-constitutive`.
 //!
-//! With F = (I + G)F₀ the stress is ∂ψ/∂G = P F₀ᵀ, and the tangent has the eigenmatrices of ∂P/∂F ([`Spectrum`](pliant_constitutive::Spectrum)), multiplied by F₀ᵀ.
+//! With F = (I + G)F₀ the stress is ∂ψ/∂G = P F₀ᵀ, and the tangent has the modes of ∂P/∂F ([`Spectrum`](pliant_constitutive::Spectrum)), multiplied by F₀ᵀ.
 
-use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
+use nalgebra::{Matrix3, SMatrix, SVector};
 use pliant_constitutive::{
     Domain, FixedCorotated, Mask, NeoHookean, Number, PrincipalLaw, Real, SignedSvd, Tensor,
-    principal_pair, symmetric_eigen,
+    principal_pair,
 };
 
 use super::lane_law::is_flat;
@@ -36,7 +36,7 @@ pub(super) fn stress<T: Real>(
     law.piola_stress(&deformed(strain, g)) * strain.f.transpose()
 }
 
-/// ∂²ψ/∂G² = Σ λ q qᵀ over the nine eigenvalues λ and eigenmatrices Q of ∂P/∂F, q = vec(Q F₀ᵀ).
+/// ∂²ψ/∂G² = Σ S_kl q_k q_lᵀ + Σ λ q qᵀ over the stretching of F and its six shear modes, with q = vec(Q F₀ᵀ) of each mode Q.
 pub(super) fn tangent<T: Real>(
     law: &impl PrincipalLaw<T>,
     strain: &Strain<T>,
@@ -44,36 +44,33 @@ pub(super) fn tangent<T: Real>(
     definiteness: Definiteness,
 ) -> Tangent<T> {
     let SignedSvd { U, stretches, V } = SignedSvd::of(&deformed(strain, g));
-    let spectrum = law.spectrum(&stretches);
-    let right = V.transpose() * strain.f.transpose();
-    let mut h = SMatrix::<T, 9, 9>::zeros();
-    let mut add = |value: T, direction: Matrix3<T>| {
-        let value = match definiteness {
-            Definiteness::Exact => value,
-            Definiteness::Projected | Definiteness::Touching => value.max(T::zero()),
-        };
-        let dyad = U * direction * right;
-        let q = SVector::<T, 9>::from_column_slice(dyad.as_slice());
-        h.ger(value, &q, &q, T::one());
+    let spectrum = match definiteness {
+        Definiteness::Exact => law.spectrum(&stretches),
+        Definiteness::Projected | Definiteness::Touching => law.spectrum(&stretches).semidefinite(),
     };
-    let (values, vectors) = symmetric_eigen(&spectrum.stretching);
+    let right = V.transpose() * strain.f.transpose();
+    // vec(u r) of column i of U and row j.
+    let mode = |i: usize, j: usize| {
+        let dyad = U.column(i) * right.row(j);
+        SVector::<T, 9>::from_column_slice(dyad.as_slice())
+    };
+    let mut h = SMatrix::<T, 9, 9>::zeros();
+    let stretching = [0, 1, 2].map(|k| mode(k, k));
     for k in 0..3 {
-        let stretch: Vector3<T> = vectors.column(k).into();
-        add(values[k], Matrix3::from_diagonal(&stretch));
+        let mut row = SVector::<T, 9>::zeros();
+        for l in 0..3 {
+            row += stretching[l] * spectrum.stretching[(k, l)];
+        }
+        h.ger(T::one(), &stretching[k], &row, T::one());
     }
-    let root = T::of(std::f64::consts::FRAC_1_SQRT_2);
+    let half = T::of(0.5);
     for k in 0..3 {
         let (i, j) = principal_pair(k);
-        let pair = [
-            (spectrum.antisymmetric[k], -root),
-            (spectrum.symmetric[k], root),
-        ];
-        for (value, sign) in pair {
-            let mut direction = Matrix3::zeros();
-            direction[(i, j)] = root;
-            direction[(j, i)] = sign;
-            add(value, direction);
-        }
+        let (a, b) = (mode(i, j), mode(j, i));
+        let (sum, difference) = (a + b, a - b);
+        h.ger(half * spectrum.symmetric[k], &sum, &sum, T::one());
+        let antisymmetric = half * spectrum.antisymmetric[k];
+        h.ger(antisymmetric, &difference, &difference, T::one());
     }
     Tangent::General(Box::new(h))
 }

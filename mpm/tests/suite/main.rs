@@ -12,6 +12,7 @@ mod asynchronous_contact;
 mod asynchronous_faults;
 mod asynchronous_truth;
 mod cloth;
+mod collapse;
 mod contact;
 mod explicit;
 mod one_step;

@@ -70,6 +70,7 @@ impl Draft<'_> {
             dissipation: given.dissipation,
             relaxation_time_s: given.relaxation_time_s,
             friction: given.friction,
+            static_friction: pair.static_friction,
             choice: pair.kind,
         };
         let mut rules = Vec::new();

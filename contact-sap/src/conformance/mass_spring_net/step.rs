@@ -4,8 +4,8 @@ use nalgebra::{Matrix3, Point3, Vector3};
 
 use super::{Compression, MassSpringNet, NetSettings, Spring, add, at};
 use crate::body::{
-    BasisIdx, BodyReport, BodyState, BodyStep, ExplicitStep, MaterialPoint, MomentumBalance,
-    Primitive, StepInput, Surface, SurfaceMotion,
+    BalanceTangent, BasisIdx, BodyReport, BodyState, BodyStep, ExplicitStep, MaterialPoint,
+    MomentumBalance, Primitive, StepInput, Surface, SurfaceMotion,
 };
 use crate::conformance::vertex_dynamics::VertexDynamics;
 use crate::dynamics::Dynamics;
@@ -383,16 +383,17 @@ impl MomentumBalance for NetStep {
         Ok(())
     }
 
-    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
+    fn tangent(&self, v: &[f64]) -> Result<BalanceTangent<'_>, BodyError> {
         let all = self.all_velocities(v);
         let q = self.places_of_forces(&all);
         let mut full = vec![0.0; self.q.len()];
-        for (node, dof) in self.dof.iter().enumerate() {
-            if let Some(dof) = *dof {
-                full[3 * node..3 * node + 3].copy_from_slice(&x[dof..dof + 3]);
+        Ok(Box::new(move |x, y| {
+            for (node, dof) in self.dof.iter().enumerate() {
+                if let Some(dof) = *dof {
+                    full[3 * node..3 * node + 3].copy_from_slice(&x[dof..dof + 3]);
+                }
             }
-        }
-        self.gather(&self.product(&q, &full, Compression::Kept), y);
-        Ok(())
+            self.gather(&self.product(&q, &full, Compression::Kept), y);
+        }))
     }
 }

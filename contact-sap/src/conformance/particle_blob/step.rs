@@ -5,8 +5,8 @@ use nalgebra::{Matrix3, Point3, Vector3};
 use super::stencil::{Cell, Stencil, corner};
 use super::{HISTORY, ParticleBlob, history, vector};
 use crate::body::{
-    BasisIdx, BodyReport, BodyState, BodyStep, DeformableModel, ExplicitStep, MaterialPoint,
-    MomentumBalance, Primitive, StepInput, Surface, SurfaceMotion,
+    BalanceTangent, BasisIdx, BodyReport, BodyState, BodyStep, DeformableModel, ExplicitStep,
+    MaterialPoint, MomentumBalance, Primitive, StepInput, Surface, SurfaceMotion,
 };
 use crate::conformance::vertex_dynamics::VertexDynamics;
 use crate::dynamics::Dynamics;
@@ -389,7 +389,7 @@ impl ExplicitStep for BlobStep {
 
 impl MomentumBalance for BlobStep {
     fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
-        self.tangent(v, v, out)?;
+        self.stiffness_product(v, out);
         let pressure = self.pressure_impulse();
         for (i, out) in out.iter_mut().enumerate() {
             *out += pressure[i] - self.mass[i / 3] * self.start[i] - self.external[i];
@@ -397,7 +397,14 @@ impl MomentumBalance for BlobStep {
         Ok(())
     }
 
-    fn tangent(&self, _: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
+    fn tangent(&self, _: &[f64]) -> Result<BalanceTangent<'_>, BodyError> {
+        Ok(Box::new(|x, y| self.stiffness_product(x, y)))
+    }
+}
+
+impl BlobStep {
+    /// y = A x.
+    fn stiffness_product(&self, x: &[f64], y: &mut [f64]) {
         for (i, (y, x)) in y.iter_mut().zip(x).enumerate() {
             *y = self.mass[i / 3] * x;
         }
@@ -407,6 +414,5 @@ impl MomentumBalance for BlobStep {
             let push = scale * ratio * ratio * self.divergence(p, x);
             self.for_each_node(p, |node, k| add(y, node, &(stencil.gradient(k) * push)));
         }
-        Ok(())
     }
 }

@@ -58,8 +58,8 @@ pub(super) fn tangent<T: Real>(
     let stretching = [0, 1, 2].map(|k| mode(k, k));
     for k in 0..3 {
         let mut row = SVector::<T, 9>::zeros();
-        for l in 0..3 {
-            row += stretching[l] * spectrum.stretching[(k, l)];
+        for (l, mode) in stretching.iter().enumerate() {
+            row += mode * spectrum.stretching[(k, l)];
         }
         h.ger(T::one(), &stretching[k], &row, T::one());
     }

@@ -16,19 +16,23 @@ mod assembly;
 mod drive_conflicts;
 mod observer;
 mod series;
+mod simulation;
 mod soft;
 mod stepping;
 mod summary;
 mod suspicious_input;
 pub(crate) mod views;
 
+use std::ops::Deref;
 use std::time::{Duration, Instant};
 
+use pliant_contact_sap::Control;
 use pliant_contact_sap::StopReason;
 use pliant_coupling::{PatchFinder, State, StepError, StepReport, Stepper};
 
 pub use assembly::{Assembly, BundledOrPath, find_file};
 pub use series::{Outcome, Series, Verdict};
+pub use simulation::{Simulation, StateMismatch};
 pub use summary::{RunSummary, Stages, SubstepSummary};
 
 use crate::recording::{Observable, Recording, RecordingError, Viewpoint};
@@ -207,7 +211,7 @@ pub fn check(scene: &Scene) -> Result<Assembly, RunError> {
     let mut run = Run::new(scene)?;
     let mut state = run.assembly.state.clone();
     let mut next = state.clone();
-    let step = run.step(&mut *stepper(scene)?, &mut state, &mut next);
+    let step = run.step(&mut *stepper(scene)?, &mut state, &mut next, |_| {});
     let _report = step.map_err(|source| RunError::Step {
         scene: scene.name().into(),
         source,
@@ -219,8 +223,8 @@ pub fn check(scene: &Scene) -> Result<Assembly, RunError> {
     })
 }
 
-struct Run<'s> {
-    scene: &'s Scene,
+struct Run<S> {
+    scene: S,
     assembly: Assembly,
     actuation: Actuation,
     observer: Observer,
@@ -232,8 +236,9 @@ struct Run<'s> {
     notes: Vec<String>,
 }
 
-impl<'s> Run<'s> {
-    fn new(scene: &'s Scene) -> Result<Self, RunError> {
+impl<S: Deref<Target = Scene>> Run<S> {
+    fn new(held: S) -> Result<Self, RunError> {
+        let scene = &*held;
         let mut assembly = Assembly::new(scene)?;
         let actuation = Actuation::new(scene, &mut assembly)?;
         let observer = Observer::new(scene, &assembly)?;
@@ -258,22 +263,23 @@ impl<'s> Run<'s> {
                 target: camera.target,
             });
         }
+        let series = Series::new(scene.observables.len());
         Ok(Self {
-            scene,
+            scene: held,
             notes: assembly.notes.clone(),
             assembly,
             actuation,
             observer,
             patches: PatchFinder::default(),
             recording,
-            series: Series::new(scene.observables.len()),
+            series,
             tally: Tally::default(),
             adaptive_steps: AdaptiveSteps::default(),
         })
     }
 
     fn simulate(
-        mut self,
+        self,
         options: &RunOptions,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<RunOutcome, RunError> {
@@ -286,58 +292,31 @@ impl<'s> Run<'s> {
         };
         // A duration that is a multiple of Δt but for rounding takes that many steps.
         let steps = (until_s / dt - 1e-9).ceil().max(1.0) as u64;
-        let every = |rate: f64| ((1.0 / (rate * dt)).round() as u64).max(1);
-        let (frame_every, row_every) = (
-            every(self.scene.recording.frames_per_s),
-            every(self.scene.recording.rows_per_s),
-        );
-        let mut stepper = stepper(self.scene)?;
-
-        let begin = Instant::now();
-        let mut state = self.assembly.state.clone();
-        let mut next = state.clone();
-        self.observe(&state, None);
-        self.record_row(&state)?;
-        self.record_frame(&state, None, options.particles)?;
+        let mut simulation = Simulation::of(self, Some(options.particles))?;
         for step in 1..=steps {
-            let report = match self.step(&mut *stepper, &mut state, &mut next) {
-                Ok(report) => report,
-                Err(source) => {
-                    let last = step - 1;
-                    if last % row_every != 0 {
-                        self.record_row(&state)?;
-                    }
-                    if last % frame_every != 0 {
-                        self.record_frame(&state, None, options.particles)?;
-                    }
-                    return Err(RunError::Step {
-                        scene: self.scene.name().into(),
-                        source,
-                        until_then: Some(Box::new(self.finish(state, begin.elapsed()))),
-                    });
-                }
+            if let Err(source) = simulation.advance(|_| {}) {
+                let scene = simulation.scene().name().into();
+                return Err(RunError::Step {
+                    scene,
+                    source,
+                    until_then: Some(Box::new(simulation.finish()?)),
+                });
+            }
+            simulation.record()?;
+            let Some(report) = simulation.report() else {
+                continue;
             };
-            let started = Instant::now();
-            self.observe(&next, Some((&report, &state)));
-            if step % row_every == 0 || step == steps {
-                self.record_row(&next)?;
-            }
-            if step % frame_every == 0 || step == steps {
-                self.record_frame(&next, Some(&report), options.particles)?;
-            }
-            self.tally.recording += started.elapsed();
-            std::mem::swap(&mut state, &mut next);
             progress(&Progress {
                 step,
                 steps,
-                time_s: state.time_s,
-                elapsed: begin.elapsed(),
+                time_s: simulation.state().time_s,
+                elapsed: simulation.elapsed(),
                 contacts: report.contacts.len(),
                 iterations: report.convergence.solve.iterations,
                 stop: report.convergence.solve.stop,
             });
         }
-        Ok(self.finish(state, begin.elapsed()))
+        simulation.finish()
     }
 
     /// Judges the run, which ended in `state`.
@@ -361,17 +340,19 @@ impl<'s> Run<'s> {
         }
     }
 
-    /// Drives `state` and takes it to `next`.
+    /// Drives `state`, hands the controls to `control`, and takes it to `next`.
     fn step(
         &mut self,
         stepper: &mut dyn Stepper,
         state: &mut State,
         next: &mut State,
+        control: impl FnOnce(&mut [Control]),
     ) -> Result<StepReport, Box<StepError>> {
         let dt = self.scene.simulation.time_step_s;
         let world = &self.assembly.world;
         let started = Instant::now();
         self.actuation.apply(state, dt);
+        control(&mut state.controls);
         self.tally.drives += started.elapsed();
         let started = Instant::now();
         let report = stepper.step(world, state, dt, next)?;
@@ -401,7 +382,7 @@ impl<'s> Run<'s> {
     fn record_row(&mut self, state: &State) -> Result<(), RunError> {
         self.recording
             .push_observables(state.time_s, self.series.last())
-            .map_err(|source| recording_error(self.scene, source))
+            .map_err(|source| recording_error(&self.scene, source))
     }
 
     fn record_frame(
@@ -420,7 +401,7 @@ impl<'s> Run<'s> {
         );
         self.recording
             .push_frame(frame)
-            .map_err(|source| recording_error(self.scene, source))
+            .map_err(|source| recording_error(&self.scene, source))
     }
 
     fn note_warnings(&mut self, report: &StepReport) {

@@ -174,6 +174,13 @@ impl Directory {
         one.or_else(|| self.copies.get(name).cloned())
     }
 
+    /// Bodies, models and soft bodies by name.
+    pub(crate) fn named_bodies(&self) -> impl Iterator<Item = (&str, BodyIdx)> {
+        let rigid = self.bodies.iter().map(|(name, body)| (&**name, *body));
+        let soft = (self.soft_names.iter()).map(|(name, soft)| (&**name, self.soft[*soft].body));
+        rigid.chain(soft)
+    }
+
     pub(crate) fn tree(&self, body: BodyIdx) -> &Arc<Model> {
         &self.trees[body.0]
     }

@@ -1,0 +1,87 @@
+"""Scenes, read and checked."""
+
+import math
+from collections.abc import Callable
+from os import PathLike, fspath
+from typing import Literal
+
+from . import _pliant
+from ._run import Run
+from ._simulation import Simulation
+
+
+def load(
+    path_or_name: str | PathLike[str],
+    *,
+    time_step: float | None = None,
+    solver: str | None = None,
+    keys: dict[str, str | float] | None = None,
+    **parameters: str | float,
+) -> "Scene":
+    """Reads the bundled scene of that name (see `scene_names`), or the file at that path.
+
+    `parameters` are those of the scene: numbers or expressions such as "20*deg". `keys` overrides any key, as in
+    `keys={"contact.model": "sap"}`. `time_step` is in s. Raises `SceneError`.
+    """
+    settings = {**parameters, **(keys or {})}
+    overrides = [f"{name}={value}" for name, value in settings.items()]
+    return Scene(_pliant.Scene(fspath(path_or_name), overrides, time_step, solver))
+
+
+class Scene:
+    """A scene, read and checked; `load` makes one. It can be run any number of times."""
+
+    def __init__(self, raw: _pliant.Scene) -> None:
+        self._raw = raw
+
+    @property
+    def name(self) -> str:
+        """The bundled name, or the file's name without extension."""
+        return self._raw.name
+
+    @property
+    def title(self) -> str:
+        """One line."""
+        return self._raw.title
+
+    @property
+    def time_step(self) -> float:
+        """The time step, s."""
+        return self._raw.time_step
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Values of the parameters, overrides included."""
+        return self._raw.parameters
+
+    def simulation(self) -> Simulation:
+        """The scene at its start, to be stepped; nothing is recorded. Raises `SceneError`."""
+        return Simulation(self._raw.simulation())
+
+    def run(
+        self,
+        until: float | Literal["smoke", "full"] = "smoke",
+        *,
+        on_step: Callable[[Simulation], None] | None = None,
+    ) -> Run:
+        """Runs the scene `until` a time in s, or for its smoke or full length.
+
+        `on_step` is called before every step: a controller that reads the simulation and sets its controls. An exception in
+        it, Ctrl-C included, ends the run. Raises `SceneError`, `StepError`, `RecordingError`.
+        """
+        if until == "smoke":
+            end = self._raw.smoke_time
+        elif until == "full":
+            end = self._raw.full_time
+        else:
+            end = float(until)
+        if not (math.isfinite(end) and end > 0.0):
+            raise ValueError(f"until must be a positive time in s, 'smoke' or 'full'; it is {until!r}")
+        raw = self._raw.recorded()
+        simulation = Simulation(raw)
+        # The rule of the command line: a multiple of the step but for rounding takes that many steps.
+        for _ in range(max(1, math.ceil(end / self.time_step - 1e-9))):
+            if on_step is not None:
+                on_step(simulation)
+            simulation.step()
+        return Run(_pliant.Scene.finish(raw))

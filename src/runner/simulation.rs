@@ -1,0 +1,223 @@
+//! One step at a time: a scene under the control of the caller's loop. [`run`](super::run) is such a loop.
+
+use std::ops::Deref;
+use std::time::{Duration, Instant};
+
+use pliant_contact_sap::Control;
+use pliant_coupling::{BodyIdx, State, StepError, StepReport, Stepper, World};
+
+use super::stepping::stepper;
+use super::{ParticleDetail, Run, RunError, RunOutcome};
+use crate::scene::Scene;
+
+/// A scene that is stepped by its caller. `S` holds the scene: `&Scene`, or `Arc<Scene>` for a simulation that outlives it.
+///
+/// ```
+/// use pliant::runner::Simulation;
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+/// let mut simulation = Simulation::new(&scene)?;
+/// simulation.step(|_| {})?;
+/// let saved = simulation.state().clone();
+/// simulation.step(|_| {})?;
+/// let ahead = simulation.state().clone();
+///
+/// simulation.set_state(saved)?;
+/// simulation.step(|_| {})?;
+/// assert_eq!(simulation.state(), &ahead);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Simulation<S> {
+    run: Run<S>,
+    stepper: Box<dyn Stepper>,
+    state: State,
+    next: State,
+    report: Option<StepReport>,
+    recorded: Option<ParticleDetail>,
+    /// Steps from row to row and from frame to frame.
+    row_every: u64,
+    frame_every: u64,
+    begin: Instant,
+}
+
+/// A state of another world.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{scene}: the state has {found}, the scene's world {expected}; load it into the scene that saved it"
+)]
+pub struct StateMismatch {
+    /// Name of the scene.
+    pub scene: String,
+    /// What the state has.
+    pub found: String,
+    /// What the world has.
+    pub expected: String,
+}
+
+impl<S: Deref<Target = Scene>> Simulation<S> {
+    /// The scene at its start, without a recording.
+    ///
+    /// # Errors
+    /// As [`check`](super::check), except for those of the first step.
+    pub fn new(scene: S) -> Result<Self, RunError> {
+        Self::of(Run::new(scene)?, None)
+    }
+
+    /// The scene at its start; every step is observed, and rows and frames are recorded at the scene's rates.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn recorded(scene: S, particles: ParticleDetail) -> Result<Self, RunError> {
+        Self::of(Run::new(scene)?, Some(particles))
+    }
+
+    pub(super) fn of(mut run: Run<S>, recorded: Option<ParticleDetail>) -> Result<Self, RunError> {
+        let stepper = stepper(&run.scene)?;
+        let dt = run.scene.simulation.time_step_s;
+        let every = |rate: f64| ((1.0 / (rate * dt)).round() as u64).max(1);
+        let row_every = every(run.scene.recording.rows_per_s);
+        let frame_every = every(run.scene.recording.frames_per_s);
+        let begin = Instant::now();
+        let state = run.assembly.state.clone();
+        if let Some(particles) = recorded {
+            run.observe(&state, None);
+            run.record_row(&state)?;
+            run.record_frame(&state, None, particles)?;
+        }
+        Ok(Self {
+            next: state.clone(),
+            run,
+            stepper,
+            state,
+            report: None,
+            recorded,
+            row_every,
+            frame_every,
+            begin,
+        })
+    }
+
+    /// The scene.
+    pub fn scene(&self) -> &Scene {
+        &self.run.scene
+    }
+
+    /// Its world.
+    pub fn world(&self) -> &World {
+        &self.run.assembly.world
+    }
+
+    /// The present state.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What the last step did; `None` before the first, after an error, and after [`Simulation::set_state`].
+    pub fn report(&self) -> Option<&StepReport> {
+        self.report.as_ref()
+    }
+
+    /// Wall time since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.begin.elapsed()
+    }
+
+    /// Names of bodies, robots and soft bodies, with their indices.
+    pub fn bodies(&self) -> impl Iterator<Item = (&str, BodyIdx)> {
+        self.run.assembly.directory.named_bodies()
+    }
+
+    /// Takes one step of the scene's Δt. `control` gets the controls of every body, by [`BodyIdx`], after the scene's own drives have
+    /// set theirs; what it sets holds until it or the scene changes it.
+    ///
+    /// # Errors
+    /// [`RunError::Step`], without an outcome; the state is still that before the step. [`RunError::Recording`].
+    pub fn step(&mut self, control: impl FnOnce(&mut [Control])) -> Result<(), RunError> {
+        self.advance(control).map_err(|source| RunError::Step {
+            scene: self.scene().name().into(),
+            source,
+            until_then: None,
+        })?;
+        self.record()
+    }
+
+    /// Goes on from `state`, which keeps its time. What follows has the same bits as after the state was saved, unless the scene has
+    /// frame targets: their inverse kinematics starts from the last requested positions, which are no part of a state.
+    ///
+    /// # Errors
+    /// A state of another world. A recorded simulation cannot go back in time: its next step is then an error.
+    pub fn set_state(&mut self, state: State) -> Result<(), StateMismatch> {
+        let (found, expected) = (sizes(&state), sizes(&self.state));
+        if found != expected {
+            return Err(StateMismatch {
+                scene: self.scene().name().into(),
+                found,
+                expected,
+            });
+        }
+        self.state = state;
+        self.report = None;
+        Ok(())
+    }
+
+    pub(super) fn advance(
+        &mut self,
+        control: impl FnOnce(&mut [Control]),
+    ) -> Result<(), Box<StepError>> {
+        self.report = None;
+        let (state, next) = (&mut self.state, &mut self.next);
+        self.report = Some((self.run).step(&mut *self.stepper, state, next, control)?);
+        std::mem::swap(&mut self.state, &mut self.next);
+        Ok(())
+    }
+
+    /// Observes the last step, and records a row and a frame where one is due.
+    pub(super) fn record(&mut self) -> Result<(), RunError> {
+        let (Some(particles), Some(report)) = (self.recorded, &self.report) else {
+            return Ok(());
+        };
+        let started = Instant::now();
+        let state = &self.state;
+        self.run.observe(state, Some((report, &self.next)));
+        if state.step.is_multiple_of(self.row_every) {
+            self.run.record_row(state)?;
+        }
+        if state.step.is_multiple_of(self.frame_every) {
+            self.run.record_frame(state, Some(report), particles)?;
+        }
+        self.run.tally.recording += started.elapsed();
+        Ok(())
+    }
+
+    /// Ends the simulation and judges the scene's expectations. Without a recording none has a value.
+    ///
+    /// # Errors
+    /// [`RunError::Recording`].
+    pub fn finish(mut self) -> Result<RunOutcome, RunError> {
+        if let Some(particles) = self.recorded {
+            if !self.state.step.is_multiple_of(self.row_every) {
+                self.run.record_row(&self.state)?;
+            }
+            if !self.state.step.is_multiple_of(self.frame_every) {
+                self.run
+                    .record_frame(&self.state, self.report.as_ref(), particles)?;
+            }
+        }
+        let elapsed = self.begin.elapsed();
+        Ok(self.run.finish(self.state, elapsed))
+    }
+}
+
+/// The sizes of everything in `state` that a world fixes.
+fn sizes(state: &State) -> String {
+    let bodies: Vec<String> = (state.bodies.iter())
+        .map(|body| format!("{}+{}", body.q.len(), body.v.len()))
+        .collect();
+    format!(
+        "{} bodies of sizes [{}] and {} constraints",
+        state.bodies.len(),
+        bodies.join(", "),
+        state.constraints.len()
+    )
+}

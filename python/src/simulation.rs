@@ -1,6 +1,6 @@
 //! A scene under the control of Python, one step at a time.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use nalgebra::Vector3;
 use pliant::runner;
@@ -52,25 +52,32 @@ impl Override {
 /// A scene that Python steps.
 #[pyclass(module = "pliant._pliant")]
 pub(crate) struct Simulation {
-    held: Option<Held>,
+    /// Only ever reached by `&mut`: the lock makes it shareable between threads, as Python demands.
+    held: Option<Mutex<Held>>,
     overrides: Vec<Override>,
 }
 
 impl Simulation {
     pub(crate) fn new(held: Held) -> Self {
         Self {
-            held: Some(held),
+            held: Some(Mutex::new(held)),
             overrides: Vec::new(),
         }
     }
 
     pub(crate) fn take(&mut self) -> PyResult<Held> {
-        self.held.take().ok_or_else(ended)
+        let held = self.held.take().ok_or_else(ended)?;
+        Ok(held.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn held(&self) -> PyResult<&Held> {
-        self.held.as_ref().ok_or_else(ended)
+    fn held(&mut self) -> PyResult<&mut Held> {
+        inner(&mut self.held)
     }
+}
+
+fn inner(held: &mut Option<Mutex<Held>>) -> PyResult<&mut Held> {
+    let held = held.as_mut().ok_or_else(ended)?;
+    Ok(held.get_mut().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn ended() -> PyErr {
@@ -82,52 +89,52 @@ impl Simulation {
     /// Takes one step, with the interpreter released.
     fn step(&mut self, py: Python<'_>) -> PyResult<()> {
         let Self { held, overrides } = self;
-        let held = held.as_mut().ok_or_else(ended)?;
+        let held = inner(held)?;
         py.detach(|| held.step(|controls| overrides.iter().for_each(|o| o.apply(controls))))
             .map_err(|error| of_run(&error))
     }
 
     #[getter]
-    fn time(&self) -> PyResult<f64> {
+    fn time(&mut self) -> PyResult<f64> {
         Ok(self.held()?.state().time_s)
     }
 
     #[getter]
-    fn steps(&self) -> PyResult<u64> {
+    fn steps(&mut self) -> PyResult<u64> {
         Ok(self.held()?.state().step)
     }
 
     #[getter]
-    fn trusted(&self) -> PyResult<bool> {
+    fn trusted(&mut self) -> PyResult<bool> {
         Ok((self.held()?.report()).is_none_or(pliant_coupling::StepReport::is_trusted))
     }
 
     /// Names of bodies with their indices.
-    fn bodies(&self) -> PyResult<Vec<(String, usize)>> {
+    fn bodies(&mut self) -> PyResult<Vec<(String, usize)>> {
         let bodies = self.held()?.bodies();
         Ok(bodies.map(|(name, body)| (name.into(), body.0)).collect())
     }
 
-    fn geometries(&self) -> PyResult<Vec<String>> {
+    fn geometries(&mut self) -> PyResult<Vec<String>> {
         let geometries = self.held()?.world().geometries().iter();
         Ok(geometries.map(|geometry| geometry.name.clone()).collect())
     }
 
-    fn positions<'py>(&self, py: Python<'py>, body: usize) -> PyResult<Bound<'py, PyBytes>> {
+    fn positions<'py>(&mut self, py: Python<'py>, body: usize) -> PyResult<Bound<'py, PyBytes>> {
         Ok(floats(
             py,
             self.held()?.state().bodies[body].q.iter().copied(),
         ))
     }
 
-    fn velocities<'py>(&self, py: Python<'py>, body: usize) -> PyResult<Bound<'py, PyBytes>> {
+    fn velocities<'py>(&mut self, py: Python<'py>, body: usize) -> PyResult<Bound<'py, PyBytes>> {
         Ok(floats(
             py,
             self.held()?.state().bodies[body].v.iter().copied(),
         ))
     }
 
-    fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    fn contacts<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let report = self.held()?.report();
         Ok(contacts(py, report.map_or(&[], |report| &report.contacts)))
     }
@@ -180,7 +187,7 @@ impl Simulation {
     }
 
     /// The state as text of JSON, which keeps every bit of its numbers.
-    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    fn save<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = serde_json::to_vec(self.held()?.state());
         let bytes = bytes.map_err(|error| StateError::new_err(error.to_string()))?;
         Ok(PyBytes::new(py, &bytes))
@@ -190,7 +197,7 @@ impl Simulation {
         let state: State = serde_json::from_slice(state).map_err(|error| {
             StateError::new_err(format!("not a state saved by Simulation.save: {error}"))
         })?;
-        let held = self.held.as_mut().ok_or_else(ended)?;
+        let held = self.held()?;
         (held.set_state(state)).map_err(|error| StateError::new_err(error.to_string()))?;
         self.overrides.clear();
         Ok(())

@@ -46,7 +46,7 @@ pub use lanes::{InstructionSet, LaneScalar};
 pub use material::{
     Definiteness, EnergyForm, FrictionAngle, HenckyVonMises, Lagged, LaneLaw, LaneMaterial,
     LaneStrain, Law, LinearCorotated, Liquid, Material, MaterialLaw, ParticleLaw, Preset,
-    ReturnForm, Sand, Strain, Tangent, Tension,
+    ReturnForm, Sand, ShaderLaw, Strain, Tangent, Tension,
 };
 pub use model::{
     MaterialPoints, MatrixForm, MpmBuilder, MpmSettings, ObjectIdx, ObjectSpec, ParticleView,
@@ -56,8 +56,9 @@ pub use particle::Particle;
 pub use sparse_grid::{BLOCK_NODES, SparseGrid};
 pub use spline::{GradientForm, Stencil, base_node};
 pub use substeps::{
-    CpuSubsteps, LaggedLaws, LimitReason, LinkIdx, LinkImpulse, LinkMotion, Obstacle, ObstaclePair,
-    PairImpulse, ParticleImpulse, Precision, RigidLinks, RigidMotion, StageTimes, SubstepBackend,
-    SubstepContact, SubstepInput, SubstepLaws, SubstepLimit, SubstepReport, SubstepSolver,
+    CpuSubsteps, DeviceObject, DeviceParticles, LaggedLaws, LimitReason, LinkIdx, LinkImpulse,
+    LinkMotion, Obstacle, ObstaclePair, PairImpulse, ParticleImpulse, Precision, RigidLinks,
+    RigidMotion, StageTimes, SubstepBackend, SubstepContact, SubstepInput, SubstepLaws,
+    SubstepLimit, SubstepReport, SubstepSolver,
 };
 pub use transfer::{NodeField, Transfer, momenta, sort_particles};

@@ -12,6 +12,7 @@ mod linear_corotated;
 mod liquid;
 mod presets;
 mod sand;
+mod shader_law;
 mod tangent;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub use linear_corotated::{LinearCorotated, ReturnForm};
 pub use liquid::{Liquid, Tension};
 pub use presets::Preset;
 pub use sand::{FrictionAngle, Sand};
+pub use shader_law::ShaderLaw;
 pub use tangent::{Definiteness, Tangent};
 
 /// The internal state of a particle.
@@ -132,6 +134,10 @@ pub trait Material: Law<f64> + Law<f32> + fmt::Debug + Send + Sync {
     fn wave_modulus(&self) -> f64;
     /// Its formulas for several particles side by side, if it has them; explicit substeps then take a fraction of the time.
     fn in_lanes(&self) -> Option<&dyn LaneMaterial> {
+        None
+    }
+    /// Its parameters, if it is one of this crate's laws: backends on a device have the formulas in their own language.
+    fn shader_law(&self) -> Option<ShaderLaw> {
         None
     }
     /// Whether it resists shear. Particles of other materials make contact at their centres.

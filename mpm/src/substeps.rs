@@ -25,6 +25,7 @@ mod cloth;
 mod contact_problem;
 mod cpu;
 mod detection;
+mod device;
 mod gauss_seidel;
 mod laws;
 mod links;
@@ -47,6 +48,7 @@ use pliant_contact_sap::{BodyError, BodyReport, BodyState, Control, Dissipation}
 use pliant_hydroelastic::Shape;
 
 pub use cpu::{CpuSubsteps, Precision};
+pub use device::{DeviceObject, DeviceParticles};
 pub use laws::{LaggedLaws, SubstepLaws};
 pub use links::{LinkIdx, LinkImpulse, LinkMotion, RigidLinks, RigidMotion};
 pub use solver_kind::SubstepSolver;

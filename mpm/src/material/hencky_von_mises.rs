@@ -6,8 +6,8 @@ use pliant_constitutive::{Hencky, Lame, Mask, Number, Real, SignedSvds, Tensor};
 use super::hyperelastic::{self, STRETCH_MIN, clamped_log};
 use super::lane_law::is_flat;
 use super::{
-    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, Strain,
-    Tangent,
+    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, ShaderLaw,
+    Strain, Tangent,
 };
 use crate::error::{MpmError, positive};
 
@@ -111,6 +111,12 @@ impl Material for HenckyVonMises {
     }
     fn energy_form(&self) -> EnergyForm {
         EnergyForm::General
+    }
+    fn shader_law(&self) -> Option<ShaderLaw> {
+        Some(ShaderLaw::HenckyVonMises {
+            lame: self.lame,
+            yield_stress: self.yield_stress,
+        })
     }
     fn wave_modulus(&self) -> f64 {
         self.lame.wave_modulus()

@@ -10,8 +10,8 @@ use pliant_constitutive::{
 
 use super::lane_law::is_flat;
 use super::{
-    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, Strain,
-    Tangent,
+    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, ShaderLaw,
+    Strain, Tangent,
 };
 
 /// Smallest principal stretch after a step of laws that are infinite at J = 0; contact may compress a particle further within the step.
@@ -189,6 +189,9 @@ impl Material for NeoHookean {
     fn energy_form(&self) -> EnergyForm {
         EnergyForm::General
     }
+    fn shader_law(&self) -> Option<ShaderLaw> {
+        Some(ShaderLaw::NeoHookean(PrincipalLaw::<f64>::lame(self)))
+    }
     fn wave_modulus(&self) -> f64 {
         PrincipalLaw::<f64>::lame(self).wave_modulus()
     }
@@ -203,6 +206,9 @@ impl Material for FixedCorotated {
     }
     fn energy_form(&self) -> EnergyForm {
         EnergyForm::General
+    }
+    fn shader_law(&self) -> Option<ShaderLaw> {
+        Some(ShaderLaw::FixedCorotated(PrincipalLaw::<f64>::lame(self)))
     }
     fn wave_modulus(&self) -> f64 {
         PrincipalLaw::<f64>::lame(self).wave_modulus()

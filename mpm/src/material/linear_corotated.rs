@@ -9,8 +9,8 @@ use pliant_constitutive::{
 
 use super::lane_law::{is_flat, never};
 use super::{
-    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, Strain,
-    Tangent,
+    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, ShaderLaw,
+    Strain, Tangent,
 };
 use crate::error::{MpmError, positive};
 
@@ -267,6 +267,13 @@ impl Material for LinearCorotated {
     }
     fn energy_form(&self) -> EnergyForm {
         EnergyForm::Quadratic
+    }
+    fn shader_law(&self) -> Option<ShaderLaw> {
+        Some(ShaderLaw::LinearCorotated {
+            lame: self.lame,
+            yield_norm: self.yield_norm,
+            form: self.form,
+        })
     }
     fn wave_modulus(&self) -> f64 {
         self.lame.wave_modulus()

@@ -4,8 +4,8 @@ use nalgebra::Matrix3;
 use pliant_constitutive::{Hooke, Mask, Number, Real, Tensor};
 
 use super::{
-    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, Strain,
-    Tangent,
+    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, ShaderLaw,
+    Strain, Tangent,
 };
 use crate::error::{MpmError, not_negative, positive, within};
 
@@ -243,6 +243,14 @@ impl Material for Liquid {
     }
     fn energy_form(&self) -> EnergyForm {
         EnergyForm::General
+    }
+    fn shader_law(&self) -> Option<ShaderLaw> {
+        Some(ShaderLaw::Liquid {
+            bulk_modulus: self.bulk_modulus,
+            exponent: self.exponent,
+            viscosity: self.viscosity,
+            tension: self.tension,
+        })
     }
     fn wave_modulus(&self) -> f64 {
         self.bulk_modulus * self.exponent

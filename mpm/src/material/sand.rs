@@ -6,8 +6,8 @@ use pliant_constitutive::{Hencky, Hooke, Lame, Mask, Number, Real, SignedSvds, T
 use super::hyperelastic::{self, clamped_log, with_least_stretches};
 use super::lane_law::is_flat;
 use super::{
-    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, Strain,
-    Tangent,
+    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, ShaderLaw,
+    Strain, Tangent,
 };
 use crate::error::{MpmError, within};
 
@@ -187,6 +187,13 @@ impl Material for Sand {
     }
     fn energy_form(&self) -> EnergyForm {
         EnergyForm::General
+    }
+    fn shader_law(&self) -> Option<ShaderLaw> {
+        Some(ShaderLaw::Sand {
+            lame: self.lame,
+            hardening: self.hardening,
+            angle: self.angle,
+        })
     }
     fn wave_modulus(&self) -> f64 {
         self.lame.wave_modulus()

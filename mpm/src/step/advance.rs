@@ -26,6 +26,14 @@ impl Default for Crushed {
 }
 
 impl Crushed {
+    /// `count` particles, of which `first` is the first.
+    pub(crate) fn of(count: u32, first: u32) -> Self {
+        Self {
+            count: count.into(),
+            first: first.into(),
+        }
+    }
+
     pub(crate) fn note(&self, particle: u32) {
         self.count.fetch_add(1, Ordering::Relaxed);
         self.first.fetch_min(particle, Ordering::Relaxed);

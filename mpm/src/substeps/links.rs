@@ -181,6 +181,45 @@ impl RigidLinks {
         ll - la * p.transpose() - p * al + p * aa * p.transpose()
     }
 
+    /// Λ, 6n × 6n for n links.
+    #[must_use]
+    pub fn response(&self) -> DMatrix<f64> {
+        let n = 6 * self.motions.len();
+        let mut response = DMatrix::zeros(n, n);
+        for (l, blocks) in self.response.iter().enumerate() {
+            for (m, block) in blocks {
+                let mut place = response.fixed_view_mut::<6, 6>(6 * m, 6 * l);
+                place.copy_from(block);
+            }
+        }
+        response
+    }
+
+    /// The rigid velocities that move the links, and V − J_r v; `None` for links whose velocity only impulses change.
+    #[must_use]
+    pub fn rigid(&self) -> Option<(&RigidMotion, &DVector<f64>)> {
+        self.rigid.as_ref().map(|rigid| (rigid, &self.prescribed))
+    }
+
+    /// Moves all links through a substep of `length_s`, which is `share` of the time step, with the impulses on them that a device found:
+    /// (moment about the link's origin, force) × time of each link.
+    ///
+    /// # Panics
+    /// If there are not six numbers for each link.
+    pub fn replay_substep(&mut self, impulses: &[f64], length_s: f64, share: f64) {
+        self.begin_substep();
+        self.substep.copy_from_slice(impulses);
+        let n = self.motions.len();
+        for (l, blocks) in self.response.iter().enumerate().take(n) {
+            let wrench = self.substep.fixed_rows::<6>(6 * l).into_owned();
+            for (m, block) in blocks {
+                let mut v = self.velocities.fixed_rows_mut::<6>(6 * m);
+                v += block * wrench;
+            }
+        }
+        self.end_substep(length_s, share);
+    }
+
     /// Starts a substep: the links move on without impulses.
     pub(crate) fn begin_substep(&mut self) {
         self.substep.fill(0.0);

@@ -1,0 +1,210 @@
+//! Adapters of this machine, and an open one with the pipelines of all stages.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use crate::error::GpuError;
+use crate::shader::{STAGES, source};
+
+/// Storage buffers of a stage.
+const STORAGE_BUFFERS: u32 = 8;
+/// The largest workgroup of a stage.
+const LANES_MAX: u32 = 256;
+
+/// An adapter, for a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdapterDescription {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a processor that plays a GPU: for tests only.
+    pub is_software: bool,
+    /// Its driver.
+    pub driver: String,
+    /// The largest storage buffer, bytes: 192 for a particle, 208 for a contact.
+    pub storage_buffer_max: u64,
+    /// Storage buffers of a stage; 8 are needed.
+    pub storage_buffers: u32,
+    /// Invocations of a workgroup; 256 are needed.
+    pub lanes_max: u32,
+}
+
+impl AdapterDescription {
+    fn of(adapter: &wgpu::Adapter) -> Self {
+        let (info, limits) = (adapter.get_info(), adapter.limits());
+        Self {
+            name: info.name,
+            is_software: info.device_type == wgpu::DeviceType::Cpu,
+            driver: format!("{} {}", info.driver, info.driver_info),
+            storage_buffer_max: limits
+                .max_storage_buffer_binding_size
+                .min(limits.max_buffer_size),
+            storage_buffers: limits.max_storage_buffers_per_shader_stage,
+            lanes_max: limits.max_compute_invocations_per_workgroup,
+        }
+    }
+
+    /// Whether all stages of a substep run on it.
+    #[must_use]
+    pub fn can_take_substeps(&self) -> bool {
+        self.storage_buffers >= STORAGE_BUFFERS && self.lanes_max >= LANES_MAX
+    }
+}
+
+fn instance() -> wgpu::Instance {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::VULKAN;
+    wgpu::Instance::new(descriptor)
+}
+
+/// The adapters of this machine.
+#[must_use]
+pub fn adapters() -> Vec<AdapterDescription> {
+    let all = pollster::block_on(instance().enumerate_adapters(wgpu::Backends::VULKAN));
+    all.iter().map(AdapterDescription::of).collect()
+}
+
+/// An open device.
+pub struct Gpu {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    pub(crate) layout: wgpu::BindGroupLayout,
+    /// Of each of [`STAGES`].
+    pub(crate) pipelines: Vec<wgpu::ComputePipeline>,
+    pub(crate) description: AdapterDescription,
+    fault: Arc<Mutex<Option<String>>>,
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Gpu").field(&self.description).finish()
+    }
+}
+
+impl Gpu {
+    /// Opens the fastest adapter: a GPU if there is one, else a software device.
+    ///
+    /// # Errors
+    /// [`GpuError::NoAdapter`], or [`GpuError::Adapter`] for one that lacks what the stages need.
+    pub fn open() -> Result<Self, GpuError> {
+        let options = wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            ..wgpu::RequestAdapterOptions::default()
+        };
+        let adapter = pollster::block_on(instance().request_adapter(&options))
+            .map_err(|_| GpuError::NoAdapter)?;
+        let description = AdapterDescription::of(&adapter);
+        let refused = |reason: String| GpuError::Adapter {
+            adapter: description.name.clone(),
+            reason,
+        };
+        if !description.can_take_substeps() {
+            return Err(refused(format!(
+                "it has {} storage buffers a stage of {STORAGE_BUFFERS}, and {} invocations a workgroup of {LANES_MAX}",
+                description.storage_buffers, description.lanes_max
+            )));
+        }
+        let limits = adapter.limits();
+        let descriptor = wgpu::DeviceDescriptor {
+            required_limits: wgpu::Limits {
+                max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size,
+                max_buffer_size: limits.max_buffer_size,
+                ..wgpu::Limits::default()
+            },
+            ..wgpu::DeviceDescriptor::default()
+        };
+        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))
+            .map_err(|e| refused(e.to_string()))?;
+        let fault = Arc::new(Mutex::new(None));
+        note_faults(&device, &fault);
+        let layout = layout_of(&device);
+        let pipelines = pipelines(&device, &layout);
+        let gpu = Self {
+            device,
+            queue,
+            layout,
+            pipelines,
+            description: description.clone(),
+            fault,
+        };
+        match gpu.fault() {
+            Some(reason) => Err(refused(reason)),
+            None => Ok(gpu),
+        }
+    }
+
+    /// The adapter.
+    #[must_use]
+    pub fn description(&self) -> &AdapterDescription {
+        &self.description
+    }
+
+    /// What went wrong on the device so far: an allocation that failed, a device that was lost.
+    pub(crate) fn fault(&self) -> Option<String> {
+        self.fault.lock().ok()?.clone()
+    }
+}
+
+fn note_faults(device: &wgpu::Device, fault: &Arc<Mutex<Option<String>>>) {
+    let note = |fault: &Mutex<Option<String>>, what: String| {
+        if let Ok(mut fault) = fault.lock() {
+            fault.get_or_insert(what);
+        }
+    };
+    let place = Arc::clone(fault);
+    device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+        note(&place, error.to_string())
+    }));
+    let place = Arc::clone(fault);
+    device.set_device_lost_callback(move |reason, message| {
+        if reason != wgpu::DeviceLostReason::Destroyed {
+            note(&place, format!("the device was lost: {message}"));
+        }
+    });
+}
+
+/// One layout for all stages: a uniform, one table that is read, and seven buffers.
+fn layout_of(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+    let entry = |binding: u32| wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: match binding {
+                0 => wgpu::BufferBindingType::Uniform,
+                _ => wgpu::BufferBindingType::Storage {
+                    read_only: binding == 1,
+                },
+            },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    };
+    let entries: Vec<_> = (0..=STORAGE_BUFFERS).map(entry).collect();
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some("substeps"),
+        entries: &entries,
+    })
+}
+
+fn pipelines(device: &wgpu::Device, layout: &wgpu::BindGroupLayout) -> Vec<wgpu::ComputePipeline> {
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some("substeps"),
+        bind_group_layouts: &[Some(layout)],
+        immediate_size: 0,
+    });
+    let each = STAGES.iter().map(|stage| {
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(stage.file),
+            source: wgpu::ShaderSource::Wgsl(source(stage.file).into()),
+        });
+        device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(stage.file),
+            layout: Some(&layout),
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            cache: None,
+        })
+    });
+    each.collect()
+}

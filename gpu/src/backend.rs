@@ -1,0 +1,342 @@
+//! A time step on the device: everything up, all substeps in one submission, one read-back.
+//!
+//! The grid is a dense box of nodes around the particles, with a margin for their way in the time step. A particle that leaves it, or more
+//! contacts than there is room for, set the status word; the step is then taken again from its start with a larger box or buffer.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use nalgebra::Vector3;
+use pliant_contact_sap::{BodyError, BodyReport, BodyState};
+use pliant_mpm::{
+    DeviceObject, DeviceParticles, GradientForm, MaterialPoints, ParticleImpulse, RigidLinks,
+    SubstepBackend, SubstepInput, SubstepLimit, SubstepReport, base_node,
+};
+
+use crate::adapter::Gpu;
+use crate::buffers::Buffers;
+use crate::error::GpuError;
+use crate::layout::*;
+use crate::read_back::{self, Found};
+use crate::shader::{Over, STAGES};
+use crate::support::{check_input, check_objects};
+use crate::tables::{Table, add_links, add_objects, add_obstacles, add_walls, start_of_out};
+
+/// Nodes lighter than this part of a particle have no part in contact, as on the processor.
+const NODE_MASS_MIN: f64 = 1e-7;
+/// Times that a step is taken before it is an error.
+const ATTEMPTS: u32 = 12;
+/// Room for contacts at first.
+const CONTACTS_FIRST: u32 = 1024;
+/// Largest number of workgroups along an axis.
+const GROUPS_MAX: u32 = 65_535;
+
+/// The substeps of one model on a device.
+pub struct GpuSubsteps {
+    gpu: Arc<Gpu>,
+    particles: DeviceParticles,
+    objects: Vec<DeviceObject>,
+    buffers: Buffers,
+    contacts_max: u32,
+    /// Cells around the particles, beyond their way.
+    margin: i32,
+    passed_s: f64,
+    crushed: Option<(u32, u32)>,
+}
+
+/// The box of nodes.
+struct NodeBox {
+    origin: [i32; 3],
+    dims: [u32; 3],
+}
+
+impl GpuSubsteps {
+    /// For the model.
+    ///
+    /// # Errors
+    /// [`GpuError::Unsupported`] for a cloth, or a material of another crate.
+    pub fn new(gpu: &Arc<Gpu>, model: &MaterialPoints) -> Result<Self, GpuError> {
+        let particles = DeviceParticles::new(model);
+        let objects = particles.objects();
+        check_objects(&objects)?;
+        Ok(Self {
+            gpu: Arc::clone(gpu),
+            particles,
+            objects,
+            buffers: Buffers::default(),
+            contacts_max: CONTACTS_FIRST,
+            margin: 2,
+            passed_s: 0.0,
+            crushed: None,
+        })
+    }
+
+    fn node_box(&self, time_s: f64) -> Result<NodeBox, BodyError> {
+        let spacing = self.particles.spacing();
+        let (mut low, mut high, mut fastest) = ([i32::MAX; 3], [i32::MIN; 3], 0.0_f64);
+        for p in self.particles.particles() {
+            let base = base_node(&p.x, 1.0 / spacing);
+            for k in 0..3 {
+                low[k] = low[k].min(base[k]);
+                high[k] = high[k].max(base[k]);
+            }
+            fastest = fastest.max(p.v.norm());
+        }
+        let way = (fastest * time_s / spacing).ceil().min(1e6) as i32;
+        let margin = self.margin.saturating_add(way);
+        let length = |k: usize| i64::from(high[k]) - i64::from(low[k]) + 3 + 2 * i64::from(margin);
+        let nodes: f64 = (0..3).map(|k| length(k) as f64).product();
+        let bytes = 32.0 * nodes;
+        if !(bytes <= self.gpu.description.storage_buffer_max as f64) {
+            return Err(BodyError::Model(format!(
+                "the particles span a box of {nodes:.1e} grid nodes, more than the adapter \"{}\" has room for; use `--device cpu`, whose grid is sparse",
+                self.gpu.description.name
+            )));
+        }
+        Ok(NodeBox {
+            origin: std::array::from_fn(|k| low[k].saturating_sub(margin)),
+            dims: std::array::from_fn(|k| length(k) as u32),
+        })
+    }
+
+    /// Takes the step with the present room.
+    fn attempt(
+        &mut self,
+        input: &SubstepInput<'_>,
+        links: &RigidLinks,
+        memory: &[ParticleImpulse],
+    ) -> Result<(Found, Params, NodeBox), BodyError> {
+        let node_box = self.node_box(input.time_step_s)?;
+        let mut params = self.params(input, &node_box);
+        let spacing = self.particles.spacing();
+        let corner = self.corner(&node_box);
+        let mut table = Table::default();
+        add_objects(&mut table, &self.objects);
+        add_obstacles(&mut table, &mut params, input.obstacles, &corner);
+        let walls = self.particles.walls();
+        add_walls(&mut table, &mut params, walls, spacing, node_box.origin);
+        add_links(&mut table, &mut params, links);
+        let out = start_of_out(&mut params, links, &corner);
+        let found = self.run_on_device(&params, &table.finish(), &out, memory, &node_box);
+        let found = found.map_err(|reason| {
+            BodyError::Model(format!(
+                "the device failed: {reason}; the step was not taken, use `--device cpu`"
+            ))
+        })?;
+        Ok((found, params, node_box))
+    }
+
+    fn corner(&self, node_box: &NodeBox) -> Vector3<f64> {
+        Vector3::from(node_box.origin.map(f64::from)) * self.particles.spacing()
+    }
+
+    fn params(&self, input: &SubstepInput<'_>, node_box: &NodeBox) -> Params {
+        let spacing = self.particles.spacing();
+        let masses = self.objects.iter().map(|o| o.particle_mass);
+        let dt = input.time_step_s / f64::from(input.substeps);
+        Params {
+            dims: node_box.dims,
+            n_nodes: node_box.dims.iter().product(),
+            n_particles: self.particles.particles().len() as u32,
+            gravity: input.gravity.map(|x| x as f32).into(),
+            dt: dt as f32,
+            spacing: spacing as f32,
+            inverse_spacing: (1.0 / spacing) as f32,
+            is_mls: u32::from(self.particles.gradient() == GradientForm::Mls),
+            n_obstacles: input.obstacles.len() as u32,
+            n_objects: self.objects.len() as u32,
+            contacts_max: self.contacts_max,
+            iterations_max: input.contact.iterations_max,
+            substeps: input.substeps,
+            tolerance: input.contact.tolerance as f32,
+            stiction_speed: input.contact.stiction_speed as f32,
+            near_rigid: input.contact.near_rigid as f32,
+            light_mass: (NODE_MASS_MIN * masses.fold(f64::INFINITY, f64::min)) as f32,
+            ..Params::default()
+        }
+    }
+
+    fn run_on_device(
+        &mut self,
+        params: &Params,
+        table: &[f32],
+        out: &[f32],
+        memory: &[ParticleImpulse],
+        node_box: &NodeBox,
+    ) -> Result<Found, String> {
+        let gpu = Arc::clone(&self.gpu);
+        let spacing = self.particles.spacing();
+        let each = self.particles.particles().iter();
+        let particles: Vec<DeviceParticle> = each
+            .map(|p| DeviceParticle::of(p, spacing, node_box.origin))
+            .collect();
+        let forces = self.start_forces(params, memory);
+        let mut counters = [0_u32; COUNTERS as usize];
+        counters[CRUSHED_FIRST] = u32::MAX;
+        let (nodes, contacts) = (u64::from(params.n_nodes), u64::from(params.contacts_max));
+        let lengths = read_back::lengths(params, out.len());
+        self.buffers.fit(
+            &gpu,
+            [
+                size_of::<Params>() as u64,
+                size_of_val(table) as u64,
+                lengths[1],
+                4 * (u64::from(COUNTERS) + 5 * nodes + u64::from(params.n_particles)),
+                32 * nodes,
+                CONTACT_BYTES * contacts,
+                4 * 135 * contacts,
+                lengths[2],
+                lengths[3],
+            ],
+        )?;
+        let buffers = &self.buffers;
+        let uploads: [(usize, &[u8]); 6] = [
+            (0, bytemuck::bytes_of(params)),
+            (1, bytemuck::cast_slice(table)),
+            (2, bytemuck::cast_slice(&particles)),
+            (3, bytemuck::cast_slice(&counters)),
+            (7, bytemuck::cast_slice(&forces)),
+            (8, bytemuck::cast_slice(out)),
+        ];
+        for (binding, bytes) in uploads {
+            if !bytes.is_empty() {
+                gpu.queue.write_buffer(buffers.at(binding), 0, bytes);
+            }
+        }
+        let bound = buffers.bind(&gpu);
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        {
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            pass.set_bind_group(0, &bound, &[]);
+            for _ in 0..params.substeps {
+                add_substep(&gpu, params, &mut pass);
+            }
+        }
+        let total = lengths.iter().sum();
+        self.buffers.read_back(&gpu, total)?;
+        let read = self.buffers.read_back(&gpu, total)?.clone();
+        let mut at = 0;
+        for (binding, length) in [3, 2, 7, 8].into_iter().zip(lengths) {
+            if length > 0 {
+                encoder.copy_buffer_to_buffer(self.buffers.at(binding), 0, &read, at, length);
+            }
+            at += length;
+        }
+        gpu.queue.submit([encoder.finish()]);
+        read_back::read(&gpu, &read, lengths)
+    }
+
+    fn start_forces(&self, params: &Params, memory: &[ParticleImpulse]) -> Vec<[f32; 4]> {
+        let n = params.n_obstacles as usize;
+        let mut forces = vec![[0.0; 4]; params.n_particles as usize * n];
+        for m in memory {
+            let place = self.particles.ids().binary_search(&m.particle);
+            if let (Ok(place), true) = (place, (m.obstacle as usize) < n) {
+                let f = m.force_W.map(|x| x as f32);
+                forces[place * n + m.obstacle as usize] = [f.x, f.y, f.z, 0.0];
+            }
+        }
+        forces
+    }
+}
+
+fn add_substep(gpu: &Gpu, params: &Params, pass: &mut wgpu::ComputePass<'_>) {
+    for (stage, pipeline) in STAGES.iter().zip(&gpu.pipelines) {
+        if stage.is_of_contact && params.n_obstacles == 0 {
+            continue;
+        }
+        let groups = match stage.over {
+            Over::Nodes(lanes) => params.n_nodes.div_ceil(lanes),
+            Over::Particles(lanes) => params.n_particles.div_ceil(lanes),
+            Over::Groups(groups) => groups,
+            Over::Pairs => params.n_obstacles * params.n_objects,
+        };
+        let rows = groups.div_ceil(GROUPS_MAX);
+        pass.set_pipeline(pipeline);
+        pass.dispatch_workgroups(groups.div_ceil(rows.max(1)), rows, 1);
+    }
+}
+
+impl SubstepBackend for GpuSubsteps {
+    fn begin(&mut self, state: &BodyState) -> Result<(), BodyError> {
+        self.particles.begin(state)?;
+        self.passed_s = 0.0;
+        self.crushed = None;
+        Ok(())
+    }
+
+    fn limit(&self) -> Option<SubstepLimit> {
+        self.particles.limit()
+    }
+
+    fn run(
+        &mut self,
+        input: &SubstepInput<'_>,
+        links: &mut RigidLinks,
+        memory: &mut Vec<ParticleImpulse>,
+        report: &mut SubstepReport,
+    ) -> Result<(), BodyError> {
+        let n_particles = self.particles.particles().len();
+        check_input(input, n_particles, links.len())?;
+        *report = SubstepReport {
+            substeps: input.substeps,
+            ..SubstepReport::default()
+        };
+        self.passed_s = input.time_step_s;
+        let share = 1.0 / f64::from(input.substeps);
+        let length_s = input.time_step_s * share;
+        if n_particles == 0 {
+            memory.clear();
+            let none = vec![0.0; 6 * links.len()];
+            (0..input.substeps).for_each(|_| links.replay_substep(&none, length_s, share));
+            return Ok(());
+        }
+        let started = Instant::now();
+        for _ in 0..ATTEMPTS {
+            let (found, params, node_box) = self.attempt(input, links, memory)?;
+            let status = found.counters[STATUS];
+            // A step without room has numbers of no meaning.
+            if status & TOO_MANY_CONTACTS != 0 {
+                self.contacts_max = found.counters[CONTACTS_NEEDED].saturating_mul(3) / 2;
+                continue;
+            }
+            if status & NOT_FINITE != 0 {
+                return Err(BodyError::NotFinite {
+                    location: "a particle within the substeps on the device".into(),
+                    value: f64::NAN,
+                });
+            }
+            if status & LEFT_GRID != 0 {
+                self.margin = self.margin.saturating_mul(2);
+                continue;
+            }
+            let spacing = self.particles.spacing();
+            let moved = self.particles.particles_mut().iter_mut();
+            for (p, device) in moved.zip(&found.particles) {
+                device.write(p, spacing, node_box.origin);
+            }
+            for impulses in found.link_impulses(&params) {
+                links.replay_substep(&impulses, length_s, share);
+            }
+            found.write_memory(&params, self.particles.ids(), memory);
+            report.contacts = u64::from(found.counters[CONTACTS_TOTAL]);
+            report.contacts_max = found.counters[CONTACTS_MAX];
+            report.iterations = u64::from(found.counters[ITERATIONS]);
+            report.unsolved = found.counters[UNSOLVED];
+            report.pairs = found.pairs(&params, &self.corner(&node_box));
+            // Stages are not timed on the device.
+            report.times.solve_s = started.elapsed().as_secs_f64();
+            let crushed = found.counters[CRUSHED];
+            self.crushed = (crushed > 0).then_some((crushed, found.counters[CRUSHED_FIRST]));
+            return Ok(());
+        }
+        Err(BodyError::Model(format!(
+            "a particle leaves a box of {} cells around the material points within one time step; use a smaller time step",
+            self.margin
+        )))
+    }
+
+    fn end(&mut self, next: &mut BodyState) -> Result<BodyReport, BodyError> {
+        self.particles.end(self.passed_s, self.crushed.take(), next)
+    }
+}

@@ -1,0 +1,78 @@
+//! The buffers of a backend, which grow with the model.
+
+use crate::adapter::Gpu;
+
+/// Buffers in the order of their bindings, and the one that is read back.
+#[derive(Default)]
+pub(crate) struct Buffers {
+    bound: [Option<wgpu::Buffer>; 9],
+    read_back: Option<wgpu::Buffer>,
+}
+
+/// Makes room for `bytes`.
+fn fit(
+    gpu: &Gpu,
+    place: &mut Option<wgpu::Buffer>,
+    bytes: u64,
+    usage: wgpu::BufferUsages,
+) -> Result<(), String> {
+    let bytes = bytes.max(256).next_multiple_of(4);
+    if place.as_ref().is_some_and(|b| b.size() >= bytes) {
+        return Ok(());
+    }
+    let largest = gpu.description.storage_buffer_max;
+    if bytes > largest {
+        return Err(format!(
+            "the adapter \"{}\" has buffers of up to {largest} bytes, this step needs one of {bytes}",
+            gpu.description.name
+        ));
+    }
+    // With room to grow.
+    let size = (bytes + bytes / 4).next_multiple_of(4).min(largest / 4 * 4);
+    *place = Some(gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: size.max(bytes),
+        usage,
+        mapped_at_creation: false,
+    }));
+    Ok(())
+}
+
+impl Buffers {
+    /// Makes room for so many bytes in each binding.
+    pub(crate) fn fit(&mut self, gpu: &Gpu, bytes: [u64; 9]) -> Result<(), String> {
+        for (binding, (place, bytes)) in self.bound.iter_mut().zip(bytes).enumerate() {
+            let kind = match binding {
+                0 => wgpu::BufferUsages::UNIFORM,
+                _ => wgpu::BufferUsages::STORAGE,
+            };
+            let usage = kind | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
+            fit(gpu, place, bytes, usage)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn at(&self, binding: usize) -> &wgpu::Buffer {
+        self.bound[binding].as_ref().expect("fitted before use")
+    }
+
+    pub(crate) fn read_back(&mut self, gpu: &Gpu, bytes: u64) -> Result<&wgpu::Buffer, String> {
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        fit(gpu, &mut self.read_back, bytes, usage)?;
+        Ok(self.read_back.as_ref().expect("just fitted"))
+    }
+
+    pub(crate) fn bind(&self, gpu: &Gpu) -> wgpu::BindGroup {
+        let entries: Vec<_> = (0..self.bound.len())
+            .map(|k| wgpu::BindGroupEntry {
+                binding: k as u32,
+                resource: self.at(k).as_entire_binding(),
+            })
+            .collect();
+        gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &gpu.layout,
+            entries: &entries,
+        })
+    }
+}

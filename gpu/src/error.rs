@@ -1,0 +1,30 @@
+//! What can keep a model off the device.
+
+/// Why a model cannot take its substeps on the device.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GpuError {
+    /// There is no Vulkan device.
+    #[error("no Vulkan adapter was found; install a driver, or use `--device cpu`")]
+    NoAdapter,
+    /// The device refuses what the stages need.
+    #[error("the adapter \"{adapter}\" cannot be used: {reason}; use `--device cpu`")]
+    Adapter {
+        /// Its name.
+        adapter: String,
+        /// Why.
+        reason: String,
+    },
+    /// Something of the model has no shader.
+    #[error("{what} has no device version; use `--device cpu`")]
+    Unsupported {
+        /// What.
+        what: String,
+    },
+}
+
+impl GpuError {
+    pub(crate) fn unsupported(what: impl Into<String>) -> Self {
+        Self::Unsupported { what: what.into() }
+    }
+}

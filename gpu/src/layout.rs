@@ -1,0 +1,137 @@
+//! Structures that the processor and the shaders share; their order is that of `common.wgsl`.
+
+use bytemuck::{Pod, Zeroable};
+use nalgebra::{Matrix3, Vector3};
+use pliant_mpm::{Particle, base_node};
+
+/// Counters before the cells in `lists`.
+pub(crate) const COUNTERS: u32 = 16;
+pub(crate) const STATUS: usize = 0;
+pub(crate) const CONTACTS_TOTAL: usize = 4;
+pub(crate) const CONTACTS_MAX: usize = 5;
+pub(crate) const ITERATIONS: usize = 6;
+pub(crate) const UNSOLVED: usize = 7;
+pub(crate) const CRUSHED: usize = 9;
+pub(crate) const CRUSHED_FIRST: usize = 10;
+pub(crate) const CONTACTS_NEEDED: usize = 12;
+
+pub(crate) const LEFT_GRID: u32 = 1;
+pub(crate) const NOT_FINITE: u32 = 2;
+pub(crate) const TOO_MANY_CONTACTS: u32 = 4;
+
+/// Numbers of a link in `out`: pose, velocity, free velocity, impulse.
+pub(crate) const LINK: u32 = 32;
+/// Numbers of a pair in `out`.
+pub(crate) const PAIR: u32 = 12;
+/// Bytes of a contact.
+pub(crate) const CONTACT_BYTES: u64 = 208;
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+pub(crate) struct Params {
+    pub(crate) dims: [u32; 3],
+    pub(crate) n_particles: u32,
+    pub(crate) gravity: [f32; 3],
+    pub(crate) dt: f32,
+    pub(crate) spacing: f32,
+    pub(crate) inverse_spacing: f32,
+    pub(crate) is_mls: u32,
+    pub(crate) n_nodes: u32,
+    pub(crate) n_obstacles: u32,
+    pub(crate) n_objects: u32,
+    pub(crate) n_links: u32,
+    pub(crate) n_rigid: u32,
+    pub(crate) n_walls: u32,
+    pub(crate) contacts_max: u32,
+    pub(crate) iterations_max: u32,
+    pub(crate) substeps: u32,
+    pub(crate) tolerance: f32,
+    pub(crate) stiction_speed: f32,
+    pub(crate) near_rigid: f32,
+    pub(crate) light_mass: f32,
+    pub(crate) obstacles_at: u32,
+    pub(crate) pairs_at: u32,
+    pub(crate) walls_at: u32,
+    pub(crate) response_at: u32,
+    pub(crate) rows_at: u32,
+    pub(crate) columns_at: u32,
+    pub(crate) decay_at: u32,
+    pub(crate) drive_at: u32,
+    pub(crate) prescribed_at: u32,
+    pub(crate) rigid_at: u32,
+    pub(crate) sums_at: u32,
+    pub(crate) records_at: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct DeviceParticle {
+    fraction: [f32; 3],
+    mass: f32,
+    cell: [i32; 3],
+    object: u32,
+    v: [f32; 3],
+    volume: f32,
+    c: [[f32; 4]; 3],
+    f: [[f32; 4]; 3],
+    stress: [[f32; 4]; 3],
+}
+
+fn columns(m: &Matrix3<f64>, last: [f64; 2]) -> [[f32; 4]; 3] {
+    let last = [last[0], last[1], 0.0];
+    std::array::from_fn(|k| {
+        let column = m.column(k);
+        [column[0], column[1], column[2], last[k]].map(|x| x as f32)
+    })
+}
+
+fn matrix(columns: &[[f32; 4]; 3]) -> Matrix3<f64> {
+    Matrix3::from_fn(|i, j| f64::from(columns[j][i]))
+}
+
+impl DeviceParticle {
+    /// With cells counted from `origin`.
+    pub(crate) fn of(p: &Particle<f64>, spacing: f64, origin: [i32; 3]) -> Self {
+        let base = base_node(&p.x, 1.0 / spacing);
+        Self {
+            fraction: std::array::from_fn(|k| (p.x[k] / spacing - f64::from(base[k])) as f32),
+            mass: p.mass as f32,
+            cell: std::array::from_fn(|k| base[k] - origin[k]),
+            object: p.object,
+            v: std::array::from_fn(|k| p.v[k] as f32),
+            volume: p.volume as f32,
+            c: columns(&p.c, p.strain.internal),
+            f: columns(&p.strain.f, [0.0; 2]),
+            stress: [[0.0; 4]; 3],
+        }
+    }
+
+    /// Writes what moves.
+    pub(crate) fn write(&self, p: &mut Particle<f64>, spacing: f64, origin: [i32; 3]) {
+        p.x = Vector3::from_fn(|k, _| {
+            (f64::from(self.cell[k] + origin[k]) + f64::from(self.fraction[k])) * spacing
+        });
+        p.v = Vector3::from(self.v).map(f64::from);
+        p.c = matrix(&self.c);
+        p.strain.f = matrix(&self.f);
+        p.strain.internal = [f64::from(self.c[0][3]), f64::from(self.c[1][3])];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_far_from_the_origin_keep_a_millionth_of_a_cell() {
+        // As plain f32 the position would be known to 6e-6 m, 3e-4 of a cell.
+        let p = Particle {
+            x: Vector3::new(100.003_217_31, -57.000_123_4, 0.009_999_999),
+            ..Particle::default()
+        };
+        let (spacing, origin) = (0.02, [4990, -2860, -3]);
+        let mut back = Particle::default();
+        DeviceParticle::of(&p, spacing, origin).write(&mut back, spacing, origin);
+        assert!((back.x - p.x).amax() < 1e-6 * spacing, "{}", back.x - p.x);
+    }
+}

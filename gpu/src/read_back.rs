@@ -1,0 +1,129 @@
+//! The one read-back of a time step.
+
+use nalgebra::Vector3;
+use pliant_mpm::{PairImpulse, ParticleImpulse};
+
+use crate::adapter::Gpu;
+use crate::layout::{COUNTERS, DeviceParticle, PAIR, Params};
+
+/// What a time step left on the device.
+pub(crate) struct Found {
+    pub(crate) counters: Vec<u32>,
+    pub(crate) particles: Vec<DeviceParticle>,
+    forces: Vec<[f32; 4]>,
+    out: Vec<f32>,
+}
+
+/// Bytes of each part: counters, particles, forces, out.
+pub(crate) fn lengths(params: &Params, out: usize) -> [u64; 4] {
+    let forces = u64::from(params.n_particles) * u64::from(params.n_obstacles);
+    [
+        u64::from(COUNTERS) * 4,
+        u64::from(params.n_particles) * size_of::<DeviceParticle>() as u64,
+        forces * 16,
+        out as u64 * 4,
+    ]
+}
+
+/// Waits for the device and reads `buffer`, which holds the parts one after another.
+pub(crate) fn read(gpu: &Gpu, buffer: &wgpu::Buffer, lengths: [u64; 4]) -> Result<Found, String> {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let total: u64 = lengths.iter().sum();
+    buffer.map_async(wgpu::MapMode::Read, 0..total, move |result| {
+        // Without a receiver nobody waits.
+        let _ = sender.send(result);
+    });
+    let waited = gpu.device.poll(wgpu::PollType::wait_indefinitely());
+    if let Some(fault) = gpu.fault() {
+        return Err(fault);
+    }
+    waited.map_err(|e| e.to_string())?;
+    let mapped = receiver.recv().map_err(|e| e.to_string())?;
+    mapped.map_err(|e| e.to_string())?;
+    let found = {
+        let bytes = buffer
+            .get_mapped_range(0..total)
+            .map_err(|e| e.to_string())?;
+        let mut at = 0;
+        let ranges = lengths.map(|length| {
+            at += length as usize;
+            at - length as usize..at
+        });
+        let [counters, particles, forces, out] = ranges;
+        Found {
+            counters: bytemuck::pod_collect_to_vec(&bytes[counters]),
+            particles: bytemuck::pod_collect_to_vec(&bytes[particles]),
+            forces: bytemuck::pod_collect_to_vec(&bytes[forces]),
+            out: bytemuck::pod_collect_to_vec(&bytes[out]),
+        }
+    };
+    buffer.unmap();
+    Ok(found)
+}
+
+fn vector(numbers: &[f32]) -> Vector3<f64> {
+    Vector3::new(numbers[0], numbers[1], numbers[2]).map(f64::from)
+}
+
+impl Found {
+    /// Impulses on all links in each substep.
+    pub(crate) fn link_impulses(&self, params: &Params) -> Vec<Vec<f64>> {
+        let n = 6 * params.n_links as usize;
+        let records = &self.out[params.records_at as usize..];
+        (0..params.substeps as usize)
+            .map(|k| {
+                records[k * n..][..n]
+                    .iter()
+                    .map(|x| f64::from(*x))
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// Impulses of the pairs, ascending by object and obstacle.
+    pub(crate) fn pairs(&self, params: &Params, corner: &Vector3<f64>) -> Vec<PairImpulse> {
+        let mut pairs = Vec::new();
+        for object in 0..params.n_objects {
+            for obstacle in 0..params.n_obstacles {
+                let pair = obstacle * params.n_objects + object;
+                let at = (params.sums_at + PAIR * pair) as usize;
+                let sum = &self.out[at..at + PAIR as usize];
+                let size = f64::from(sum[3]);
+                if size > 0.0 {
+                    pairs.push(PairImpulse {
+                        object,
+                        obstacle,
+                        impulse_W: vector(sum),
+                        p_WC: vector(&sum[4..]) / size + corner,
+                        normal_W: vector(&sum[8..])
+                            .try_normalize(0.0)
+                            .unwrap_or_else(Vector3::z),
+                        signed_distance: f64::from(sum[7]),
+                    });
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Contact forces of the last substep.
+    pub(crate) fn write_memory(
+        &self,
+        params: &Params,
+        ids: &[u32],
+        memory: &mut Vec<ParticleImpulse>,
+    ) {
+        memory.clear();
+        let n = params.n_obstacles as usize;
+        for (place, force) in self.forces.iter().enumerate() {
+            let force_W = vector(force);
+            if force_W != Vector3::zeros() {
+                memory.push(ParticleImpulse {
+                    particle: ids[place / n],
+                    obstacle: (place % n) as u32,
+                    force_W,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The stages of a substep, and their sources.
+//!
+//! A line `#include "file.wgsl"` stands for the text of that file of the same folder. Included files include nothing.
+
+/// A stage of a substep.
+pub(crate) struct Stage {
+    pub(crate) file: &'static str,
+    pub(crate) over: Over,
+    /// Whether it is of no use without obstacles.
+    pub(crate) is_of_contact: bool,
+}
+
+/// What a stage has an invocation for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// Each node of the box, with so many in a workgroup.
+    Nodes(u32),
+    /// Each particle, with so many in a workgroup.
+    Particles(u32),
+    /// So many workgroups.
+    Groups(u32),
+    /// A workgroup for each pair of object and obstacle.
+    Pairs,
+}
+
+const fn stage(file: &'static str, over: Over) -> Stage {
+    Stage {
+        file,
+        over,
+        is_of_contact: false,
+    }
+}
+
+const fn contact(file: &'static str, over: Over) -> Stage {
+    Stage {
+        file,
+        over,
+        is_of_contact: true,
+    }
+}
+
+/// All stages in order.
+pub(crate) const STAGES: [Stage; 17] = [
+    stage("sort_clear.wgsl", Over::Nodes(128)),
+    stage("sort_count.wgsl", Over::Particles(128)),
+    stage("sort_start.wgsl", Over::Nodes(128)),
+    stage("sort_place.wgsl", Over::Particles(128)),
+    stage("sort_order.wgsl", Over::Nodes(128)),
+    stage("stress.wgsl", Over::Particles(64)),
+    stage("scatter.wgsl", Over::Nodes(128)),
+    stage("links_begin.wgsl", Over::Groups(1)),
+    contact("contacts_count.wgsl", Over::Particles(128)),
+    contact("contacts_number.wgsl", Over::Groups(1)),
+    contact("contacts_write.wgsl", Over::Particles(128)),
+    contact("contacts_nodes.wgsl", Over::Nodes(128)),
+    contact("contacts_entries.wgsl", Over::Groups(64)),
+    contact("contacts_solve.wgsl", Over::Groups(1)),
+    contact("pair_sums.wgsl", Over::Pairs),
+    stage("gather.wgsl", Over::Particles(64)),
+    stage("links_end.wgsl", Over::Groups(1)),
+];
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        const FILES: &[(&str, &str)] = &[$(($name, include_str!(concat!("shaders/", $name)))),*];
+    };
+}
+
+files!(
+    "common.wgsl",
+    "contact_law.wgsl",
+    "contacts_count.wgsl",
+    "contacts_entries.wgsl",
+    "contacts_nodes.wgsl",
+    "contacts_number.wgsl",
+    "contacts_solve.wgsl",
+    "contacts_write.wgsl",
+    "detection.wgsl",
+    "gather.wgsl",
+    "links_begin.wgsl",
+    "links_end.wgsl",
+    "material.wgsl",
+    "pair_sums.wgsl",
+    "scatter.wgsl",
+    "signed_distance.wgsl",
+    "sort_clear.wgsl",
+    "sort_count.wgsl",
+    "sort_order.wgsl",
+    "sort_place.wgsl",
+    "sort_start.wgsl",
+    "stress.wgsl",
+    "tensor.wgsl",
+);
+
+fn text(file: &str) -> &'static str {
+    let found = FILES.iter().find(|(name, _)| *name == file);
+    found.expect("every shader is listed").1
+}
+
+/// The source of a file, with what it includes.
+pub(crate) fn source(file: &str) -> String {
+    let mut whole = String::new();
+    for line in text(file).lines() {
+        match line
+            .strip_prefix("#include \"")
+            .and_then(|rest| rest.strip_suffix('"'))
+        {
+            Some(included) => whole.push_str(text(included)),
+            None => whole.push_str(line),
+        }
+        whole.push('\n');
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_stage_is_valid() {
+        for stage in &STAGES {
+            let source = source(stage.file);
+            let module = naga::front::wgsl::parse_str(&source)
+                .unwrap_or_else(|e| panic!("{}: {}", stage.file, e.emit_to_string(&source)));
+            let mut validator = naga::valid::Validator::new(
+                naga::valid::ValidationFlags::all(),
+                naga::valid::Capabilities::empty(),
+            );
+            if let Err(e) = validator.validate(&module) {
+                panic!("{}: {}", stage.file, e.emit_to_string(&source));
+            }
+        }
+    }
+
+    #[test]
+    fn an_include_is_replaced_by_its_file() {
+        let whole = source("stress.wgsl");
+        assert!(!whole.contains("#include"));
+        assert!(whole.contains("fn polar_rotation"));
+        assert_eq!(whole.matches("struct Params").count(), 1);
+    }
+}

@@ -1,0 +1,19 @@
+// Contacts, 4 of 5: lists the nodes in contact, each with room for its contacts.
+#include "common.wgsl"
+
+@compute @workgroup_size(128)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let node = id.x + id.y * groups.x * 128u;
+    if node >= P.n_nodes {
+        return;
+    }
+    let count = atomicLoad(&lists[touched_at(node)]);
+    if count > 0u {
+        let slot = 4u * atomicAdd(&lists[N_SLOTS], 1u);
+        let first = atomicAdd(&lists[N_ENTRIES], count);
+        work[slot] = node;
+        work[slot + 1u] = first;
+        work[slot + 2u] = count;
+        atomicStore(&lists[touching_at(node)], first);
+    }
+}

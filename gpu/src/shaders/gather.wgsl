@@ -1,0 +1,66 @@
+// A particle takes its velocity from the nodes, moves, and flows:
+//
+//   v = sum w v_i,   C = (4/h^2) sum w v_i (x_i - x)^T,   F <- return mapping of (I + dt sum v_i grad w^T) F
+//
+// A particle that leaves the box of nodes, or is not finite, sets the status word: the processor keeps nothing of this time step.
+#include "common.wgsl"
+#include "tensor.wgsl"
+#include "material.wgsl"
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let p = id.x + id.y * groups.x * 64u;
+    if p >= P.n_particles {
+        return;
+    }
+    var own = particles[p];
+    let wx = weights(own.fraction.x);
+    let wy = weights(own.fraction.y);
+    let wz = weights(own.fraction.z);
+    let sx = slopes(own.fraction.x);
+    let sy = slopes(own.fraction.y);
+    let sz = slopes(own.fraction.z);
+    var v = vec3<f32>(0.0);
+    var c = mat3x3<f32>();
+    var g = mat3x3<f32>();
+    for (var n = 0; n < 27; n++) {
+        let k = vec3<i32>(n / 9, (n / 3) % 3, n % 3);
+        let velocity = nodes[P.n_nodes + node_index(own.cell + k)].xyz;
+        let w = vec3<f32>(wx[k.x], wy[k.y], wz[k.z]);
+        let s = vec3<f32>(sx[k.x], sy[k.y], sz[k.z]);
+        let weighted = velocity * (w.x * w.y * w.z);
+        let arm = vec3<f32>(k) - own.fraction;
+        v += weighted;
+        c += mat3x3<f32>(weighted * arm.x, weighted * arm.y, weighted * arm.z);
+        g += mat3x3<f32>(velocity * (s.x * w.y * w.z), velocity * (w.x * s.y * w.z), velocity * (w.x * w.y * s.z));
+    }
+    c = c * (4.0 * P.inverse_spacing);
+    let f = mat3x3<f32>(own.f0.xyz, own.f1.xyz, own.f2.xyz);
+    let next = advanced(own.object, f, vec2<f32>(own.c0.w, own.c1.w), g * P.dt);
+    let fraction = own.fraction + v * (P.dt * P.inverse_spacing);
+    let shift = floor(fraction - 0.5);
+    let cell = own.cell + vec3<i32>(clamp(shift, vec3<f32>(-8.0), vec3<f32>(8.0)));
+    let size = dot(v, v) + norm_squared(next.f) + dot(next.internal, next.internal);
+    if !(size < 1e30) {
+        atomicOr(&lists[STATUS], NOT_FINITE);
+        return;
+    }
+    if any(abs(shift) > vec3<f32>(8.0)) || any(cell < vec3<i32>(0)) || any(cell + 3 > vec3<i32>(P.dims)) {
+        atomicOr(&lists[STATUS], LEFT_GRID);
+        return;
+    }
+    if next.is_crushed {
+        atomicAdd(&lists[CRUSHED], 1u);
+        atomicMin(&lists[CRUSHED_FIRST], p);
+    }
+    own.v = v;
+    own.fraction = fraction - shift;
+    own.cell = cell;
+    own.c0 = vec4<f32>(c[0], next.internal.x);
+    own.c1 = vec4<f32>(c[1], next.internal.y);
+    own.c2 = vec4<f32>(c[2], 0.0);
+    own.f0 = vec4<f32>(next.f[0], 0.0);
+    own.f1 = vec4<f32>(next.f[1], 0.0);
+    own.f2 = vec4<f32>(next.f[2], 0.0);
+    particles[p] = own;
+}

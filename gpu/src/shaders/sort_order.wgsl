@@ -1,0 +1,28 @@
+// Sort, 5 of 5: orders the particles of a cell by their index, so that sums over them have the same bits in every run.
+#include "common.wgsl"
+
+@compute @workgroup_size(128)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let cell = id.x + id.y * groups.x * 128u;
+    if cell >= P.n_nodes {
+        return;
+    }
+    let count = atomicLoad(&lists[count_at(cell)]);
+    if count < 2u {
+        return;
+    }
+    let first = order_at(atomicLoad(&lists[start_at(cell)]));
+    for (var i = 1u; i < count; i++) {
+        let inserted = atomicLoad(&lists[first + i]);
+        var j = i;
+        while j > 0u {
+            let other = atomicLoad(&lists[first + j - 1u]);
+            if other <= inserted {
+                break;
+            }
+            atomicStore(&lists[first + j], other);
+            j--;
+        }
+        atomicStore(&lists[first + j], inserted);
+    }
+}

@@ -1,0 +1,19 @@
+// The impulse of stress of each particle, S = -dt V tau.
+#include "common.wgsl"
+#include "tensor.wgsl"
+#include "material.wgsl"
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let p = id.x + id.y * groups.x * 64u;
+    if p >= P.n_particles {
+        return;
+    }
+    let own = particles[p];
+    let f = mat3x3<f32>(own.f0.xyz, own.f1.xyz, own.f2.xyz);
+    let c = mat3x3<f32>(own.c0.xyz, own.c1.xyz, own.c2.xyz);
+    let s = kirchhoff(own.object, f, vec2<f32>(own.c0.w, own.c1.w), c) * (-P.dt * own.volume);
+    particles[p].s0 = vec4<f32>(s[0], 0.0);
+    particles[p].s1 = vec4<f32>(s[1], 0.0);
+    particles[p].s2 = vec4<f32>(s[2], 0.0);
+}

@@ -1,0 +1,3 @@
+//! Tests on whatever Vulkan adapter is there.
+
+mod conformance;

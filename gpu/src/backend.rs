@@ -89,7 +89,7 @@ impl GpuSubsteps {
         let bytes = 32.0 * nodes;
         if !(bytes <= self.gpu.description.storage_buffer_max as f64) {
             return Err(BodyError::Model(format!(
-                "the particles span a box of {nodes:.1e} grid nodes, more than the adapter \"{}\" has room for; use `--device cpu`, whose grid is sparse",
+                "the particles span a box of {nodes:.1e} grid nodes, more than the adapter \"{}\" has room for; take the substeps on the processor, whose grid is sparse",
                 self.gpu.description.name
             )));
         }
@@ -120,7 +120,7 @@ impl GpuSubsteps {
         let found = self.run_on_device(&params, &table.finish(), &out, memory, &node_box);
         let found = found.map_err(|reason| {
             BodyError::Model(format!(
-                "the device failed: {reason}; the step was not taken, use `--device cpu`"
+                "the device failed: {reason}; the step was not taken, take the substeps on the processor"
             ))
         })?;
         Ok((found, params, node_box))

@@ -5,10 +5,12 @@
 #[non_exhaustive]
 pub enum GpuError {
     /// There is no Vulkan device.
-    #[error("no Vulkan adapter was found; install a driver, or use `--device cpu`")]
+    #[error("no Vulkan adapter was found; install a driver, or take the substeps on the processor")]
     NoAdapter,
     /// The device refuses what the stages need.
-    #[error("the adapter \"{adapter}\" cannot be used: {reason}; use `--device cpu`")]
+    #[error(
+        "the adapter \"{adapter}\" cannot be used: {reason}; take the substeps on the processor"
+    )]
     Adapter {
         /// Its name.
         adapter: String,
@@ -16,7 +18,7 @@ pub enum GpuError {
         reason: String,
     },
     /// Something of the model has no shader.
-    #[error("{what} has no device version; use `--device cpu`")]
+    #[error("{what} has no device version; take the substeps on the processor")]
     Unsupported {
         /// What.
         what: String,

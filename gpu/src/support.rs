@@ -116,3 +116,45 @@ fn is_lagged(laws: &dyn SubstepLaws) -> bool {
         .iter()
         .all(|v| own.impulse(v) == theirs.impulse(v))
 }
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::Point3;
+    use pliant_contact_sap::Control;
+    use pliant_mpm::{LaggedLaws, Obstacle, SubstepContact, SubstepSolver};
+
+    use super::*;
+
+    #[test]
+    fn a_shape_without_a_shader_is_named() {
+        let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let hull = Shape::convex_hull(&corners.map(Point3::from)).expect("a tetrahedron");
+        let obstacles = [Obstacle {
+            shape: hull,
+            link: None,
+            X_LG: nalgebra::Isometry3::identity(),
+            surface_velocity: Vector3::zeros(),
+            pairs: vec![None],
+        }];
+        let control = Control::default();
+        let mut input = SubstepInput {
+            time_step_s: 0.01,
+            substeps: 1,
+            gravity: Vector3::zeros(),
+            control: &control,
+            obstacles: &obstacles,
+            contact: SubstepContact {
+                stiction_speed: 1e-4,
+                near_rigid: 0.1,
+                solver: SubstepSolver::default(),
+                tolerance: 1e-2,
+                iterations_max: 100,
+            },
+            laws: &LaggedLaws,
+        };
+        let refused = check_input(&input, 1, 0).expect_err("no shader for hulls");
+        assert!(refused.to_string().contains("convex hull"), "{refused}");
+        input.obstacles = &[];
+        check_input(&input, 1, 0).expect("nothing to touch");
+    }
+}

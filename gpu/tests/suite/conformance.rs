@@ -1,5 +1,6 @@
 //! The backend conformance kit of `pliant-mpm`, on the device.
 
+use std::io::Write as _;
 use std::sync::Arc;
 
 use pliant_gpu::{Gpu, GpuError, GpuSubsteps};
@@ -10,7 +11,8 @@ fn the_device_takes_the_substeps_of_the_reference() {
     let gpu = match Gpu::open() {
         Ok(gpu) => Arc::new(gpu),
         Err(GpuError::NoAdapter) => {
-            println!("SKIPPED the_device_takes_the_substeps_of_the_reference: no Vulkan adapter");
+            let name = "the_device_takes_the_substeps_of_the_reference";
+            writeln!(std::io::stderr(), "SKIPPED {name}: no Vulkan adapter").expect("stderr");
             return;
         }
         Err(e) => panic!("{e}"),
@@ -20,5 +22,5 @@ fn the_device_takes_the_substeps_of_the_reference() {
         &SubstepBounds::single(),
     )
     .unwrap();
-    println!("{}: {found}", gpu.description().name);
+    eprintln!("{}: {found}", gpu.description().name);
 }

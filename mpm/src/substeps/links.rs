@@ -349,6 +349,26 @@ mod tests {
     }
 
     #[test]
+    fn replayed_impulses_move_the_links_as_the_impulses_did() {
+        let (mut links, mut replayed) = (links(), links());
+        for k in 0..3 {
+            links.begin_substep();
+            let arm = Vector3::new(0.2, 0.1 * f64::from(k), -0.3);
+            links.add_impulse(LinkIdx(0), &arm, &Vector3::new(0.4, -0.1, 0.7));
+            links.add_impulse(LinkIdx(1), &arm, &Vector3::z());
+            let impulses = links.substep_impulses().clone();
+            links.end_substep(0.01, 0.25);
+            replayed.replay_substep(impulses.as_slice(), 0.01, 0.25);
+        }
+        for l in [LinkIdx(0), LinkIdx(1)] {
+            assert!((links.velocity(l) - replayed.velocity(l)).norm() < 1e-14);
+            let apart = links.pose(l).inverse() * replayed.pose(l);
+            assert!(apart.translation.vector.norm() < 1e-14);
+        }
+        assert_eq!(links.impulses(), replayed.impulses());
+    }
+
+    #[test]
     fn a_prescribed_link_ignores_impulses_and_reports_them() {
         let mut links = links();
         links.begin_substep();

@@ -87,7 +87,7 @@ impl GpuSubsteps {
         let length = |k: usize| i64::from(high[k]) - i64::from(low[k]) + 3 + 2 * i64::from(margin);
         let nodes: f64 = (0..3).map(|k| length(k) as f64).product();
         let bytes = 32.0 * nodes;
-        if !(bytes <= self.gpu.description.storage_buffer_max as f64) {
+        if bytes > self.gpu.description.storage_buffer_max as f64 {
             return Err(BodyError::Model(format!(
                 "the particles span a box of {nodes:.1e} grid nodes, more than the adapter \"{}\" has room for; take the substeps on the processor, whose grid is sparse",
                 self.gpu.description.name

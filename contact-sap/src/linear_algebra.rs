@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Add;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How [`Newton`](crate::Newton) solves H Δv = −∇ℓ. All choices find the same minimiser within the tolerance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -53,7 +53,7 @@ impl fmt::Display for LinearAlgebra {
 }
 
 /// Number of Newton's linear systems by solution method, over all islands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinearSystems {
     /// By a dense factor.
     pub dense: usize,

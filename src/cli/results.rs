@@ -7,7 +7,7 @@ use crate::registry::Registry;
 use crate::runner::{Outcome, RunLength, RunOptions, RunSummary};
 use crate::scene::{Scene, bundled};
 use clap::Args;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::output::{number, print};
 use super::run::{allowed, run_with_progress, use_threads};
@@ -27,19 +27,20 @@ pub(super) struct ResultsArguments {
 }
 
 /// The machine of the measurement.
-#[derive(Serialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Machine {
     processor: String,
     threads: usize,
     system: String,
     commit: String,
-    version: &'static str,
+    version: String,
 }
 
-#[derive(Serialize)]
-struct SceneResult<'a> {
-    machine: &'a Machine,
-    run: &'a RunSummary,
+/// A file of the folder.
+#[derive(Serialize, Deserialize)]
+struct SceneResult {
+    machine: Machine,
+    run: RunSummary,
 }
 
 pub(super) fn main(arguments: &ResultsArguments, registry: &Registry) -> Result<Ending, Failure> {
@@ -49,10 +50,10 @@ pub(super) fn main(arguments: &ResultsArguments, registry: &Registry) -> Result<
         threads: rayon::current_num_threads(),
         system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         commit: commit(),
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").into(),
     };
     std::fs::create_dir_all(&arguments.out).map_err(|error| named(&arguments.out, &error))?;
-    let mut summaries = Vec::new();
+    let mut ending = Ending::AsExpected;
     let asked: Vec<&str> = if arguments.scene.is_empty() {
         bundled::SCENES.iter().map(|(name, _)| *name).collect()
     } else {
@@ -68,26 +69,41 @@ pub(super) fn main(arguments: &ResultsArguments, registry: &Registry) -> Result<
                 ..RunOptions::default()
             },
         )?;
+        if !outcome.summary.is_as_expected() {
+            ending = Ending::NotAsExpected;
+        }
         let result = SceneResult {
-            machine: &machine,
-            run: &outcome.summary,
+            machine: machine.clone(),
+            run: outcome.summary,
         };
         let path = arguments.out.join(format!("{}.json", scene.name()));
         write(
             &path,
             &format!("{}\n", serde_json::to_string_pretty(&result)?),
         )?;
-        summaries.push(outcome.summary);
     }
-    let page = page(&machine, &summaries);
+    let page = page(&all_results(&arguments.out)?);
     write(&arguments.out.join("README.md"), &page)?;
     print(&page)?;
-    let all = summaries.iter().all(RunSummary::is_as_expected);
-    Ok(if all {
-        Ending::AsExpected
-    } else {
-        Ending::NotAsExpected
-    })
+    Ok(ending)
+}
+
+/// The files of the folder, by name of the scene: those of this run and of earlier ones.
+fn all_results(folder: &Path) -> Result<Vec<SceneResult>, Failure> {
+    let entries = std::fs::read_dir(folder).map_err(|error| named(folder, &error))?;
+    let mut results = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| named(folder, &error))?.path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).map_err(|error| named(&path, &error))?;
+        let result: SceneResult = serde_json::from_str(&text)
+            .map_err(|error| format!("{}: {error}; delete it to run it anew", path.display()))?;
+        results.push(result);
+    }
+    results.sort_by(|a, b| a.run.scene.cmp(&b.run.scene));
+    Ok(results)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
@@ -130,22 +146,23 @@ fn commit() -> String {
     }
 }
 
-fn page(machine: &Machine, summaries: &[RunSummary]) -> String {
-    let mut text = format!(
-        "# Results of the bundled scenes in full length\n\nWritten by `pliant results`, pliant {} at commit {}, {} with {} thread(s), {}.\n\n",
-        machine.version, machine.commit, machine.processor, machine.threads, machine.system
+fn page(results: &[SceneResult]) -> String {
+    let mut text = String::from(
+        "# Results of the bundled scenes in full length\n\nWritten by `pliant results`. The files beside this page name processor and system.\n\n",
     );
-    text += "| scene | simulated s | x real time | velocities | contacts mean / most | iterations mean / most | linear systems | unconverged steps | expectations met |\n";
-    text += "|---|---:|---:|---:|---:|---:|---|---:|---:|\n";
-    for s in summaries {
+    text += "| scene | commit | threads | simulated s | x real time | velocities | contacts mean / most | iterations mean / most | linear systems | unconverged steps | expectations met |\n";
+    text += "|---|---|---:|---:|---:|---:|---:|---:|---|---:|---:|\n";
+    for SceneResult { machine, run: s } in results {
         let met = s
             .expectations
             .iter()
             .filter(|v| v.outcome == Outcome::Met)
             .count();
         text += &format!(
-            "| `{}` | {} | {} | {} | {} / {} | {} / {} | {} | {} | {met} of {} |\n",
+            "| `{}` | {} | {} | {} | {} | {} | {} / {} | {} / {} | {} | {} | {met} of {} |\n",
             s.scene,
+            machine.commit,
+            machine.threads,
             number(s.simulated_s),
             number(s.realtime_rate),
             s.dofs,
@@ -159,7 +176,7 @@ fn page(machine: &Machine, summaries: &[RunSummary]) -> String {
         );
     }
     text += "\n## Expectations\n\n| scene | observable | measured | found | allowed | | source |\n|---|---|---|---:|---|---|---|\n";
-    for s in summaries {
+    for SceneResult { run: s, .. } in results {
         for v in &s.expectations {
             let outcome = match v.outcome {
                 Outcome::Met => "met",

@@ -1,6 +1,6 @@
 //! The observables of every step, and the evaluation of expectations.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::scene::{Expectation, Reduction, Window};
 
@@ -24,7 +24,7 @@ pub struct Series {
 }
 
 /// Outcome of an expectation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// Within the bounds.
@@ -36,7 +36,7 @@ pub enum Outcome {
 }
 
 /// An expectation and its outcome.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The observable.
     pub observable: String,

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use pliant_contact_sap::{LinearSystems, StageTimes};
 use pliant_coupling::{AsynchronousReport, StepReport, Untrusted};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::series::{Outcome, Verdict};
 
 /// The object `pliant run --json` prints.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// Name of the scene.
     pub scene: String,
@@ -53,7 +53,7 @@ pub struct RunSummary {
 }
 
 /// Time by stage, s, over the whole run. The solver's stages are summed over its threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stages {
     /// Targets, inverse kinematics, loads.
     pub drives_s: f64,
@@ -74,7 +74,7 @@ pub struct Stages {
 }
 
 /// The substeps of a run, means over all substeps but for their number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SubstepSummary {
     /// Substeps of a step, mean over the steps.
     pub per_step_mean: f64,

@@ -112,7 +112,7 @@ fn dam_break() {
 
 #[test]
 fn close_lift_shake() {
-    check_to_the_end("close-lift-shake");
+    check_scene("close-lift-shake", &[]);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn liquid_pouring() {
 
 #[test]
 fn dough_tearing() {
-    check_to_the_end("dough-tearing");
+    check_scene("dough-tearing", &[]);
 }
 
 #[test]

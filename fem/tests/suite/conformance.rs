@@ -238,7 +238,7 @@ fn a_heap_has_the_same_bits_for_any_number_of_threads() {
         pool.build().unwrap().install(|| {
             let mut state = world.default_state();
             let mut touched = 0;
-            run(&world, &mut state, 0.01, 0.03, |report, _| {
+            run(&world, &mut state, 0.01, 0.02, |report, _| {
                 touched = touched.max(report.contacts.len());
             });
             assert!(touched > 100, "{touched}");

@@ -1,4 +1,4 @@
-//! Ten thousand soft bodies of random shape, law, stiffness and motion in contact with fixed shapes, moving rigid bodies, or each other, by
+//! Three thousand soft bodies of random shape, law, stiffness and motion in contact with fixed shapes, moving rigid bodies, or each other, by
 //! their vertices or their surfaces. Every problem is solved, every solution is the minimiser, and reported contact forces agree with the
 //! change of momentum.
 
@@ -20,7 +20,7 @@ use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-const PROBLEMS: usize = 10_000;
+const PROBLEMS: usize = 3_000;
 
 /// The residual of a stiff body may be a change of its total momentum: a tighter tolerance than a step needs.
 fn tight() -> StopCriteria {
@@ -140,7 +140,7 @@ fn momentum(world: &World, state: &State, partner: Option<BodyIdx>) -> Vector3<f
 }
 
 #[test]
-fn ten_thousand_random_problems_are_solved_and_balanced() {
+fn thousands_of_random_problems_are_solved_and_balanced() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let (mut contacts, mut iterations, mut long, mut worst) = (0, 0, 0, 0.0_f64);
     let (mut untrusted, mut unconverged, mut inverted, mut most) = (0, 0, 0, 0);

@@ -94,6 +94,14 @@ pub enum WorldError {
         /// The range allowed.
         allowed: &'static str,
     },
+    /// An axis of anisotropic friction that moves with nothing rigid.
+    #[error("{part}: the axis of friction {reason}")]
+    FrictionAxis {
+        /// The pair.
+        part: WorldPart,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// A constraint between two things that both cannot move.
     #[error("constraint \"{name}\" joins the world to itself; at least one side needs a body")]
     ConstraintWithoutBody {
@@ -170,6 +178,7 @@ impl WorldError {
             Self::DuplicateName { part }
             | Self::UnknownIndex { part, .. }
             | Self::Parameter { part, .. }
+            | Self::FrictionAxis { part, .. }
             | Self::Geometry { part, .. } => part.clone(),
             Self::ConstraintWithoutBody { name }
             | Self::ConstraintWithoutAxes { name }

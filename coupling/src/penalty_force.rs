@@ -32,6 +32,7 @@ mod on_surface;
 mod particles;
 mod places;
 mod preconditioner;
+mod pull;
 mod report;
 mod rows;
 mod settings;
@@ -46,6 +47,7 @@ use pliant_contact_sap::BodyError;
 
 pub use attachment::{Attachment, AttachmentMotion, AttachmentPlace};
 pub use baselines::PenaltyBaseline;
+pub use pull::PenaltyDamping;
 pub use report::{PenaltyForceReport, PenaltyForceTimes};
 pub use settings::PenaltyForceSettings;
 

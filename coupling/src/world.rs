@@ -21,7 +21,7 @@ use crate::state::{ConstraintState, State, StepperMemory};
 
 pub use builder::WorldBuilder;
 pub(crate) use filaments::flat;
-pub use pair_rule::PairRule;
+pub use pair_rule::{Anisotropy, PairRule};
 
 /// Names a body of a world.
 #[derive(
@@ -420,6 +420,16 @@ impl World {
     pub(crate) fn static_friction(&self, a: GeometryIdx, b: GeometryIdx) -> f64 {
         let given = self.rule(a, b).and_then(|rule| rule.static_friction);
         given.unwrap_or_else(|| self.pair(a, b).friction)
+    }
+
+    /// Stiffness per area of a pair (N/m³).
+    pub(crate) fn stiffness_per_area(&self, a: GeometryIdx, b: GeometryIdx) -> Option<f64> {
+        self.rule(a, b)?.stiffness_per_area
+    }
+
+    /// Anisotropic friction of a pair.
+    pub(crate) fn anisotropy(&self, a: GeometryIdx, b: GeometryIdx) -> Option<Anisotropy> {
+        self.rule(a, b)?.anisotropy
     }
 
     /// Contact parameters of a pair at one of its points. In patches dissipation is weighted by compliance.

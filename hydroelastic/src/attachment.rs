@@ -22,7 +22,7 @@ mod swept;
 mod swept_surface;
 
 pub use entry::{Convexity, closest_attachment, entry_point};
-pub use friction::SlidingFriction;
+pub use friction::{FrictionAxis, SlidingFriction};
 pub use level_set::{Branch, Relaxed, Slide, distance_on_side_of, relax_on_level_set};
 pub use mesh_walk::{
     Facing, MeshPlace, MeshRelaxed, Variable, WalkEnd, WalkSurface, WeightDerivative,

@@ -43,11 +43,11 @@ mod twist;
 
 pub use aabb::Aabb;
 pub use attachment::{
-    Branch, Convexity, Crossable, EdgeHit, Facing, MeshPlace, MeshRelaxed, Path, Relaxed,
-    RigidPath, Slide, SlidingFriction, SurfaceHit, SweptSurface, Variable, VertexHit, WalkEnd,
-    WalkSurface, WeightDerivative, closest_attachment, distance_on_side_of, edge_meets_edge,
-    edge_meets_edge_rigidly, entry_point, relax_on_level_set, vertex_meets_triangle,
-    vertex_meets_triangle_rigidly,
+    Branch, Convexity, Crossable, EdgeHit, Facing, FrictionAxis, MeshPlace, MeshRelaxed, Path,
+    Relaxed, RigidPath, Slide, SlidingFriction, SurfaceHit, SweptSurface, Variable, VertexHit,
+    WalkEnd, WalkSurface, WeightDerivative, closest_attachment, distance_on_side_of,
+    edge_meets_edge, edge_meets_edge_rigidly, entry_point, relax_on_level_set,
+    vertex_meets_triangle, vertex_meets_triangle_rigidly,
 };
 pub use broad_phase::{BroadPhase, Proxy};
 pub use collision_filter::{

@@ -128,11 +128,16 @@ def test_errors_have_types_and_the_text_of_the_library(tmp_path: Path) -> None:
 
 
 def test_control_c_ends_a_run() -> None:
+    # A shell starts background jobs with SIGINT ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        pliant.load("box-on-incline").run(until=1e4)
-    timer.join()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            pliant.load("box-on-incline").run(until=1e4)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
 
 
 def test_replay_is_a_page(tmp_path: Path) -> None:

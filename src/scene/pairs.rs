@@ -1,5 +1,6 @@
 //! Which pairs touch, and how: `[[filters]]` and `[[pairs]]`.
 
+use nalgebra::{Unit, Vector3};
 use pliant_hydroelastic::ContactChoice;
 
 use super::error::SceneError;
@@ -75,6 +76,27 @@ static PAIR: TableSchema = TableSchema {
             about: "with `stepper = \"penalty-force\"`: μ_s of what has not slid in the last step, not less than `friction`, which is then that of what slides",
         },
         Key {
+            name: "stiffness_per_area",
+            value: ValueKind::Positive,
+            unit: "N/m³",
+            default: "none",
+            about: "with `stepper = \"penalty-force\"`: the stiffness of a particle is this times the part of the surface that it stands for, projected on the other surface, in place of `stiffness`; for particles of rigid shapes and of triangles",
+        },
+        Key {
+            name: "friction_axis",
+            value: ValueKind::Vector3,
+            unit: "",
+            default: "none",
+            about: "with `stepper = \"penalty-force\"`: a direction in the frame of each shape of the first of `between`, which is rigid, along which friction is `friction_along`; across it, it is `friction`",
+        },
+        Key {
+            name: "friction_along",
+            value: ValueKind::Positive,
+            unit: "",
+            default: "none",
+            about: "μ along `friction_axis`; static friction along it has the same ratio to that across",
+        },
+        Key {
             name: "kind",
             value: ValueKind::Choice(&["patch-else-point", "patch", "point"]),
             unit: "",
@@ -109,8 +131,21 @@ pub struct PairEntry {
     pub surface: Surface,
     /// μ_s.
     pub static_friction: Option<f64>,
+    /// Stiffness per area, N/m³.
+    pub stiffness_per_area: Option<f64>,
+    /// Friction along an axis of the first.
+    pub anisotropy: Option<FrictionAlong>,
     /// Points or a patch.
     pub kind: Option<ContactChoice>,
+}
+
+/// Friction along an axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrictionAlong {
+    /// In the frame of each shape of the first of the pair.
+    pub direction: Unit<Vector3<f64>>,
+    /// μ.
+    pub friction: f64,
 }
 
 /// An element of `[[filters]]`.
@@ -140,13 +175,29 @@ pub(super) fn pair(item: &Item<'_>) -> Result<PairEntry, SceneError> {
         .optional("static_friction")
         .map(|item| item.non_negative())
         .transpose()?;
+    let stiffness_per_area = table
+        .optional("stiffness_per_area")
+        .map(|item| item.positive())
+        .transpose()?;
+    let anisotropy = match (
+        table.optional("friction_axis"),
+        table.optional("friction_along"),
+    ) {
+        (None, None) => None,
+        (Some(axis), Some(along)) => Some(FrictionAlong {
+            direction: Unit::new_normalize(axis.direction()?),
+            friction: along.positive()?,
+        }),
+        _ => return Err(table.conflict("`friction_axis` and `friction_along` go together")),
+    };
     let kind = table
         .optional("kind")
         .map(|item| item.choice(&CONTACT_KINDS))
         .transpose()?;
-    if surface == Surface::default() && static_friction.is_none() && kind.is_none() {
+    let is_penalty = static_friction.or(stiffness_per_area).is_some() || anisotropy.is_some();
+    if surface == Surface::default() && !is_penalty && kind.is_none() {
         return Err(table.conflict(
-            "changes nothing; give `friction`, `static_friction`, `stiffness`, `dissipation`, `relaxation_time_s` or `kind`",
+            "changes nothing; give `friction`, `static_friction`, `friction_axis`, `stiffness`, `stiffness_per_area`, `dissipation`, `relaxation_time_s` or `kind`",
         ));
     }
     table.finish();
@@ -154,6 +205,8 @@ pub(super) fn pair(item: &Item<'_>) -> Result<PairEntry, SceneError> {
         between,
         surface,
         static_friction,
+        stiffness_per_area,
+        anisotropy,
         kind,
     })
 }

@@ -3,9 +3,9 @@
 use pliant_contact_sap::{ConvexContactSolver, Integration};
 use pliant_coupling::{
     Accuracy, Adaptive, Asynchronous, AsynchronousSettings, ErrorMeasure, ExchangeAt,
-    ImpulseExchange, Linearisation, PenaltyBaseline, PenaltyForce, PenaltyForceSettings, Precision,
-    RigidCoupling, Stepper, StrongImplicit, StrongImplicitSettings, SubstepSolver, Substeps,
-    WorldError,
+    ImpulseExchange, Linearisation, PenaltyBaseline, PenaltyDamping, PenaltyForce,
+    PenaltyForceSettings, Precision, RigidCoupling, Stepper, StrongImplicit,
+    StrongImplicitSettings, SubstepSolver, Substeps, WorldError,
 };
 use pliant_hydroelastic::Slide;
 
@@ -197,6 +197,13 @@ static PENALTY_FORCE: TableSchema = TableSchema {
             about: "when forces are evaluated. The others are baselines that creep or collapse where friction carries a load: all contact at the start of a step (`lag`); friction at the start (`lagfr`); friction as impulses that stop slip, without attachments (`projv`); springs with dampers at the start, c = k `relaxation_time_s`, of Yamane and Nakamura (2006)",
         },
         Key {
+            name: "penalty_damping",
+            value: ValueKind::Choice(&words(&PenaltyDamping::NAMES)),
+            unit: "",
+            default: "`none`",
+            about: "of normal forces, beside that of backward Euler: k d (1 + `dissipation` ḋ), or k d + k `relaxation_time_s` ḋ, for depth d; of the pair or its materials",
+        },
+        Key {
             name: "slide",
             value: ValueKind::Choice(&words(&SLIDES)),
             unit: "",
@@ -322,6 +329,7 @@ pub(crate) fn register(registry: &mut Registry) {
             iterations_max: table.integer("iterations_max")? as u32,
             krylov_max: table.integer("krylov_max")? as u32,
             baseline: table.choice_or_first("penalty_friction", &PenaltyBaseline::NAMES)?,
+            damping: table.choice_or_first("penalty_damping", &PenaltyDamping::NAMES)?,
             slide: table.choice_or_first("slide", &SLIDES)?,
             round_particles: table.integer("round_particles")? as u32,
             box_particles: table.integer("box_particles")? as u32,

@@ -239,6 +239,31 @@ fn either_rule_of_dissipation_takes_its_own_parameter() {
     );
 }
 
+/// The speed along x of a box after it has slid for 0.2 s from 1 m/s, under penalty forces and with keys of its pair with the floor.
+fn slid(axis: &str, pair: &str) -> f64 {
+    let simulation = "stepper = \"penalty-force\"\npenalty_damping = \"hunt-crossley\"";
+    let direction = if axis == "x" {
+        "[1, 0, 0]"
+    } else {
+        "[0, 1, 0]"
+    };
+    let scene = format!(
+        "{FLOOR}[[bodies]]\nname = \"sled\"\nshape = {{ box = {{ size = [0.3, 0.3, 0.05] }} }}\npose = {{ position = [0, 0, 0.025] }}\nvelocity = {direction}\n[[pairs]]\nbetween = [\"floor\", \"sled\"]\nfriction = 0.2\n{pair}\n{}",
+        observable(&format!(
+            "quantity = \"velocity\"\nof = \"sled\"\ncomponent = \"{axis}\""
+        ))
+    );
+    outcome(0.2, simulation, &scene).series.last()[0]
+}
+
+#[test]
+fn penalty_forces_take_the_friction_of_an_axis_and_a_stiffness_per_area() {
+    let keys = "friction_axis = [0, 2, 0]\nfriction_along = 0.05\nstiffness_per_area = 1e7";
+    check_near(slid("x", keys), 1.0 - 0.2 * 9.81 * 0.2, 0.01);
+    check_near(slid("y", keys), 1.0 - 0.05 * 9.81 * 0.2, 0.01);
+    check_near(slid("y", ""), 1.0 - 0.2 * 9.81 * 0.2, 0.01);
+}
+
 #[test]
 fn speculative_contact_prevents_tunnelling() {
     let side = |speculation: &str| {

@@ -6,19 +6,20 @@
 //! δf = −k (1 − G)(δZ − δc − θ × (Z − c)) + θ × f
 //! ```
 //!
-//! where the object moves by δc and turns by θ. The second term turns the force with the object. f acts at Z on the particle and −f at Z on the
+//! where the object moves by δc and turns by θ. With damping k is κ of the depth (`pull`). The second term turns the force with the object. f acts at Z on the particle and −f at Z on the
 //! object; since f is parallel to Y − Z that is the same as −f at Y. On a deforming surface the force acts on the vertices of a triangle: see
 //! `on_surface`.
 
 mod on_shape;
 
 use nalgebra::{Point3, Vector3, Vector6};
-use pliant_hydroelastic::{Branch, MeshPlace, SlidingFriction, Variable};
+use pliant_hydroelastic::{Branch, MeshPlace, Variable};
 
 use super::attachment::{Attachment, AttachmentMotion, AttachmentPlace};
 use super::line_search::Sliding;
-use super::on_surface::{OnSurface, Pull};
+use super::on_surface::OnSurface;
 use super::places::{Mounted, Places};
+use super::pull::Pull;
 use crate::report::ContactForce;
 use crate::world::World;
 pub(super) use on_shape::OnShape;
@@ -27,10 +28,7 @@ pub(super) use on_shape::OnShape;
 #[derive(Clone, Debug)]
 pub(super) struct Attached {
     pub(super) attachment: Attachment,
-    pub(super) stiffness: f64,
-    pub(super) friction: SlidingFriction<f64>,
-    /// The particle is kept at this distance from the object, m.
-    pub(super) distance: f64,
+    pub(super) pull: Pull,
     /// What the particle moves with.
     pub(super) carrier: Carrier,
     /// Z at the iterate, world frame.
@@ -96,21 +94,16 @@ impl Attached {
                 let shape = world.geometries()[object.0].shape.as_ref();
                 let surface = places.surface(object);
                 let pose = places.pose(object);
-                let pull = (self.stiffness, self.friction, self.distance);
-                on_shape.evaluate((shape, surface), &pose, pull, slide, &place, &self.particle);
+                let object = (shape, surface);
+                on_shape.evaluate(object, &pose, &self.pull, slide, &place, &self.particle);
             }
             Object::Surface(on_surface, _) => {
                 if let (Some(surface), AttachmentPlace::OnMesh { place, facing }) =
                     (places.surface(object), place)
                 {
-                    let pull = Pull {
-                        stiffness: self.stiffness,
-                        friction: self.friction,
-                        facing,
-                        distance: self.distance,
-                    };
                     let vertices = surface.at_end(&places.vertices);
-                    on_surface.evaluate(&surface.walk, vertices, &pull, &place, &self.particle);
+                    let on = (&surface.walk, vertices);
+                    on_surface.evaluate(on, &self.pull, facing, &place, &self.particle);
                 }
             }
         }
@@ -118,17 +111,11 @@ impl Attached {
 
     /// Differentiates the last evaluation, where that is not done with it.
     pub(super) fn linearise(&mut self, places: &Places) {
-        if let (Object::Surface(on_surface, _), AttachmentPlace::OnMesh { facing, .. }) =
-            (&mut self.object, self.attachment.place)
+        if let Object::Surface(on_surface, _) = &mut self.object
             && let Some(surface) = places.surface(self.attachment.object)
         {
-            let pull = Pull {
-                stiffness: self.stiffness,
-                friction: self.friction,
-                facing,
-                distance: self.distance,
-            };
-            on_surface.linearise(&surface.walk, surface.at_end(&places.vertices), &pull);
+            let vertices = surface.at_end(&places.vertices);
+            on_surface.linearise(&surface.walk, vertices, &self.pull);
         }
     }
 
@@ -199,9 +186,9 @@ impl Attached {
         };
         Sliding {
             branch: self.branch(),
-            offset,
+            offset: self.pull.friction.stretched(&offset),
             depth,
-            friction: self.friction.sticking,
+            friction: self.pull.friction.sticking,
         }
     }
 

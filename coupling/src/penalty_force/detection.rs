@@ -13,18 +13,20 @@ use std::time::Instant;
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::BodyError;
 use pliant_hydroelastic::{
-    Aabb, Convexity, Path, SignedDistance, SlidingFriction, SurfaceHit, entry_point,
+    Aabb, Convexity, FrictionAxis, GeometryError, PairMaterial, Path, SignedDistance,
+    SlidingFriction, SurfaceHit, distance_on_side_of, entry_point,
 };
 
 use super::BodyFault;
 use super::attached::{Attached, Carrier, Object};
 use super::attachment::{Attachment, AttachmentMotion, AttachmentPlace};
 use super::places::{Mounted, Places};
+use super::pull::{Damping, PenaltyDamping, Pull};
 use super::surfaces::MeshSurface;
 use super::system::System;
 use crate::error::StepError;
 use crate::state::State;
-use crate::world::{GeometryIdx, World};
+use crate::world::{Anisotropy, GeometryIdx, World};
 
 /// How often solids are searched for particles that are inside and were not seen entering.
 const STEPS_BETWEEN_SAFETY_TESTS: u64 = 64;
@@ -38,11 +40,127 @@ pub(super) struct Detection {
 struct Pair {
     object: GeometryIdx,
     particles: GeometryIdx,
-    stiffness: f64,
-    /// μ_s and μ.
-    friction: SlidingFriction<f64>,
+    material: PairMaterial,
+    /// N/m³, in place of the stiffness of each particle.
+    stiffness_per_area: Option<f64>,
+    static_friction: f64,
+    anisotropy: Option<Anisotropy>,
     /// Whether each particle is attached.
     attached: Vec<bool>,
+}
+
+impl Pair {
+    /// # Errors
+    /// Parameters that penalty forces can't have.
+    fn of(
+        world: &World,
+        state: &State,
+        places: &Places,
+        (object, particles): (GeometryIdx, GeometryIdx),
+    ) -> Result<Self, StepError> {
+        let material = world.pair(object, particles);
+        let stiffness_per_area = world.stiffness_per_area(object, particles);
+        let refuse = |parameter, value, allowed| {
+            let source = GeometryError::Material {
+                parameter,
+                value,
+                allowed,
+            };
+            Err(StepError::of_pair(
+                world,
+                state,
+                (object, particles),
+                source,
+            ))
+        };
+        match stiffness_per_area {
+            None if !material.stiffness.is_finite() => {
+                let allowed = "must be finite for penalty forces";
+                return refuse("stiffness (N/m)", material.stiffness, allowed);
+            }
+            Some(k) if !places.has_areas(particles) => {
+                let allowed = "needs particles of a surface; these have none: give `stiffness`";
+                return refuse("stiffness per area (N/m³)", k, allowed);
+            }
+            _ => {}
+        }
+        Ok(Self {
+            object,
+            particles,
+            material,
+            stiffness_per_area,
+            static_friction: world.static_friction(object, particles),
+            anisotropy: world.anisotropy(object, particles),
+            attached: Vec::new(),
+        })
+    }
+
+    /// What a particle is pulled with in this step.
+    fn pull(
+        &self,
+        system: &System,
+        particle: usize,
+        (place, motion): (&AttachmentPlace, AttachmentMotion),
+    ) -> Pull {
+        let places = &system.places;
+        let mu = self.material.friction;
+        let held = match motion {
+            AttachmentMotion::Stuck => self.static_friction,
+            AttachmentMotion::Slid => mu,
+        };
+        let distance = match self.object == self.particles {
+            true => 0.0,
+            false => kept_at(system, self, particle),
+        };
+        let Start { depth, normal_W } = Start::of(system, self, particle, place);
+        let area = || places.area_at_start(self.particles, particle, &system.bodies);
+        let stiffness = match self.stiffness_per_area {
+            Some(k) => k * area().map_or(0.0, |area| normal_W.dot(&area).abs()),
+            None => self.material.stiffness,
+        };
+        // Axes of the other geometry turn with it from step to step.
+        let axis = self.anisotropy.filter(|_| mu > 0.0).map(|given| {
+            let to_object = places.pose_at_start(self.object).rotation.inverse()
+                * places.pose_at_start(given.of).rotation;
+            FrictionAxis {
+                direction: match given.of == self.object {
+                    true => given.direction,
+                    false => to_object * given.direction,
+                },
+                ratio: given.friction / mu,
+            }
+        });
+        Pull {
+            stiffness,
+            friction: SlidingFriction {
+                axis,
+                ..SlidingFriction::coulomb(held)
+            },
+            distance,
+            damping: self.damping(system, depth + distance),
+        }
+    }
+
+    /// The damping of a particle at depth `start` at the start of the step.
+    fn damping(&self, system: &System, start: f64) -> Damping {
+        let dt = system.bodies.time_step.length_s;
+        let PairMaterial {
+            dissipation,
+            relaxation_time_s,
+            ..
+        } = self.material;
+        match system.damping {
+            PenaltyDamping::HuntCrossley if dissipation > 0.0 => Damping::HuntCrossley {
+                rate: dissipation / dt,
+                start,
+            },
+            PenaltyDamping::KelvinVoigt if relaxation_time_s > 0.0 => Damping::KelvinVoigt {
+                rate: relaxation_time_s / dt,
+                start: start.max(0.0),
+            },
+            _ => Damping::None,
+        }
+    }
 }
 
 impl Detection {
@@ -75,30 +193,7 @@ impl Detection {
                     }
                     continue;
                 }
-                let material = world.pair(object, particles);
-                if !material.stiffness.is_finite() {
-                    let source = pliant_hydroelastic::GeometryError::Material {
-                        parameter: "stiffness (N/m)",
-                        value: material.stiffness,
-                        allowed: "must be finite for penalty forces",
-                    };
-                    return Err(StepError::of_pair(
-                        world,
-                        state,
-                        (object, particles),
-                        source,
-                    ));
-                }
-                pairs.push(Pair {
-                    object,
-                    particles,
-                    stiffness: material.stiffness,
-                    friction: SlidingFriction {
-                        sticking: world.static_friction(object, particles),
-                        sliding: material.friction,
-                    },
-                    attached: Vec::new(),
-                });
+                pairs.push(Pair::of(world, state, places, (object, particles))?);
             }
         }
         Ok(Self {
@@ -110,7 +205,11 @@ impl Detection {
     /// The same pairs without friction.
     pub(super) fn without_friction(&self) -> Self {
         let smooth = |pair: &Pair| Pair {
-            friction: SlidingFriction::coulomb(0.0),
+            material: PairMaterial {
+                friction: 0.0,
+                ..pair.material
+            },
+            static_friction: 0.0,
             attached: Vec::new(),
             ..*pair
         };
@@ -356,15 +455,7 @@ fn attach(
     };
     let mut fresh = Attached {
         attachment,
-        stiffness: pair.stiffness,
-        friction: SlidingFriction::coulomb(match motion {
-            AttachmentMotion::Stuck => pair.friction.sticking,
-            AttachmentMotion::Slid => pair.friction.sliding,
-        }),
-        distance: match pair.object == pair.particles {
-            true => 0.0,
-            false => kept_at(system, pair, particle),
-        },
+        pull: pair.pull(system, particle, (&place, motion)),
         carrier,
         particle: Point3::origin(),
         object: Object::of(&system.places, &attachment),
@@ -372,6 +463,44 @@ fn attach(
     fresh.evaluate(world, &system.places, system.slide);
     system.attached.push(fresh);
     system.touch(system.attached.len() - 1)
+}
+
+/// A particle at the start of the step, relative to the side of the object that its attachment is on.
+struct Start {
+    /// Below the surface, m; negative outside.
+    depth: f64,
+    normal_W: Vector3<f64>,
+}
+
+impl Start {
+    fn of(system: &System, pair: &Pair, particle: usize, place: &AttachmentPlace) -> Self {
+        let (places, bodies) = (&system.places, &system.bodies);
+        let pose = places.pose_at_start(pair.object);
+        let particle = places.particle_at_start(pair.particles, particle, bodies);
+        let particle = pose.inverse_transform_point(&particle);
+        let (depth, normal) = match (
+            place,
+            places.surface(pair.object),
+            system.shape(pair.object),
+        ) {
+            (AttachmentPlace::OnMesh { place, facing }, Some(surface), _) => {
+                let vertices = surface.at_start(bodies, &places.vertices);
+                let normal = surface.walk.plane(vertices, place.triangle).0 * facing.sign();
+                let above = particle - surface.walk.point(vertices, place);
+                (-above.dot(&normal), normal)
+            }
+            (AttachmentPlace::InFrame(old), _, Some(shape)) => {
+                let distance = |p: &Point3<f64>| shape.signed_distance(p);
+                let at = distance_on_side_of(old, distance, &particle);
+                (-at.value, at.gradient)
+            }
+            _ => (0.0, Vector3::zeros()),
+        };
+        Self {
+            depth,
+            normal_W: pose.rotation * normal,
+        }
+    }
 }
 
 /// The distance from the object that a particle is kept at, m: its radius, and that of the vertices of a surface.

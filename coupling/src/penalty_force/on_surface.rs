@@ -3,24 +3,25 @@
 //! With triangle vertices x_i, weights w_i of Y and the particle at distance a from the surface,
 //!
 //! ```text
-//! f = k (Σ w_i x_i − Z'),   Z' = Z − a n        on the particle f, on vertex i −w_i f
-//! δf = k (Σ w_i δx_i + Σ x_i δw_i − δZ')        δ(−w_i f) = −w_i δf − f δw_i
+//! f = κ (Σ w_i x_i − Z'),   Z' = Z − a n        on the particle f, on vertex i −w_i f
+//! δf = κ (Σ w_i δx_i + Σ x_i δw_i − δZ') + κ' (Y − Z') δd        δ(−w_i f) = −w_i δf − f δw_i
 //! δZ' = δZ + a Σ G_j (n·δx_j)                   n, G_j of the triangle of X
+//! δd = −n·δZ + Σ (w⁰_j − G_j·(X − Z')) n·δx_j   w⁰ weights of X
 //! ```
 //!
 //! δw depends on Z' and on all vertices that the walk from X to Y has visited. Σ δw_i = 0 keeps momentum.
 
 use nalgebra::{Matrix3, Point3, Vector3};
-use pliant_hydroelastic::{
-    Branch, Facing, MeshPlace, MeshRelaxed, SlidingFriction, Variable, WalkSurface,
-};
+use pliant_hydroelastic::{Branch, Facing, MeshPlace, MeshRelaxed, Variable, WalkSurface};
+
+use super::pull::Pull;
 
 /// A relaxed attachment on a surface, and the force.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OnSurface {
     pub(super) relaxed: MeshRelaxed,
-    /// The triangle of X, its unit normal on the particle's side and G_j.
-    before: u32,
+    /// X, the unit normal of its triangle on the particle's side, and G_j.
+    before: Option<MeshPlace>,
     normal: Vector3<f64>,
     gradients: [Vector3<f64>; 3],
     /// On the particle.
@@ -35,35 +36,25 @@ pub(super) struct OnSurface {
     pub(super) variables: Vec<Variable>,
 }
 
-/// What an attachment is relaxed with.
-#[derive(Clone, Copy)]
-pub(super) struct Pull {
-    pub(super) stiffness: f64,
-    pub(super) friction: SlidingFriction<f64>,
-    pub(super) facing: Facing,
-    /// a, m.
-    pub(super) distance: f64,
-}
-
 impl OnSurface {
     /// Relaxes X = `place` for the particle at `z` and evaluates the force.
     pub(super) fn evaluate(
         &mut self,
-        walk: &WalkSurface,
-        vertices: &[Point3<f64>],
+        (walk, vertices): (&WalkSurface, &[Point3<f64>]),
         pull: &Pull,
+        facing: Facing,
         place: &MeshPlace,
         z: &Point3<f64>,
     ) {
         let (normal, gradients) = walk.plane(vertices, place.triangle);
-        self.before = place.triangle;
-        self.normal = normal * pull.facing.sign();
+        self.before = Some(*place);
+        self.normal = normal * facing.sign();
         self.gradients = gradients;
         let kept = z - self.normal * pull.distance;
         walk.relax(
             vertices,
             pull.friction,
-            pull.facing,
+            facing,
             place,
             &kept,
             &mut self.relaxed,
@@ -75,7 +66,7 @@ impl OnSurface {
         self.point = walk.point(vertices, &relaxed);
         self.force = match self.relaxed.branch {
             Branch::Separate => Vector3::zeros(),
-            Branch::Stick | Branch::Slip => (self.point - kept) * pull.stiffness,
+            Branch::Stick | Branch::Slip => (self.point - kept) * pull.secant(self.depth).0,
         };
     }
 
@@ -91,15 +82,16 @@ impl OnSurface {
     pub(super) fn linearise(&mut self, walk: &WalkSurface, vertices: &[Point3<f64>], pull: &Pull) {
         self.variables.clear();
         self.by.clear();
-        let Some(place) = self.place().copied() else {
+        let (Some(place), Some(before)) = (self.place().copied(), self.before) else {
             return;
         };
+        let (kappa, slope) = pull.secant(self.depth);
         let corners = walk.triangle(place.triangle);
-        let old_corners = walk.triangle(self.before);
+        let old_corners = walk.triangle(before.triangle);
         let terms = self.relaxed.derivative.terms();
         self.variables.push(Variable::Particle);
         self.variables.extend(corners.map(Variable::Vertex));
-        let shifted = (pull.distance != 0.0).then_some(old_corners);
+        let shifted = (pull.distance != 0.0 || pull.is_damped()).then_some(old_corners);
         let others = terms.iter().map(|(variable, _)| *variable);
         for variable in others.chain(shifted.into_iter().flatten().map(Variable::Vertex)) {
             if !self.variables.contains(&variable) {
@@ -129,7 +121,18 @@ impl OnSurface {
                 }
             }
             y_by += x * w_by;
-            let f_by = (y_by - kept_by) * pull.stiffness;
+            let mut f_by = (y_by - kept_by) * kappa;
+            if slope != 0.0 {
+                let depth_by = match variable {
+                    Variable::Particle => -1.0,
+                    Variable::Vertex(v) => match old_corners.iter().position(|c| c == v) {
+                        Some(j) => before.weights[j] - self.gradients[j].dot(&self.offset),
+                        None => 0.0,
+                    },
+                };
+                // (Y − Z') κ' nᵀ ∂d, where Y − Z' = f/κ.
+                f_by += self.force * self.normal.transpose() * (depth_by * slope / kappa);
+            }
             let on_vertex = |i: usize| -f_by * place.weights[i] - self.force * w_by.row(i);
             self.by
                 .push([f_by, on_vertex(0), on_vertex(1), on_vertex(2)]);

@@ -10,70 +10,112 @@ use pliant_hydroelastic::mesh::{TriMesh, generate};
 
 use super::settings::PenaltyForceSettings;
 
+/// Particles of a shape, in its frame.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Particles {
+    pub(super) points: Vec<Point3<f64>>,
+    /// Σ ∫ n dA over the part of the surface that each stands for, n outwards, m².
+    pub(super) areas: Vec<Vector3<f64>>,
+}
+
+impl Particles {
+    fn of_triangles(points: Vec<Point3<f64>>, triangles: &[[u32; 3]]) -> Self {
+        let mut areas = vec![Vector3::zeros(); points.len()];
+        for triangle in triangles {
+            let [a, b, c] = triangle.map(|v| points[v as usize]);
+            let third = (b - a).cross(&(c - a)) / 6.0;
+            triangle.iter().for_each(|v| areas[*v as usize] += third);
+        }
+        Self { points, areas }
+    }
+
+    fn of_mesh(mesh: &TriMesh, stretched_by: &Vector3<f64>) -> Self {
+        let points = mesh.vertices().iter();
+        let points = points.map(|p| Point3::from(p.component_mul(stretched_by)));
+        let triangles: Vec<[u32; 3]> = mesh.raw_triangles().collect();
+        Self::of_triangles(points.collect(), &triangles)
+    }
+}
+
 /// Particles in the shape's frame.
-pub(super) fn particles_of(shape: &Shape, settings: &PenaltyForceSettings) -> Vec<Point3<f64>> {
+pub(super) fn particles_of(shape: &Shape, settings: &PenaltyForceSettings) -> Particles {
     let around = settings.round_particles;
-    let points = |mesh: &TriMesh| mesh.vertices().iter().map(|p| Point3::from(*p)).collect();
-    let generated = |mesh: Result<TriMesh, _>| mesh.as_ref().map(points).unwrap_or_default();
+    let stretched = |mesh: Result<TriMesh, _>, axes: Vector3<f64>| {
+        mesh.map(|mesh| Particles::of_mesh(&mesh, &axes))
+            .unwrap_or_default()
+    };
+    let as_is = Vector3::repeat(1.0);
     match shape {
-        Shape::HalfSpace | Shape::Custom(_) => Vec::new(),
-        Shape::Sphere(s) => generated(generate::sphere(s.radius(), subdivisions(around))),
+        Shape::Sphere(s) => stretched(generate::sphere(s.radius(), subdivisions(around)), as_is),
         Shape::Box(s) => on_box(&s.half_extents(), settings.box_particles),
-        Shape::Cylinder(s) => generated(generate::cylinder(s.radius(), s.half_length(), around)),
-        Shape::EllipticCylinder(s) => {
-            let round: Vec<Point3<f64>> =
-                generated(generate::cylinder(1.0, s.half_length(), around));
-            let axes = Vector3::new(s.semi_axes().x, s.semi_axes().y, 1.0);
-            stretched(round, &axes)
-        }
-        Shape::Capsule(s) => generated(generate::capsule(s.radius(), s.half_length(), around)),
-        Shape::Ellipsoid(s) => stretched(
-            generated(generate::sphere(1.0, subdivisions(around))),
-            &s.semi_axes(),
+        Shape::Cylinder(s) => stretched(
+            generate::cylinder(s.radius(), s.half_length(), around),
+            as_is,
         ),
-        Shape::Cone(s) => {
-            let mut out = vec![Point3::new(0.0, 0.0, s.half_height())];
-            out.extend((0..around).map(|i| {
-                let (sin, cos) =
-                    (std::f64::consts::TAU * f64::from(i) / f64::from(around)).sin_cos();
-                Point3::new(s.radius() * cos, s.radius() * sin, -s.half_height())
-            }));
-            out
+        Shape::EllipticCylinder(s) => stretched(
+            generate::cylinder(1.0, s.half_length(), around),
+            Vector3::new(s.semi_axes().x, s.semi_axes().y, 1.0),
+        ),
+        Shape::Capsule(s) => stretched(
+            generate::capsule(s.radius(), s.half_length(), around),
+            as_is,
+        ),
+        Shape::Ellipsoid(s) => {
+            stretched(generate::sphere(1.0, subdivisions(around)), s.semi_axes())
         }
-        Shape::ConvexHull(s) => s.vertices().to_vec(),
-        Shape::Mesh(s) => s.vertices().to_vec(),
-        _ => Vec::new(),
+        Shape::Cone(s) => on_cone(s.radius(), s.half_height(), around),
+        Shape::ConvexHull(s) => {
+            Particles::of_triangles(s.vertices().to_vec(), &s.triangles().collect::<Vec<_>>())
+        }
+        Shape::Mesh(s) => Particles::of_triangles(s.vertices().to_vec(), s.triangles()),
+        _ => Particles::default(),
     }
 }
 
 /// A grid with `n` points along each edge, without those inside; x runs fastest.
-fn on_box(half: &Vector3<f64>, n: u32) -> Vec<Point3<f64>> {
+fn on_box(half: &Vector3<f64>, n: u32) -> Particles {
     let last = n - 1;
     let at = |i: u32| 2.0 * f64::from(i) / f64::from(last) - 1.0;
     let is_end = |i: u32| i == 0 || i == last;
-    let mut out = Vec::new();
+    let share = |i: u32, axis: usize| {
+        let cell = 2.0 * half[axis] / f64::from(last);
+        if is_end(i) { 0.5 * cell } else { cell }
+    };
+    let mut out = Particles::default();
     for k in 0..n {
         for j in 0..n {
-            let row = (0..n).filter(|i| is_end(*i) || is_end(j) || is_end(k));
-            out.extend(row.map(|i| {
-                let place = Vector3::new(at(i), at(j), at(k));
-                Point3::from(half.component_mul(&place))
-            }));
+            for i in (0..n).filter(|i| is_end(*i) || is_end(j) || is_end(k)) {
+                let index = [i, j, k];
+                let position = Vector3::from(index.map(at));
+                out.areas.push(Vector3::from_fn(|axis, _| {
+                    let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+                    match is_end(index[axis]) {
+                        true => position[axis] * share(index[u], u) * share(index[v], v),
+                        false => 0.0,
+                    }
+                }));
+                out.points.push(half.component_mul(&position).into());
+            }
         }
     }
     out
 }
 
+/// The apex and the rim.
+fn on_cone(radius: f64, half_height: f64, around: u32) -> Particles {
+    let mut points = vec![Point3::new(0.0, 0.0, half_height)];
+    points.extend((0..around).map(|i| {
+        let (sin, cos) = (std::f64::consts::TAU * f64::from(i) / f64::from(around)).sin_cos();
+        Point3::new(radius * cos, radius * sin, -half_height)
+    }));
+    let side = (0..around).map(|i| [0, 1 + i, 1 + (i + 1) % around]);
+    let base = (1..around - 1).map(|i| [1, 1 + i + 1, 1 + i]);
+    Particles::of_triangles(points, &side.chain(base).collect::<Vec<_>>())
+}
+
 /// An icosahedron subdivided k times has 5·2^k vertices on a great circle through its own.
 fn subdivisions(around: u32) -> u32 {
     (f64::from(around) / 5.0).log2().round().clamp(0.0, 6.0) as u32
-}
-
-fn stretched(points: Vec<Point3<f64>>, axes: &Vector3<f64>) -> Vec<Point3<f64>> {
-    points
-        .into_iter()
-        .map(|p| Point3::from(p.coords.component_mul(axes)))
-        .collect()
 }
 
 #[cfg(test)]
@@ -96,24 +138,59 @@ mod tests {
         ];
         for shape in shapes {
             let shape = shape.expect("legal sizes");
-            let particles = particles_of(&shape, &settings);
-            assert!(particles.len() >= 8, "{}", shape.name());
-            for p in particles {
+            let Particles { points, areas } = particles_of(&shape, &settings);
+            assert!(points.len() >= 8, "{}", shape.name());
+            assert_eq!(areas.len(), points.len());
+            for p in points {
                 let phi = shape.signed_distance(&p).value;
                 assert!(phi.abs() < 1e-12, "{}: {phi:e}", shape.name());
             }
         }
-        assert!(particles_of(&Shape::half_space(), &settings).is_empty());
+        assert!(
+            particles_of(&Shape::half_space(), &settings)
+                .points
+                .is_empty()
+        );
     }
 
     #[test]
     fn boxes_have_a_grid_on_every_face() {
         for n in 2..6 {
-            let grid = on_box(&Vector3::new(0.1, 0.2, 0.3), n);
+            let Particles { points, areas } = on_box(&Vector3::new(0.1, 0.2, 0.3), n);
             let inside = (n - 2).pow(3);
-            assert_eq!(grid.len() as u32, n.pow(3) - inside);
-            let top = grid.iter().filter(|p| p.z == 0.3);
+            assert_eq!(points.len() as u32, n.pow(3) - inside);
+            let top = points.iter().filter(|p| p.z == 0.3);
             assert_eq!(top.count() as u32, n * n);
+            let faces = areas.iter().map(Vector3::abs).sum::<Vector3<f64>>();
+            let expected = Vector3::new(0.2 * 0.3, 0.3 * 0.1, 0.1 * 0.2) * 2.0 * 4.0;
+            assert!((faces - expected).norm() < 1e-12, "{faces}");
+        }
+    }
+    #[test]
+    fn areas_point_outwards_and_enclose_the_volume() {
+        let settings = PenaltyForceSettings {
+            round_particles: 160,
+            ..PenaltyForceSettings::default()
+        };
+        let pi = std::f64::consts::PI;
+        for (shape, volume) in [
+            (Shape::sphere(0.3), 4.0 / 3.0 * pi * 0.027),
+            (Shape::cylinder(0.2, 0.7), pi * 0.04 * 0.7),
+            (Shape::cone(0.3, 0.4), pi * 0.09 * 0.4 / 3.0),
+            (Shape::cuboid(Vector3::new(0.2, 0.3, 0.4)), 0.024),
+        ] {
+            let shape = shape.expect("legal sizes");
+            let Particles { points, areas } = particles_of(&shape, &settings);
+            let closed: Vector3<f64> = areas.iter().sum();
+            assert!(closed.norm() < 1e-12);
+            // ∫ x·n dA = 3 V, lumped at the vertices of flat triangles.
+            let terms = points.iter().zip(&areas);
+            let found = terms.map(|(p, a)| p.coords.dot(a)).sum::<f64>() / 3.0;
+            let name = shape.name();
+            assert!(
+                (found / volume - 1.0).abs() < 2e-3,
+                "{name}: {found} {volume}"
+            );
         }
     }
 }

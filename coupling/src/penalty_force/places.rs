@@ -5,7 +5,7 @@ use pliant_contact_sap::{BodyError, Interpolation, MaterialPoint, Rows};
 
 use super::BodyFault;
 use super::bodies::Bodies;
-use super::particles::particles_of;
+use super::particles::{Particles, particles_of};
 use super::settings::PenaltyForceSettings;
 use super::surfaces::MeshSurface;
 use crate::error::StepError;
@@ -21,7 +21,7 @@ pub(super) struct Places {
     /// X_WG of each geometry, identity for those on vertices.
     poses: Vec<Isometry3<f64>>,
     /// Particles of each geometry with a shape, in its frame.
-    particles: Vec<Vec<Point3<f64>>>,
+    particles: Vec<Particles>,
     /// Of each geometry that is a surface of triangles.
     pub(super) surfaces: Vec<Option<MeshSurface>>,
 }
@@ -182,15 +182,41 @@ impl Places {
     pub(super) fn n_particles(&self, geometry: GeometryIdx, bodies: &Bodies) -> usize {
         match self.mounts[geometry.0] {
             Mounted::Vertices(place) => bodies.surface(self.vertices[place].body).vertices.len(),
-            _ => self.particles[geometry.0].len(),
+            _ => self.particles[geometry.0].points.len(),
         }
+    }
+
+    /// ∫ n dA over the part of the surface that a particle stands for, at the start of the step, m²; `None` for vertices of no surface.
+    pub(super) fn area_at_start(
+        &self,
+        geometry: GeometryIdx,
+        particle: usize,
+        bodies: &Bodies,
+    ) -> Option<Vector3<f64>> {
+        match self.mounts[geometry.0] {
+            Mounted::Vertices(place) => {
+                let vertices = &bodies.surface(self.vertices[place].body).vertices;
+                let surface = self.surface(geometry)?;
+                Some(surface.walk.vertex_area(vertices, particle as u32))
+            }
+            _ => {
+                let area = self.particles[geometry.0].areas[particle];
+                Some(self.pose_at_start(geometry).rotation * area)
+            }
+        }
+    }
+
+    /// Whether the particles of a geometry are those of a surface.
+    pub(super) fn has_areas(&self, geometry: GeometryIdx) -> bool {
+        let is_rigid = !matches!(self.mounts[geometry.0], Mounted::Vertices(_));
+        is_rigid || self.surface(geometry).is_some()
     }
 
     /// Z.
     pub(super) fn particle(&self, geometry: GeometryIdx, particle: usize) -> Point3<f64> {
         match self.mounts[geometry.0] {
             Mounted::Vertices(place) => self.vertices[place].at_end[particle],
-            _ => self.pose(geometry) * self.particles[geometry.0][particle],
+            _ => self.pose(geometry) * self.particles[geometry.0].points[particle],
         }
     }
 
@@ -205,7 +231,7 @@ impl Places {
             Mounted::Vertices(place) => {
                 bodies.surface(self.vertices[place].body).vertices[particle]
             }
-            _ => self.pose_at_start(geometry) * self.particles[geometry.0][particle],
+            _ => self.pose_at_start(geometry) * self.particles[geometry.0].points[particle],
         }
     }
 }

@@ -3,6 +3,7 @@
 use pliant_hydroelastic::Slide;
 
 use super::baselines::PenaltyBaseline;
+use super::pull::PenaltyDamping;
 use crate::error::{WorldError, WorldPart};
 
 /// Settings of [`PenaltyForce`](crate::PenaltyForce).
@@ -16,6 +17,8 @@ pub struct PenaltyForceSettings {
     pub krylov_max: u32,
     /// A baseline in place of the implicit step.
     pub baseline: Option<PenaltyBaseline>,
+    /// How normal forces depend on the rate of depth.
+    pub damping: PenaltyDamping,
     /// How far attachments slide on curved surfaces.
     pub slide: Slide,
     /// Particles around a round shape: a sphere has about as many on each great circle.
@@ -31,6 +34,7 @@ impl Default for PenaltyForceSettings {
             iterations_max: 200,
             krylov_max: 20,
             baseline: None,
+            damping: PenaltyDamping::None,
             slide: Slide::Planar,
             round_particles: 40,
             box_particles: 4,

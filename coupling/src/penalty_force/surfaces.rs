@@ -167,6 +167,18 @@ impl MeshSurface {
         self.in_front(self.swept.end(), &place, &path[1], &path[0])
     }
 
+    /// Vertices at the start of the step: of a body in the world, of a rigid mesh in its frame.
+    pub(super) fn at_start<'a>(
+        &'a self,
+        bodies: &'a Bodies,
+        vertices: &[VertexPlace],
+    ) -> &'a [Point3<f64>] {
+        match &self.vertices {
+            Vertices::OfBody(place) => &bodies.surface(vertices[*place].body).vertices,
+            Vertices::InFrame(vertices) => vertices,
+        }
+    }
+
     /// The place nearest to a particle that is inside a solid at the start of the step.
     pub(super) fn inside_at_start(&self, start: &Point3<f64>) -> Option<SurfaceHit> {
         if self.crossable == Crossable::FromBoth || !self.may_meet(&[*start; 2], 0.0) {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nalgebra::{Vector3, Vector6};
-use pliant_hydroelastic::Slide;
+use pliant_hydroelastic::{Shape, Slide};
 
 use super::BodyFault;
 use super::attached::{Attached, Carrier, Object};
@@ -14,6 +14,7 @@ use super::derivative::Derivative;
 use super::line_search::Sliding;
 use super::linearised::{Contacts, Linearised};
 use super::places::Places;
+use super::pull::PenaltyDamping;
 use super::report::PenaltyForceTimes;
 use super::rows::ScalarRows;
 use super::settings::PenaltyForceSettings;
@@ -34,6 +35,7 @@ pub(super) struct System {
     /// Of each touched vertex.
     forces: Vec<Vector3<f64>>,
     pub(super) slide: Slide,
+    pub(super) damping: PenaltyDamping,
     /// L of the metric D = LLᵀ.
     pub(super) metric: Blocks,
     /// ‖m(v₀)‖.
@@ -76,6 +78,7 @@ impl System {
             touched: Touched::default(),
             forces: Vec::new(),
             slide: settings.slide,
+            damping: settings.damping,
             metric: Blocks::default(),
             start_size: 0.0,
             v: Vec::new(),
@@ -113,6 +116,10 @@ impl System {
         self.places
             .move_to(&mut self.bodies, &self.v)
             .map_err(fault)
+    }
+
+    pub(super) fn shape(&self, geometry: GeometryIdx) -> Option<&Shape> {
+        self.world.geometries()[geometry.0].shape.as_ref()
     }
 
     /// τ of a pair, s.
@@ -224,7 +231,7 @@ impl System {
         let mut noise = vec![0.0; n];
         for attached in self.attached.iter().filter(|a| a.is_active()) {
             let reach = attached.particle.coords.norm();
-            let error = f64::EPSILON * dt * attached.stiffness * reach;
+            let error = f64::EPSILON * dt * attached.pull.stiffness * reach;
             let mut add = |carrier: Carrier, error: f64| match carrier {
                 Carrier::Frame(place) => {
                     let place = &self.places.frames[place];

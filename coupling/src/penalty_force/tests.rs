@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Point3, Translation3, Unit, UnitQuaternion, Vector3};
 use pliant_contact_sap::DeformableModel;
 use pliant_contact_sap::conformance::{BlobSettings, MassSpringNet, NetSettings, ParticleBlob};
 use pliant_hydroelastic::{Branch, ContactMaterial, Shape, Slide};
@@ -11,10 +11,13 @@ use pliant_multibody::{
 };
 
 use super::detection::Detection;
+use super::pull::PenaltyDamping;
 use super::settings::PenaltyForceSettings;
 use super::system::System;
 use crate::state::State;
-use crate::world::{BodyIdx, Exclusion, Geometry, Mount, World, WorldBuilder};
+use crate::world::{
+    Anisotropy, BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, PairRule, World, WorldBuilder,
+};
 
 fn material() -> ContactMaterial {
     with_friction(0.4)
@@ -24,7 +27,8 @@ fn with_friction(friction: f64) -> ContactMaterial {
     ContactMaterial {
         stiffness: 4e3,
         friction,
-        ..ContactMaterial::default()
+        dissipation: 1.5,
+        relaxation_time_s: 0.01,
     }
 }
 
@@ -97,14 +101,9 @@ fn arm() -> Box<dyn DeformableModel> {
 
 /// Largest error of H x from central differences of g, relative to H x, and how many contacts stuck and slipped, at velocities that differ from those
 /// of the start by up to `change`, m/s and rad/s.
-fn worst_error(world: &World, slide: Slide, change: f64) -> (f64, [usize; 2]) {
-    let settings = PenaltyForceSettings {
-        slide,
-        round_particles: 40,
-        ..PenaltyForceSettings::default()
-    };
+fn worst_error(world: &World, settings: &PenaltyForceSettings, change: f64) -> (f64, [usize; 2]) {
     let state: State = world.default_state();
-    let mut system = System::of(world, &state, &settings).expect("legal surfaces");
+    let mut system = System::of(world, &state, settings).expect("legal surfaces");
     let mut detection = Detection::of(world, &state, &system.places).expect("pairs that exist");
     system.begin(world, &state, 0.01).expect("a legal state");
     detection.begin(&mut system, &state).expect("no memory");
@@ -150,7 +149,12 @@ fn worst_error(world: &World, slide: Slide, change: f64) -> (f64, [usize; 2]) {
 
 #[test]
 fn h_is_the_derivative_of_g() {
-    for slide in [Slide::Planar, Slide::Exact] {
+    for (slide, damping) in [
+        (Slide::Planar, PenaltyDamping::None),
+        (Slide::Exact, PenaltyDamping::None),
+        (Slide::Planar, PenaltyDamping::HuntCrossley),
+        (Slide::Exact, PenaltyDamping::KelvinVoigt),
+    ] {
         let mut builder = WorldBuilder::default();
         let tilted = Isometry3::from_parts(
             Translation3::new(0.0, 0.0, -0.13),
@@ -188,8 +192,13 @@ fn h_is_the_derivative_of_g() {
             &[(0, ball)],
         );
         let world = builder.build().expect("a legal world");
-        let (worst, branches) = worst_error(&world, slide, 0.3);
-        assert!(worst < 1e-6, "{slide:?}: {worst:e}");
+        let settings = PenaltyForceSettings {
+            slide,
+            damping,
+            ..PenaltyForceSettings::default()
+        };
+        let (worst, branches) = worst_error(&world, &settings, 0.3);
+        assert!(worst < 1e-6, "{slide:?}, {damping:?}: {worst:e}");
         assert!(
             branches[0] + branches[1] > 10 && branches[1] > 3,
             "{branches:?}"
@@ -241,12 +250,39 @@ fn h_is_the_derivative_of_g_for_particles_of_deforming_bodies() {
     let mut builder = WorldBuilder::default();
     deforming_bodies(&mut builder);
     let world = builder.build().expect("a legal world");
-    let (worst, branches) = worst_error(&world, Slide::Planar, 0.3);
+    let (worst, branches) = worst_error(&world, &PenaltyForceSettings::default(), 0.3);
     assert!(worst < 1e-6, "{worst:e}");
     assert!(
         branches[0] + branches[1] > 20 && branches[1] > 3,
         "{branches:?}"
     );
+}
+
+#[test]
+fn h_is_the_derivative_of_g_with_anisotropic_friction_and_stiffness_per_area() {
+    let mut builder = WorldBuilder::default();
+    deforming_bodies(&mut builder);
+    let rule = |of: usize| PairRule {
+        anisotropy: Some(Anisotropy {
+            of: GeometryIdx(of),
+            direction: Unit::new_normalize(Vector3::new(0.9, 0.3, -0.2)),
+            friction: 0.1,
+        }),
+        ..PairRule::default()
+    };
+    // The floor and the block with each other, and with the vertices of net and blob.
+    for (a, b, of) in [(0, 1, 1), (0, 2, 0), (0, 3, 0), (1, 2, 1), (1, 3, 1)] {
+        builder.pair_rule(GeometryIdx(a), GeometryIdx(b), rule(of));
+    }
+    let per_area = PairRule {
+        stiffness_per_area: Some(2e6),
+        ..rule(1)
+    };
+    builder.pair_rule(GeometryIdx(0), GeometryIdx(1), per_area);
+    let world = builder.build().expect("a legal world");
+    let (worst, branches) = worst_error(&world, &PenaltyForceSettings::default(), 0.3);
+    assert!(worst < 1e-6, "{worst:e}");
+    assert!(branches[0] > 0 && branches[1] > 10, "{branches:?}");
 }
 
 /// A sheet that a block and another sheet press on.
@@ -291,8 +327,15 @@ fn h_is_the_derivative_of_g_for_deforming_surfaces() {
         (0.05, 3.0, 4),
         (0.0, 0.3, 20),
     ] {
-        let (worst, branches) = worst_error(&on_a_sheet(friction), Slide::Planar, change);
-        assert!(worst < 1e-6, "{friction}, {change}: {worst:e}");
-        assert!(branches[1] >= sliding, "{friction}, {change}: {branches:?}");
+        for (_, damping) in PenaltyDamping::NAMES {
+            let settings = PenaltyForceSettings {
+                damping,
+                ..PenaltyForceSettings::default()
+            };
+            let (worst, branches) = worst_error(&on_a_sheet(friction), &settings, change);
+            let about = format!("{friction}, {change}, {damping:?}: {branches:?}");
+            assert!(worst < 1e-6, "{about}: {worst:e}");
+            assert!(branches[1] >= sliding, "{about}");
+        }
     }
 }

@@ -8,7 +8,9 @@ use pliant_contact_sap::{
 };
 use pliant_hydroelastic::{ContactChoice, GeometryError, PatchGeometry, SoftMesh};
 
-use super::{BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, NamedBody, PairRule, WorldParts};
+use super::{
+    Anisotropy, BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, NamedBody, PairRule, WorldParts,
+};
 use crate::constraint::{Anchor, Constraint, ConstraintCompliance, ConstraintKind};
 use crate::error::{WorldError, WorldPart};
 
@@ -124,16 +126,62 @@ impl WorldParts {
             ] {
                 not_negative(&part, name, value.unwrap_or(0.0))?;
             }
-            if let Some(mu_s) = rule.static_friction {
-                let [m_a, m_b] = [a, b].map(|g| &self.geometries[g.0].material);
-                let mu = rule.friction.unwrap_or(m_a.combined_with(m_b).friction);
-                if mu_s.is_nan() || mu_s < mu {
-                    let allowed = "must not be less than the friction of sliding";
-                    return Err(parameter(&part, "static friction", mu_s, allowed));
-                }
+            if let Some(k) = rule.stiffness_per_area
+                && !(k > 0.0 && k.is_finite())
+            {
+                let allowed = "must be positive and finite";
+                return Err(parameter(&part, "stiffness per area (N/m³)", k, allowed));
+            }
+            let [m_a, m_b] = [a, b].map(|g| &self.geometries[g.0].material);
+            let mu = rule.friction.unwrap_or(m_a.combined_with(m_b).friction);
+            if let Some(anisotropy) = &rule.anisotropy {
+                self.check_anisotropy(&part, (*a, *b), mu, anisotropy)?;
+            }
+            if let Some(mu_s) = rule.static_friction
+                && (mu_s.is_nan() || mu_s < mu)
+            {
+                let allowed = "must not be less than the friction of sliding";
+                return Err(parameter(&part, "static friction", mu_s, allowed));
             }
         }
         Ok(())
+    }
+
+    fn check_anisotropy(
+        &self,
+        part: &WorldPart,
+        pair: (GeometryIdx, GeometryIdx),
+        mu: f64,
+        anisotropy: &Anisotropy,
+    ) -> Result<(), WorldError> {
+        let along = anisotropy.friction;
+        if !(along > 0.0 && along.is_finite()) {
+            let allowed = "must be positive and finite";
+            return Err(parameter(part, "friction along an axis", along, allowed));
+        }
+        if mu <= 0.0 {
+            let allowed = "must be positive where friction along an axis is given";
+            return Err(parameter(part, "friction", mu, allowed));
+        }
+        let of = anisotropy.of;
+        if of != pair.0 && of != pair.1 {
+            let reason = "belongs to neither of the two geometries";
+            return Err(WorldError::FrictionAxis {
+                part: part.clone(),
+                reason,
+            });
+        }
+        match self.geometries[of.0].mount {
+            Mount::World(_) | Mount::Frame { .. } => Ok(()),
+            Mount::Vertices { .. } | Mount::Segments { .. } | Mount::Surface { .. } => {
+                let reason =
+                    "is that of a geometry that deforms; give an axis of the other, rigid one";
+                Err(WorldError::FrictionAxis {
+                    part: part.clone(),
+                    reason,
+                })
+            }
+        }
     }
 
     fn pair_part(&self, a: GeometryIdx, b: GeometryIdx) -> WorldPart {

@@ -1,6 +1,9 @@
 //! The contact parameters of one pair.
 
+use nalgebra::{Unit, Vector3};
 use pliant_hydroelastic::{ContactChoice, PairMaterial};
+
+use super::GeometryIdx;
 
 /// Contact parameters of one pair of geometries. Those that are `None` follow from both materials and the world's settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -15,8 +18,24 @@ pub struct PairRule {
     pub friction: Option<f64>,
     /// μ_s of static friction, not less than μ, which is then that of sliding; used by penalty forces alone. μ if `None`.
     pub static_friction: Option<f64>,
+    /// Stiffness per area, N/m³: that of a particle is this times the part of the surface that it stands for, projected on the other surface at the
+    /// start of the step. In place of `stiffness`; used by penalty forces alone.
+    pub stiffness_per_area: Option<f64>,
+    /// Anisotropic friction; used by penalty forces alone.
+    pub anisotropy: Option<Anisotropy>,
     /// Points or a patch.
     pub choice: Option<ContactChoice>,
+}
+
+/// Friction that differs along one direction of one of the two geometries. Across it friction is that of the pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Anisotropy {
+    /// Whose direction: fixed in the world or on a frame.
+    pub of: GeometryIdx,
+    /// In that geometry's frame.
+    pub direction: Unit<Vector3<f64>>,
+    /// μ along it, positive. Static friction along it has the same ratio to that across.
+    pub friction: f64,
 }
 
 impl PairRule {
@@ -29,6 +48,8 @@ impl PairRule {
             relaxation_time_s: Some(material.relaxation_time_s),
             friction: Some(material.friction),
             static_friction: None,
+            stiffness_per_area: None,
+            anisotropy: None,
             choice: None,
         }
     }

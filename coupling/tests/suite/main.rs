@@ -14,6 +14,7 @@ mod penalty_baselines;
 mod penalty_force;
 mod penalty_force_surfaces;
 mod penalty_incline;
+mod penalty_pairs;
 mod penalty_worlds;
 mod random_rigid;
 mod refusals;

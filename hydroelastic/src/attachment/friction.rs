@@ -1,25 +1,74 @@
 //! Friction of an attachment.
+//!
+//! Anisotropic friction has the elliptic cone
+//!
+//! ```text
+//! √(rᵀM r) ≤ μ d        M = I + (1/ρ² − 1) e eᵀ
+//! ```
+//!
+//! where r is the offset of the attachment in the tangential plane: the coefficient is μ across the axis e and ρ μ along it.
 
-use nalgebra::RealField;
+use nalgebra::{RealField, Unit, Vector3};
 
 /// Coefficients of Coulomb friction of an attachment.
 ///
 /// An attachment that the force holds within the cone of `sticking` stays where it is; any other slides to the cone of `sliding`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SlidingFriction<T> {
+pub struct SlidingFriction<T: RealField + Copy> {
     /// μ_s, not less than `sliding`.
     pub sticking: T,
     /// μ_k, not negative.
     pub sliding: T,
+    /// Along which both coefficients differ.
+    pub axis: Option<FrictionAxis<T>>,
+}
+
+/// The axis of anisotropic friction, in the frame in which attachments are relaxed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrictionAxis<T: RealField + Copy> {
+    /// e.
+    pub direction: Unit<Vector3<T>>,
+    /// ρ: the coefficient along e is ρ times the one across, positive.
+    pub ratio: T,
 }
 
 impl<T: RealField + Copy> SlidingFriction<T> {
-    /// One coefficient μ for both.
+    /// One coefficient μ for both, the same in all directions.
     #[must_use]
     pub fn coulomb(mu: T) -> Self {
         Self {
             sticking: mu,
             sliding: mu,
+            axis: None,
+        }
+    }
+
+    /// √(rᵀM r).
+    pub(super) fn length(&self, r: &Vector3<T>) -> T {
+        self.stretched(r).norm()
+    }
+
+    /// The derivative of [`SlidingFriction::length`], M r/√(rᵀM r), where that is `length` and not zero.
+    pub(super) fn length_slope(&self, r: &Vector3<T>, length: T) -> Vector3<T> {
+        match &self.axis {
+            None => r / length,
+            Some(axis) => {
+                let e = axis.direction.into_inner();
+                let excess = T::one() / (axis.ratio * axis.ratio) - T::one();
+                (r + e * (e.dot(r) * excess)) / length
+            }
+        }
+    }
+
+    /// M^½ r, whose norm is within μ d in the cone.
+    #[must_use]
+    pub fn stretched(&self, r: &Vector3<T>) -> Vector3<T> {
+        match &self.axis {
+            None => *r,
+            Some(axis) => {
+                let e = axis.direction.into_inner();
+                r + e * (e.dot(r) * (T::one() / axis.ratio - T::one()))
+            }
         }
     }
 }

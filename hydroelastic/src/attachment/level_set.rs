@@ -16,7 +16,7 @@
 //! Thin shapes: where ∇φ(Z) points against ∇φ(X), the particle has passed the middle of the shape, and the surface nearest to it is that of the other
 //! side. n and d are then those of the tangential plane at X, so that the particle is pulled back to the side that it came from, also from beyond.
 //!
-//! On a plane they are τ τᵀ + (1 − s) b bᵀ − μ τ nᵀ with b = n × τ, and s b bᵀ.
+//! With anisotropic friction l = √(rᵀM r), and τᵀ in τ τᵀ is the derivative of l by r. On a plane without it they are τ τᵀ + (1 − s) b bᵀ − μ τ nᵀ with b = n × τ, and s b bᵀ.
 //!
 //! Source: Ding, Schroeder (2020), sections 2.1.1 and 2.1.2; derivatives: `docs/theory/ding-2020.md`.
 
@@ -69,7 +69,7 @@ pub struct Relaxed<T: RealField + Copy> {
 /// Relaxes the attachment X = `attachment` of the particle Z = `particle` on the level set `distance`, all in one frame.
 ///
 /// Derivatives are exact for any twice differentiable `distance`, also where its gradient is not quite a unit vector. A particle past the middle of a
-/// thin shape follows [`Slide::Planar`].
+/// thin shape, and anisotropic friction, follow [`Slide::Planar`].
 ///
 /// ```
 /// use nalgebra::Point3;
@@ -96,6 +96,10 @@ pub fn relax_on_level_set<T: RealField + Copy>(
         depth_by_attachment,
         slide,
     } = Side::of(&distance, slide, attachment, particle);
+    let slide = match friction.axis {
+        Some(_) => Slide::Planar,
+        None => slide,
+    };
     let depth = -at_particle.value;
     if depth.partial_cmp(&T::zero()) != Some(std::cmp::Ordering::Greater) {
         return Relaxed {
@@ -111,7 +115,7 @@ pub fn relax_on_level_set<T: RealField + Copy>(
     let foot = particle + n * depth;
     let foot_by_particle = projection(&at_particle);
     let r = attachment - foot;
-    let length = r.norm();
+    let length = friction.length(&r);
     let sticks = match slide {
         _ if friction.sticking <= T::zero() => false,
         Slide::Planar => length <= friction.sticking * depth,
@@ -132,9 +136,13 @@ pub fn relax_on_level_set<T: RealField + Copy>(
     }
     let mu = friction.sliding;
     // Without friction Y = W; nor has r a direction at depths whose squares underflow.
-    let (tau, planar) = match friction.sticking > T::zero() && length * length > T::zero() {
-        true => (r / length, (mu * depth / length).min(T::one())),
-        false => (Vector3::zeros(), T::zero()),
+    let (tau, slope, planar) = match friction.sticking > T::zero() && length * length > T::zero() {
+        true => (
+            r / length,
+            friction.length_slope(&r, length),
+            (mu * depth / length).min(T::one()),
+        ),
+        false => (Vector3::zeros(), Vector3::zeros(), T::zero()),
     };
     if slide == Slide::Exact && planar > T::zero() {
         let segment = OnSegment::new(&distance, foot, r, *particle);
@@ -142,7 +150,7 @@ pub fn relax_on_level_set<T: RealField + Copy>(
             return found;
         }
     }
-    let along = tau * tau.transpose();
+    let along = tau * slope.transpose();
     let at_chord = distance(&(foot + r * planar));
     let to_surface = projection(&at_chord);
     let left = Matrix3::identity() - foot_by_attachment;

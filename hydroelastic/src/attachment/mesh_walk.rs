@@ -17,6 +17,8 @@
 //! dr = Σ (dw_i − dω_i) x_i + Σ (w_i − ω_i) dx_i                  ds = (μ dd − s τ·dr)/|r|
 //! ```
 //!
+//! With anisotropic friction |r| is √(rᵀM r), and τ its derivative.
+//!
 //! Whether the object is left is decided at the end, by the normal there: that of the triangle, the sum of two triangles' at an edge, the
 //! angle-weighted sum at a vertex.
 //!

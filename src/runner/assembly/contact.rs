@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pliant_coupling::{Exclusion, GeometryIdx, PairRule};
+use pliant_coupling::{Anisotropy, Exclusion, GeometryIdx, PairRule};
 
 use super::Draft;
 use crate::scene::{FilterEntry, NamedReference, PairEntry, SceneError, SceneFault};
@@ -71,11 +71,19 @@ impl Draft<'_> {
             relaxation_time_s: given.relaxation_time_s,
             friction: given.friction,
             static_friction: pair.static_friction,
+            stiffness_per_area: pair.stiffness_per_area,
+            anisotropy: None,
             choice: pair.kind,
         };
         let mut rules = Vec::new();
         for &a in &a {
             for &b in b.iter().filter(|&&b| self.can_touch(a, b)) {
+                let anisotropy = pair.anisotropy.map(|along| Anisotropy {
+                    of: a,
+                    direction: along.direction,
+                    friction: along.friction,
+                });
+                let rule = PairRule { anisotropy, ..rule };
                 rules.push(((a.min(b), a.max(b)), rule));
             }
         }

@@ -2,11 +2,12 @@
 
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 use pliant_hydroelastic::{
-    Branch, Facing, MeshPlace, MeshRelaxed, Relaxed, Shape, SignedDistance, Slide, SlidingFriction,
+    Branch, Facing, MeshPlace, MeshRelaxed, Relaxed, Shape, SignedDistance, Slide,
     distance_on_side_of, relax_on_level_set,
 };
 
 use crate::penalty_force::attachment::AttachmentPlace;
+use crate::penalty_force::pull::Pull;
 use crate::penalty_force::surfaces::MeshSurface;
 
 /// The relaxed attachment and the force.
@@ -23,7 +24,7 @@ pub(in crate::penalty_force) struct OnShape {
     /// On the particle, N, world axes.
     pub(in crate::penalty_force) force: Vector3<f64>,
     pub(in crate::penalty_force) normal: Vector3<f64>,
-    /// k (1 − G), world axes.
+    /// κ (1 − G) + κ' (Y − Z') nᵀ, world axes.
     pub(in crate::penalty_force) tangent: Matrix3<f64>,
 }
 
@@ -42,18 +43,18 @@ impl Default for OnShape {
 }
 
 impl OnShape {
-    /// Evaluates a pull of (stiffness, friction, distance) on the particle at `z`.
+    /// Evaluates the pull on the particle at `z`.
     pub(in crate::penalty_force) fn evaluate(
         &mut self,
         object: (Option<&Shape>, Option<&MeshSurface>),
         pose: &Isometry3<f64>,
-        pull: (f64, SlidingFriction<f64>, f64),
+        pull: &Pull,
         slide: Slide,
         place: &AttachmentPlace,
         z: &Point3<f64>,
     ) {
         let in_object = pose.inverse_transform_point(z);
-        let pulled = match (object, place) {
+        let (pulled, outwards) = match (object, place) {
             ((Some(shape), _), AttachmentPlace::InFrame(old)) => {
                 self.on_level_set(shape, pull, slide, old, &in_object)
             }
@@ -67,53 +68,58 @@ impl OnShape {
         (self.force, self.tangent) = match self.relaxed.branch {
             Branch::Separate => (Vector3::zeros(), Matrix3::zeros()),
             Branch::Stick | Branch::Slip => {
-                let yielding = (Matrix3::identity() - self.relaxed.by_particle) * pull.0;
+                let (kappa, slope) = pull.secant(-self.signed_distance);
+                let arm = self.relaxed.attachment - pulled;
+                let mut yielding = (Matrix3::identity() - self.relaxed.by_particle) * kappa;
+                if slope != 0.0 {
+                    yielding += arm * outwards.transpose() * slope;
+                }
                 (
-                    rotation * ((self.relaxed.attachment - pulled) * pull.0),
+                    rotation * (arm * kappa),
                     rotation.matrix() * yielding * rotation.matrix().transpose(),
                 )
             }
         };
     }
 
-    /// The point that is pulled.
+    /// The point that is pulled, and the gradient of the signed distance there.
     fn on_level_set(
         &mut self,
         shape: &Shape,
-        (_, friction, kept_at): (f64, SlidingFriction<f64>, f64),
+        pull: &Pull,
         slide: Slide,
         old: &Point3<f64>,
         z: &Point3<f64>,
-    ) -> Point3<f64> {
+    ) -> (Point3<f64>, Vector3<f64>) {
         let distance = |p: &Point3<f64>| {
             let bare = shape.signed_distance(p);
             SignedDistance {
-                value: bare.value - kept_at,
+                value: bare.value - pull.distance,
                 ..bare
             }
         };
-        self.relaxed = relax_on_level_set(distance, friction, slide, old, z);
+        self.relaxed = relax_on_level_set(distance, pull.friction, slide, old, z);
         let at_particle = distance_on_side_of(old, distance, z);
         self.signed_distance = at_particle.value;
         self.offset = old - (z - at_particle.gradient * at_particle.value);
-        *z
+        (*z, at_particle.gradient)
     }
 
-    /// The point that is pulled: the particle, less its distance along the normal of the triangle of X.
+    /// The point that is pulled: the particle, less its distance along the normal of the triangle of X; and that normal.
     fn on_mesh(
         &mut self,
         surface: &MeshSurface,
-        (_, friction, kept_at): (f64, SlidingFriction<f64>, f64),
+        pull: &Pull,
         place: &MeshPlace,
         facing: Facing,
         z: &Point3<f64>,
-    ) -> Point3<f64> {
+    ) -> (Point3<f64>, Vector3<f64>) {
         let vertices = surface.at_end(&[]);
         let walk = &surface.walk;
         let normal = walk.plane(vertices, place.triangle).0 * facing.sign();
-        let kept = z - normal * kept_at;
+        let kept = z - normal * pull.distance;
         let mut out = MeshRelaxed::default();
-        walk.relax(vertices, friction, facing, place, &kept, &mut out);
+        walk.relax(vertices, pull.friction, facing, place, &kept, &mut out);
         let old = walk.point(vertices, place);
         self.signed_distance = (kept - old).dot(&normal);
         self.offset = old - (kept - normal * self.signed_distance);
@@ -125,7 +131,7 @@ impl OnShape {
             by_particle: out.by_particle(walk, vertices),
             ..separate()
         };
-        kept
+        (kept, normal)
     }
 }
 

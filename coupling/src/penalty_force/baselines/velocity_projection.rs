@@ -38,7 +38,7 @@ pub(super) fn impulses(system: &mut System, v: &[f64]) -> Vec<f64> {
         contacts.push(Sliding {
             rows,
             slip,
-            bound: contact.friction.sliding * dt * normal_force,
+            bound: contact.pull.friction.sliding * dt * normal_force,
             impulse: Vector2::zeros(),
         });
     }

@@ -48,7 +48,7 @@ fn spring_and_damper(
     contact: &Attached,
     velocity: &Vector3<f64>,
 ) -> (Vector3<f64>, Vector3<f64>) {
-    let (k, normal) = (contact.stiffness, contact.normal());
+    let (k, normal) = (contact.pull.stiffness, contact.normal());
     let Attachment {
         object, particles, ..
     } = contact.attachment;
@@ -59,7 +59,7 @@ fn spring_and_damper(
     let slip = in_plane(*velocity);
     let pressing = (k * sliding.depth - c * normal.dot(velocity)).max(0.0);
     let tried = offset * k - slip * c;
-    let share = (contact.friction.sliding * pressing / tried.norm()).min(1.0);
+    let share = (contact.pull.friction.sliding * pressing / tried.norm()).min(1.0);
     let friction = match share < 1.0 {
         true => tried * share,
         false => tried,

@@ -13,7 +13,7 @@ impl Linearised {
         let mut points = Vec::new();
         for contact in contacts.active() {
             points_of(contact, contacts, &mut points);
-            let weight = holding(contact) * (contact.stiffness * dt * dt);
+            let weight = holding(contact) * (contact.pull.stiffness * dt * dt);
             for &(p, w_p) in &points {
                 for &(q, w_q) in &points {
                     let pull = weight * (w_p * w_q);

@@ -2,6 +2,7 @@ use nalgebra::{Matrix3, Point3, Vector2, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::super::friction::FrictionAxis;
 use super::*;
 use crate::Shape;
 use crate::test_support::{box_mesh, random_rotation, random_unit};
@@ -174,6 +175,7 @@ fn derivatives_on_a_torus_are_those_of_differences() {
                 let friction = SlidingFriction {
                     sticking: mu * 1.2,
                     sliding: mu,
+                    axis: None,
                 };
                 comparison.add(torus, friction, slide, &old, &particle);
             }
@@ -181,6 +183,61 @@ fn derivatives_on_a_torus_are_those_of_differences() {
         let Comparison { compared, worst } = comparison;
         assert!(worst < 1e-6, "{slide:?}: {worst:e}");
         assert!(compared[1] > 1000 && compared[2] > 1000, "{compared:?}");
+    }
+}
+
+/// The axis that the tests of anisotropic friction use: along it a third of the friction across.
+fn skewed(mu: f64) -> SlidingFriction<f64> {
+    SlidingFriction {
+        axis: Some(FrictionAxis {
+            direction: nalgebra::Unit::new_normalize(Vector3::new(0.8, -0.3, 0.5)),
+            ratio: 1.0 / 3.0,
+        }),
+        ..SlidingFriction::coulomb(mu)
+    }
+}
+
+#[test]
+fn derivatives_of_anisotropic_friction_are_those_of_differences() {
+    let mut rng = ChaCha8Rng::seed_from_u64(12);
+    let mut comparison = Comparison::new();
+    for _ in 0..3000 {
+        let mu = rng.random_range(0.05..1.5);
+        let depth = rng.random_range(0.001..0.04);
+        if let Some((old, particle)) = configuration(&mut rng, &torus, depth, mu) {
+            comparison.add(torus, skewed(mu), Slide::Planar, &old, &particle);
+        }
+    }
+    let Comparison { compared, worst } = comparison;
+    assert!(worst < 1e-6, "{worst:e}");
+    assert!(compared[1] > 300 && compared[2] > 1000, "{compared:?}");
+}
+
+#[test]
+fn an_anisotropic_cone_on_a_plane_has_both_coefficients() {
+    let distance = |p: &Point3<f64>| SignedDistance::flat(p.z, Vector3::z());
+    let (mu, depth) = (0.6, 0.01);
+    let friction = SlidingFriction {
+        axis: Some(FrictionAxis {
+            direction: Vector3::x_axis(),
+            ratio: 0.25,
+        }),
+        ..SlidingFriction::coulomb(mu)
+    };
+    let particle = Point3::new(0.0, 0.0, -depth);
+    for k in 0..360 {
+        let (sin, cos) = f64::from(k).to_radians().sin_cos();
+        let old = Point3::new(cos, sin, 0.0) * 0.02;
+        let found = relax_on_level_set(distance, friction, Slide::Exact, &old, &particle);
+        assert_eq!(found.branch, Branch::Slip);
+        // The ellipse with half axes 0.25 μ d and μ d, met on the way from X to W.
+        let Point3 { coords: r } = found.attachment;
+        let ellipse = (r.x / (0.25 * mu * depth)).hypot(r.y / (mu * depth));
+        assert!((ellipse - 1.0).abs() < 1e-12, "{ellipse}");
+        assert!((r.x * sin - r.y * cos).abs() < 1e-16);
+        let inside = Point3::from(r * 0.999);
+        let held = relax_on_level_set(distance, friction, Slide::Planar, &inside, &particle);
+        assert_eq!(held.branch, Branch::Stick);
     }
 }
 

@@ -7,7 +7,7 @@
 //! dζ' = dζ_W + sgn(ζ − ζ_W) μ (h·(dZ − (1 − ζ_W) dp − ζ_W dq)/|E| − d E·(dq − dp)/|E|³)
 //! ```
 //!
-//! Where a slide along an edge ends does not depend on where it began.
+//! With anisotropic friction |E| is √(EᵀM E) where it divides μ d. Where a slide along an edge ends does not depend on where it began.
 
 use nalgebra::{Matrix3, RowVector3};
 
@@ -22,16 +22,17 @@ impl Walk<'_> {
         let (p, q) = (self.vertices[v_p as usize], self.vertices[v_q as usize]);
         let along = q - p;
         let length = along.norm();
+        let weighed = self.friction.length(&along);
         let foot = (self.particle - p).dot(&along) / (length * length);
         let apart = self.particle - (p + along * foot);
         let depth = apart.norm();
         let zeta = self.weights[second];
         let mu = self.friction.sliding;
-        if mu > 0.0 && (zeta - foot).abs() * length <= mu * depth {
+        if mu > 0.0 && (zeta - foot).abs() * weighed <= mu * depth {
             return Next::End(WalkEnd::Edge);
         }
         let sense = if zeta < foot { -1.0 } else { 1.0 };
-        let slid = foot + sense * mu * depth / length;
+        let slid = foot + sense * mu * depth / weighed;
         if !(0.0..=1.0).contains(&slid) {
             let corner = if slid < 0.0 { first } else { second };
             self.move_to_corner(corner);
@@ -49,8 +50,10 @@ impl Walk<'_> {
         };
         let square = length * length;
         // By a displacement of W relative to Z, and by one of q relative to p.
-        let by_offset = unit / length + outwards * (sense * mu / length);
-        let by_stretch = apart.transpose() / square - unit * (sense * mu * depth / square);
+        let by_offset = unit / length + outwards * (sense * mu / weighed);
+        let slope = self.friction.length_slope(&along, weighed).transpose();
+        let by_stretch =
+            apart.transpose() / square - slope * (sense * mu * depth / (weighed * weighed));
         let terms = [
             (Variable::Particle, by_offset),
             (Variable::Vertex(v_p), by_offset * (foot - 1.0) - by_stretch),

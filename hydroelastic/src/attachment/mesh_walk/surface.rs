@@ -143,6 +143,13 @@ impl WalkSurface {
         (normal, [gradient(c - b), gradient(a - c), gradient(b - a)])
     }
 
+    /// A third of the triangles around a vertex, times their normals (m²).
+    #[must_use]
+    pub fn vertex_area(&self, vertices: &[Point3<f64>], vertex: u32) -> Vector3<f64> {
+        let twice = self.around(vertex).map(|t| self.area_normal(vertices, t));
+        twice.sum::<Vector3<f64>>() / 6.0
+    }
+
     pub(super) fn across(&self, triangle: u32, edge: usize) -> Option<u32> {
         let side = self.topology.triangle_edges[triangle as usize][edge];
         let edge = &self.topology.edges[side.index()];

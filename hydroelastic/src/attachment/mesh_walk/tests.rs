@@ -1,9 +1,9 @@
-use nalgebra::{Matrix3, Point3, Vector3};
+use nalgebra::{Matrix3, Point3, Unit, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::attachment::{Slide, relax_on_level_set};
+use crate::attachment::{FrictionAxis, Slide, relax_on_level_set};
 use crate::mesh::{TriMesh, generate};
 use crate::test_support::{random_rotation, random_unit};
 use crate::{Shape, SignedDistance};
@@ -57,9 +57,17 @@ impl Mesh {
         }
     }
 
-    fn relax(&self, friction: f64, start: &MeshPlace, particle: &Point3<f64>) -> MeshRelaxed {
+    fn relax(&self, mu: f64, start: &MeshPlace, particle: &Point3<f64>) -> MeshRelaxed {
+        self.relax_with(SlidingFriction::coulomb(mu), start, particle)
+    }
+
+    fn relax_with(
+        &self,
+        friction: SlidingFriction<f64>,
+        start: &MeshPlace,
+        particle: &Point3<f64>,
+    ) -> MeshRelaxed {
         let mut out = MeshRelaxed::default();
-        let friction = SlidingFriction::coulomb(friction);
         (self.surface).relax(
             &self.vertices,
             friction,
@@ -179,12 +187,18 @@ fn derivatives_by_the_particle_and_by_every_visited_vertex_are_those_of_differen
             }
             let reach = [0.05, 0.3, 1.2][k % 3];
             let particle = particle_near(&mesh, &start, reach, &mut rng);
-            let mu = [0.0, 0.2, 0.6][k % 3];
-            let found = mesh.relax(mu, &start, &particle);
+            let mut friction = SlidingFriction::coulomb([0.0, 0.2, 0.6][k % 3]);
+            if k % 2 == 0 {
+                friction.axis = Some(FrictionAxis {
+                    direction: Unit::new_normalize(Vector3::new(0.3, -0.5, 0.8)),
+                    ratio: 0.4,
+                });
+            }
+            let found = mesh.relax_with(friction, &start, &particle);
             if found.branch != Branch::Slip {
                 continue;
             }
-            compared += usize::from(compare(&mesh, mu, &start, &particle, &found));
+            compared += usize::from(compare(&mesh, friction, &start, &particle, &found));
             *ends.entry((found.end, found.states.min(4))).or_insert(0) += 1;
             longest = longest.max(found.states);
         }
@@ -208,7 +222,7 @@ fn derivatives_by_the_particle_and_by_every_visited_vertex_are_those_of_differen
 /// Whether the derivative could be compared: no kink is near.
 fn compare(
     mesh: &Mesh,
-    mu: f64,
+    friction: SlidingFriction<f64>,
     start: &MeshPlace,
     particle: &Point3<f64>,
     found: &MeshRelaxed,
@@ -235,7 +249,7 @@ fn compare(
                 Variable::Particle => particle += shift,
                 Variable::Vertex(v) => moved.vertices[v as usize] += shift,
             }
-            let relaxed = moved.relax(mu, start, &particle);
+            let relaxed = moved.relax_with(friction, start, &particle);
             relaxed.point(&moved.surface, &moved.vertices).unwrap()
         };
         let difference = |h: f64| {

@@ -19,7 +19,7 @@ pub(super) struct Crossing {
     pub(super) depth: f64,
     /// r.
     offset: Vector3<f64>,
-    /// |r|.
+    /// √(rᵀM r), |r| where friction is the same in all directions.
     pub(super) length: f64,
 }
 
@@ -47,7 +47,7 @@ impl Crossing {
             phi,
             foot,
             depth: phi.abs(),
-            length: offset.norm(),
+            length: walk.friction.length(&offset),
             offset,
         }
     }
@@ -118,8 +118,8 @@ impl Crossing {
             walk.derivative.entry(*variable);
         }
         let moving = walk.friction.sliding > 0.0 && self.length > 0.0;
-        let tau = if moving {
-            self.offset / self.length
+        let slope = if moving {
+            walk.friction.length_slope(&self.offset, self.length)
         } else {
             Vector3::zeros()
         };
@@ -141,7 +141,7 @@ impl Crossing {
             offset_by += displacement(&self.corners, &difference);
             *by = foot_by + difference * s;
             if moving {
-                let s_by = (depth_by * mu - tau.transpose() * offset_by * s) / self.length;
+                let s_by = (depth_by * mu - slope.transpose() * offset_by * s) / self.length;
                 *by += ahead * s_by;
             }
         }

@@ -5,6 +5,7 @@
 
 mod check;
 mod compare;
+mod devices;
 mod list;
 mod output;
 mod results;
@@ -36,6 +37,8 @@ enum Task {
     Check(check::CheckArguments),
     /// List the bundled scenes
     Scenes,
+    /// List the GPUs that the asynchronous stepper may run on
+    Devices,
     /// Compare cases with known answers against those answers
     #[cfg(feature = "validate")]
     Validate(validate::ValidateArguments),
@@ -75,6 +78,7 @@ pub fn main(registry: &Registry) -> ExitCode {
         Task::Run(arguments) => run::main(&arguments, registry),
         Task::Check(arguments) => check::main(&arguments, registry),
         Task::Scenes => list::main(registry),
+        Task::Devices => devices::main(),
         #[cfg(feature = "validate")]
         Task::Validate(arguments) => validate::main(&arguments),
         Task::Compare(arguments) => compare::main(&arguments, registry),

@@ -28,6 +28,7 @@ mod body;
 pub mod bundled;
 mod constraint;
 mod contact;
+mod device;
 mod drive;
 mod error;
 mod expect;

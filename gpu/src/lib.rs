@@ -8,6 +8,8 @@ mod adapter;
 mod backend;
 mod buffers;
 mod error;
+#[cfg(test)]
+mod function_tests;
 mod layout;
 mod read_back;
 mod refused;

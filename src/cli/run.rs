@@ -32,6 +32,9 @@ pub(super) struct RunArguments {
     full: bool,
     #[command(flatten)]
     settings: SceneSettings,
+    /// What takes the substeps of the asynchronous stepper
+    #[arg(long, value_name = "D", value_parser = ["cpu", "gpu", "auto"])]
+    device: Option<String>,
     /// Threads to use; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -91,7 +94,13 @@ pub(super) fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
 
 pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Ending, Failure> {
     use_threads(arguments.threads)?;
-    let scene = Scene::load(&arguments.scene, &arguments.settings.options(registry))?;
+    let mut options = arguments.settings.options(registry);
+    if let Some(device) = &arguments.device {
+        options
+            .parameters
+            .push(format!("simulation.device={device}").parse()?);
+    }
+    let scene = Scene::load(&arguments.scene, &options)?;
     let length = match (arguments.until, arguments.full) {
         (Some(until_s), _) if until_s > 0.0 && until_s.is_finite() => RunLength::Until(until_s),
         (Some(until_s), _) => {

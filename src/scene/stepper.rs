@@ -9,6 +9,7 @@ use pliant_coupling::{
 };
 use pliant_hydroelastic::Slide;
 
+use super::device::{Chosen, DEVICES, Device};
 use super::error::SceneError;
 use super::schema::{Key, TableSchema, ValueKind, words};
 use super::table::TableReader;
@@ -109,6 +110,13 @@ static ASYNCHRONOUS: TableSchema = TableSchema {
             unit: "",
             default: "`in-substep`",
             about: "velocities of rigid links are unknowns of every substep; or, as published, are held fixed over all substeps of a step, which is unstable for light rigid bodies",
+        },
+        Key {
+            name: "device",
+            value: ValueKind::Choice(&words(&DEVICES)),
+            unit: "",
+            default: "`cpu`",
+            about: "what takes the substeps, also `--device`: the processor; a GPU, in a build with the feature `gpu`, where what it cannot run is an error; or a GPU if there is one that can run the materials, see [`docs/gpu.md`](../../gpu.md)",
         },
         Key {
             name: "precision",
@@ -309,9 +317,14 @@ pub(crate) fn register(registry: &mut Registry) {
             tolerance: table.number("substep_tolerance")?,
             iterations_max: table.integer("substep_iterations_max")? as u32,
         };
+        let device = table.choice_or_first("device", &DEVICES)?;
+        if device == Device::Gpu && asynchronous.precision == Precision::Double {
+            return Err(table.conflict("`device = \"gpu\"` has no double precision"));
+        }
+        let device = Chosen::open(device, table)?;
         Ok(move |solver: Box<dyn ConvexContactSolver>| {
             let implicit = StrongImplicit::new(solver).with_settings(settings)?;
-            Asynchronous::new(implicit, asynchronous)
+            Ok(device.give(Asynchronous::new(implicit, asynchronous)?))
         })
     });
     registry.stepper("impulse-exchange", IMPULSE_EXCHANGE.keys, |table| {

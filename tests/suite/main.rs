@@ -12,6 +12,8 @@ mod crowned_pulley;
 mod documentation_links;
 mod force_fields;
 mod gallery;
+#[cfg(feature = "gpu")]
+mod gpu_scenes;
 mod impulse_exchange;
 mod material_point_faults;
 mod material_points_in_scenes;

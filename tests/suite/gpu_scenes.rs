@@ -1,0 +1,121 @@
+//! Asynchronous scenes with their substeps on a GPU, or on a software device that plays one.
+
+use std::io::Write as _;
+
+use pliant::runner::{Outcome, RunLength, RunOptions, RunOutcome, run};
+use pliant::scene::{Scene, SceneOptions, bundled};
+
+fn has_adapter(test: &str) -> bool {
+    let found = !pliant_gpu::adapters().is_empty();
+    if !found {
+        writeln!(std::io::stderr(), "SKIPPED {test}: no Vulkan adapter").expect("stderr");
+    }
+    found
+}
+
+fn loaded(name: &str, settings: &[&str]) -> Result<Scene, String> {
+    let options = SceneOptions {
+        parameters: (settings.iter())
+            .map(|s| s.parse().expect("name=value"))
+            .collect(),
+        ..SceneOptions::default()
+    };
+    let text = bundled::scene(name).expect("a bundled scene");
+    Scene::parse(name, text, &options).map_err(|e| e.to_string())
+}
+
+fn played(scene: &Scene, length: RunLength) -> RunOutcome {
+    let options = RunOptions {
+        length,
+        ..RunOptions::default()
+    };
+    run(scene, &options, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn asynchronous_scenes_meet_their_expectations_on_a_device() {
+    if !has_adapter("asynchronous_scenes_meet_their_expectations_on_a_device") {
+        return;
+    }
+    for (name, settings) in [
+        ("async-panels", [].as_slice()),
+        ("async-shake", &["simulation.smoke_s=0.05"]),
+        ("async-dough-rolling", &[]),
+        ("dough-kneading", &["simulation.smoke_s=0.05"]),
+        ("sandbox", &["ppc=4", "simulation.smoke_s=0.02"]),
+    ] {
+        let settings: Vec<&str> = (settings.iter().copied())
+            .chain(["simulation.device=gpu"])
+            .collect();
+        let scene = loaded(name, &settings).unwrap_or_else(|e| panic!("{e}"));
+        let clock = std::time::Instant::now();
+        let summary = played(&scene, RunLength::Smoke).summary;
+        eprintln!("{name}: {:.1} s", clock.elapsed().as_secs_f64());
+        assert_eq!(summary.unconverged_steps, 0, "{name}");
+        let failed: Vec<_> = (summary.expectations.iter())
+            .filter(|v| v.outcome == Outcome::Failed)
+            .collect();
+        assert!(failed.is_empty(), "{name}: {failed:#?}");
+    }
+}
+
+#[test]
+fn observables_of_a_device_are_those_of_the_processor() {
+    if !has_adapter("observables_of_a_device_are_those_of_the_processor") {
+        return;
+    }
+    let of = |device: &str| {
+        let device = format!("simulation.device={device}");
+        let settings = [device.as_str(), "simulation.substep_tolerance=1e-5"];
+        let scene = loaded("async-panels", &settings).expect("a legal scene");
+        played(&scene, RunLength::Until(0.1))
+    };
+    let (gpu, cpu) = (of("gpu"), of("cpu"));
+    let names = cpu.recording.observables();
+    for (column, observable) in names.iter().enumerate() {
+        let rows = 0..cpu.series.times_s().len();
+        let size = (rows.clone())
+            .map(|row| cpu.series.at(row, column).abs())
+            .fold(0.0, f64::max);
+        if observable.name.ends_with("sideways") {
+            continue; // zero but for round-off
+        }
+        for row in rows {
+            let (g, c) = (gpu.series.at(row, column), cpu.series.at(row, column));
+            if c.is_nan() {
+                assert!(g.is_nan()); // forces before the first step
+                continue;
+            }
+            let off = (g - c).abs();
+            assert!(
+                off <= 1e-3 * size,
+                "{} at {} s: {g} for {c}",
+                observable.name,
+                cpu.series.times_s()[row]
+            );
+        }
+    }
+}
+
+#[test]
+fn what_a_device_does_not_have_is_named() {
+    if !has_adapter("what_a_device_does_not_have_is_named") {
+        return;
+    }
+    let cloth = ["simulation.stepper=asynchronous", "simulation.device=gpu"];
+    let scene = loaded("cloth-drape", &cloth).expect("a legal scene");
+    let refused = run(&scene, &RunOptions::default(), &mut |_| {})
+        .expect_err("no shader for cloth")
+        .to_string();
+    assert!(
+        refused.contains("a cloth") && refused.contains("processor"),
+        "{refused}"
+    );
+    // `auto` goes on without it.
+    let auto = ["simulation.stepper=asynchronous", "simulation.device=auto"];
+    let scene = loaded("cloth-drape", &auto).expect("a legal scene");
+    played(&scene, RunLength::Until(0.01));
+    let double = ["simulation.device=gpu", "simulation.precision=double"];
+    let refused = loaded("async-panels", &double).expect_err("f32 alone");
+    assert!(refused.contains("double precision"), "{refused}");
+}

@@ -237,7 +237,7 @@ impl Places {
 }
 
 const NO_END_FRAMES: BodyError = BodyError::Unsupported {
-    what: "frames at the end of a step, which penalty forces need (a floating tree whose centre of mass is not at its root's origin has none); the strong-implicit stepper would do",
+    what: "frames at the end of a step, which penalty forces need; the strong-implicit stepper would do",
 };
 
 /// A frame that carries a geometry, at the end of the step.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Vector3};
 use pliant_coupling::{
     BodyIdx, Geometry, GeometryIdx, Mount, PenaltyForce, PenaltyForceSettings, WorldBuilder,
 };
@@ -43,6 +43,31 @@ pub(crate) fn add_free_body(
     X_WB: Isometry3<f64>,
     v: [f64; 6],
 ) -> BodyIdx {
+    let centred = Vector3::zeros();
+    add_body_with_origin(builder, name, (shape, inertia, material), X_WB, v, centred)
+}
+
+/// The same body with the origin of its frame at `p_BO`, in the axes of its shape.
+pub(crate) fn add_body_with_origin(
+    builder: &mut WorldBuilder,
+    name: &str,
+    (shape, inertia, material): (Shape, SpatialInertia, ContactMaterial),
+    X_WB: Isometry3<f64>,
+    v: [f64; 6],
+    p_BO: Vector3<f64>,
+) -> BodyIdx {
+    let X_OB = Isometry3::translation(-p_BO.x, -p_BO.y, -p_BO.z);
+    let inertia = inertia.expressed_in(&X_OB);
+    let turning = Vector3::new(v[0], v[1], v[2]).cross(&(X_WB.rotation * p_BO));
+    let v = [
+        v[0],
+        v[1],
+        v[2],
+        v[3] + turning.x,
+        v[4] + turning.y,
+        v[5] + turning.z,
+    ];
+    let X_WB = X_WB * X_OB.inverse();
     let mut model = ModelBuilder::new(name);
     model.root(Root::Floating);
     model.link(LinkSpec::new(name, inertia));
@@ -53,7 +78,7 @@ pub(crate) fn add_free_body(
     let mount = Mount::Frame {
         body,
         frame: 0,
-        X_FG: Isometry3::identity(),
+        X_FG: X_OB,
     };
     builder.add_geometry(Geometry::new(name, mount, shape, material));
     body

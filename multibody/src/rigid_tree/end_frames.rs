@@ -10,13 +10,17 @@
 //! and the links by the Jacobian J(q₁) of that. The impulse of a wrench (τ, f) at p on a degree of freedom with direction a through o is
 //! a·(τ + (p − o) × f), or a·f if it translates; its derivative follows from da = θ × a with θ the rotation of the parent, and from do.
 //!
-//! Trees on a floating or planar joint with their centre of mass elsewhere move that on a straight line (`free_flight`), which these
-//! derivatives do not include: their steps do not offer them.
+//! Trees on a floating or planar joint with their centre of mass C elsewhere move that by its own velocity (`free_flight`): all of their links are
+//! shifted besides, by δt dv_C − d(C − O), with O the origin of the joint.
+
+use std::ops::Range;
 
 use nalgebra::{Isometry3, Matrix3, Vector3, Vector6};
 use pliant_contact_sap::{BodyError, EndFrames};
 
+use super::free_flight::FreeFlight;
 use super::step::TreeStep;
+use crate::body_inertias::BodyInertias;
 use crate::jacobian::column;
 use crate::joint::{DofKind, JointKind};
 use crate::kinematics::PositionKinematics;
@@ -31,6 +35,10 @@ pub(super) struct EndPlace {
     positions: PositionKinematics,
     /// Rotation vector and displacement at q₁ of the child of each joint within its parent, by each degree of freedom, world axes.
     moves: Vec<Twist>,
+    /// In use only where trees fly freely.
+    inertias: BodyInertias,
+    /// The displacement of all links of a free tree, besides, by each degree of freedom; with the tree's bodies.
+    shifts: Vec<(Range<usize>, Vector3<f64>)>,
 }
 
 impl EndPlace {
@@ -40,6 +48,8 @@ impl EndPlace {
             v: Vec::new(),
             positions: PositionKinematics::new(model),
             moves: vec![Twist::zero(); model.n_v()],
+            inertias: BodyInertias::new(model),
+            shifts: vec![(0..0, Vector3::zeros()); model.n_v()],
         }
     }
 
@@ -79,6 +89,39 @@ impl EndPlace {
         }
     }
 
+    /// Fills `shifts`, with `moves` as they are without flights, and takes the translations of flights out of `moves`.
+    fn update_shifts(&mut self, model: &Model, flights: &[FreeFlight], time_step_s: f64) {
+        for flight in flights.iter().filter(|flight| flight.is_free) {
+            let bodies = flight.bodies();
+            let dofs = model.bodies[bodies.start].v_start..model.bodies[bodies.end - 1].v_end;
+            let mut turned = vec![Vector3::zeros(); dofs.len()];
+            for k in flight.translations() {
+                self.moves[k] = Twist::zero();
+            }
+            for b in bodies.clone() {
+                let (own, origin) = (&self.inertias.bodies[b], self.positions.bodies[b].origin);
+                if own.mass == 0.0 {
+                    continue;
+                }
+                let p_WC = origin + own.moment / own.mass;
+                for DofIdx(k) in model.support(BodyIdx(b)) {
+                    let moved = self.move_at(model, k, &p_WC).linear;
+                    turned[k - dofs.start] += moved * (own.mass / flight.mass());
+                }
+            }
+            for (k, turned) in dofs.zip(turned) {
+                let shift = flight.shift(&self.positions, time_step_s, k, &turned);
+                self.shifts[k] = (bodies.clone(), shift);
+            }
+        }
+    }
+
+    /// The displacement of a body by degree of freedom `k` of its tree, beside that of its joints.
+    fn shift(&self, k: usize, body: usize) -> Option<Vector3<f64>> {
+        let (bodies, shift) = &self.shifts[k];
+        bodies.contains(&body).then_some(*shift)
+    }
+
     /// Rotation and displacement at `p_WQ`, a point of the body of degree of freedom `k` or of one that it carries.
     fn move_at(&self, model: &Model, k: usize, p_WQ: &Vector3<f64>) -> Twist {
         let origin = self.positions.bodies[model.dof_body[k]].origin;
@@ -114,6 +157,22 @@ impl EndFrames for TreeStep {
             .integrate(&self.q, &place.v, length_s, &mut place.q);
         place.positions.update(&self.model, &place.q);
         place.update_moves(&self.model, length_s);
+        place.shifts.fill((0..0, Vector3::zeros()));
+        if self.flights.iter().any(|flight| flight.is_free) {
+            let EndPlace {
+                q,
+                v,
+                positions,
+                inertias,
+                ..
+            } = &mut *place;
+            inertias.update(&self.model, positions);
+            for flight in self.flights.iter().filter(|flight| flight.is_free) {
+                flight.place(&self.time_step, &self.q, positions, inertias, v, q);
+            }
+            positions.update(&self.model, q);
+            place.update_shifts(&self.model, &self.flights, length_s);
+        }
         self.end_place = Some(place);
         Ok(())
     }
@@ -137,6 +196,12 @@ impl EndFrames for TreeStep {
             return self.jacobian(frame, out);
         };
         self.columns(frame, out, |k, p_WF| place.move_at(model, k, p_WF));
+        let body = model.links[frame as usize].body.0;
+        for (k, &i) in self.free_of.iter().enumerate() {
+            if let (Some(i), Some(shift)) = (i, place.shift(k, body)) {
+                (out[6 * i + 3..6 * i + 6].iter_mut().zip(shift.iter())).for_each(|(o, s)| *o += s);
+            }
+        }
     }
 
     fn add_impulse_derivative(&self, frame: u32, w: &Vector6<f64>, out: &mut [f64]) {
@@ -158,6 +223,13 @@ impl EndFrames for TreeStep {
             let axis = place.positions.axes[k];
             let origin = place.positions.bodies[body].origin;
             let torque = wrench.torque + (p_WF - origin).cross(&wrench.force);
+            if model.dof_kind[k] == DofKind::Angular {
+                for (j, &column) in self.free_of.iter().enumerate() {
+                    if let (Some(column), Some(shift)) = (column, place.shift(j, body)) {
+                        out[row + n * column] -= axis.dot(&shift.cross(&wrench.force));
+                    }
+                }
+            }
             for DofIdx(j) in model.support(BodyIdx(body)) {
                 let Some(column) = self.free_of[j] else {
                     continue;
@@ -181,11 +253,6 @@ impl EndFrames for TreeStep {
 }
 
 impl TreeStep {
-    /// Whether the links' motion over the step is that of their joints.
-    pub(super) fn moves_by_joints(&self) -> bool {
-        self.flights.iter().all(|flight| !flight.is_free)
-    }
-
     fn positions_at_end(&self) -> &PositionKinematics {
         let place = self.end_place.as_ref();
         place.map_or(&self.workspace.positions, |place| &place.positions)

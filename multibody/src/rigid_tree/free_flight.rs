@@ -154,21 +154,71 @@ impl FreeFlight {
         q: &mut [f64],
         v: &mut [f64],
     ) {
-        let centre = self.centre_from_origin(&end_state.positions, &end_state.inertias);
+        self.place(
+            time_step,
+            q0,
+            &end_state.positions,
+            &end_state.inertias,
+            v,
+            q,
+        );
         let momentum = self.momentum(&end_state.velocities, &end_state.inertias);
-        let mut centre_rate = [0.0; 3];
         let rates = self.momentum_rates.chunks_exact(v.len());
-        for (rate, rates) in centre_rate.iter_mut().zip(rates) {
-            *rate = dot(rates, v) / self.mass;
+        let change: Vec<f64> = (rates.zip(self.translations.clone()))
+            .map(|(rates, k)| {
+                let direction = &end_state.positions.axes[k];
+                (dot(rates, v) - direction.dot(&momentum)) / self.mass
+            })
+            .collect();
+        for (k, change) in self.translations.clone().zip(change) {
+            v[k] += change;
         }
-        for (i, k) in self.translations.clone().enumerate() {
-            let direction = &end_state.positions.axes[k];
+    }
+
+    /// Moves the tree so that its centre of mass is where the velocity of that takes it; `q` has its orientation and joints.
+    pub(super) fn place(
+        &self,
+        time_step: &TimeStep,
+        q0: &[f64],
+        positions: &PositionKinematics,
+        inertias: &BodyInertias,
+        v: &[f64],
+        q: &mut [f64],
+    ) {
+        let centre = self.centre_from_origin(positions, inertias);
+        let rates = self.momentum_rates.chunks_exact(v.len());
+        for (i, (rates, k)) in rates.zip(self.translations.clone()).enumerate() {
             let at = self.q_start + i;
-            let rotation = self.centre[i] - direction.dot(&centre);
-            let rate = time_step.mean_velocity(self.centre_rate[i], centre_rate[i]);
+            let rotation = self.centre[i] - positions.axes[k].dot(&centre);
+            let rate = time_step.mean_velocity(self.centre_rate[i], dot(rates, v) / self.mass);
             q[at] = q0[at] + rotation + time_step.length_s * rate;
-            v[k] += centre_rate[i] - direction.dot(&momentum) / self.mass;
         }
+    }
+
+    /// The displacement of the joint's origin that [`FreeFlight::place`] adds, by the velocity of degree of freedom `dof`, in a step of backward
+    /// Euler: that of the centre of mass by its velocity, less that by `turned`, the displacement of the centre of mass relative to the origin.
+    pub(super) fn shift(
+        &self,
+        positions: &PositionKinematics,
+        time_step_s: f64,
+        dof: usize,
+        turned: &Vector3<f64>,
+    ) -> Vector3<f64> {
+        let n_v = positions.axes.len();
+        let rates = self.momentum_rates.chunks_exact(n_v);
+        let along = rates.zip(self.translations.clone()).map(|(rates, k)| {
+            let direction = positions.axes[k];
+            direction * (time_step_s * rates[dof] / self.mass - direction.dot(turned))
+        });
+        along.sum()
+    }
+
+    pub(super) fn bodies(&self) -> Range<usize> {
+        self.bodies.clone()
+    }
+
+    pub(super) fn mass(&self) -> f64 {
+        self.mass
     }
 
     fn momentum(&self, velocities: &VelocityKinematics, inertias: &BodyInertias) -> Vector3<f64> {

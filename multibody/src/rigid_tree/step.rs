@@ -240,10 +240,7 @@ impl BodyStep for TreeStep {
     }
 
     fn as_end_frames(&mut self) -> Option<&mut dyn EndFrames> {
-        match self.moves_by_joints() {
-            true => Some(self),
-            false => None,
-        }
+        Some(self)
     }
 
     fn as_explicit(&self) -> Option<&dyn ExplicitStep> {

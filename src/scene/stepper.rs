@@ -232,6 +232,13 @@ static PENALTY_FORCE: TableSchema = TableSchema {
             default: "4",
             about: "particles along each edge of a box, in a grid on each face; 2: the corners alone, which miss an equal box below",
         },
+        Key {
+            name: "edge_spacing",
+            value: ValueKind::Positive,
+            unit: "m",
+            default: "none",
+            about: "largest distance of particles along the edges of convex hulls and rigid meshes; none: corners alone, so that edges which cross do not touch",
+        },
     ],
 };
 
@@ -346,6 +353,9 @@ pub(crate) fn register(registry: &mut Registry) {
             slide: table.choice_or_first("slide", &SLIDES)?,
             round_particles: table.integer("round_particles")? as u32,
             box_particles: table.integer("box_particles")? as u32,
+            edge_spacing_m: table
+                .number_if_given("edge_spacing")?
+                .unwrap_or(f64::INFINITY),
         };
         Ok(move |_: Box<dyn ConvexContactSolver>| PenaltyForce::new(settings))
     });

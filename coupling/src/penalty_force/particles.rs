@@ -1,8 +1,12 @@
 //! The particles of a rigid shape: points of its surface.
 //!
 //! Boxes have a grid on each face, convex hulls their corners, meshes their vertices, round shapes the vertices of a triangulation of their surface.
+//! Edges of hulls and meshes have particles on request, so that edges which cross without a corner inside touch.
 //! A half space and user-defined shapes have none. Corners alone would not do for boxes: those of a box that lies on an equal one are on the sides of
 //! the other, which push them nowhere.
+
+use std::collections::HashMap;
+use std::ops::Range;
 
 use nalgebra::{Point3, Vector3};
 use pliant_hydroelastic::Shape;
@@ -29,6 +33,38 @@ impl Particles {
         Self { points, areas }
     }
 
+    /// Corners, and particles along the edges, not further apart than `spacing`. Triangles are divided equally among the particles on their boundary.
+    fn of_edges(corners: &[Point3<f64>], triangles: &[[u32; 3]], spacing: f64) -> Self {
+        let mut points = corners.to_vec();
+        let mut on_edge: HashMap<[u32; 2], Range<usize>> = HashMap::new();
+        let mut boundaries = Vec::with_capacity(triangles.len());
+        for triangle in triangles {
+            let mut boundary: Vec<usize> = triangle.map(|v| v as usize).to_vec();
+            for k in 0..3 {
+                let (from, to) = (triangle[k], triangle[(k + 1) % 3]);
+                let ends = [from.min(to), from.max(to)];
+                let between = on_edge.entry(ends).or_insert_with(|| {
+                    let [a, b] = ends.map(|v| corners[v as usize]);
+                    let n = ((b - a).norm() / spacing).ceil().max(1.0);
+                    let first = points.len();
+                    points.extend((1..n as usize).map(|i| a + (b - a) * (i as f64 / n)));
+                    first..points.len()
+                });
+                boundary.extend(between.clone());
+            }
+            boundaries.push(boundary);
+        }
+        let mut areas = vec![Vector3::zeros(); points.len()];
+        for (triangle, boundary) in triangles.iter().zip(boundaries) {
+            let [a, b, c] = triangle.map(|v| corners[v as usize]);
+            let share = (b - a).cross(&(c - a)) * (0.5 / boundary.len() as f64);
+            boundary
+                .iter()
+                .for_each(|particle| areas[*particle] += share);
+        }
+        Self { points, areas }
+    }
+
     fn of_mesh(mesh: &TriMesh, stretched_by: &Vector3<f64>) -> Self {
         let points = mesh.vertices().iter();
         let points = points.map(|p| Point3::from(p.component_mul(stretched_by)));
@@ -45,6 +81,7 @@ pub(super) fn particles_of(shape: &Shape, settings: &PenaltyForceSettings) -> Pa
             .unwrap_or_default()
     };
     let as_is = Vector3::repeat(1.0);
+    let spacing = settings.edge_spacing_m;
     match shape {
         Shape::Sphere(s) => stretched(generate::sphere(s.radius(), subdivisions(around)), as_is),
         Shape::Box(s) => on_box(&s.half_extents(), settings.box_particles),
@@ -65,9 +102,9 @@ pub(super) fn particles_of(shape: &Shape, settings: &PenaltyForceSettings) -> Pa
         }
         Shape::Cone(s) => on_cone(s.radius(), s.half_height(), around),
         Shape::ConvexHull(s) => {
-            Particles::of_triangles(s.vertices().to_vec(), &s.triangles().collect::<Vec<_>>())
+            Particles::of_edges(s.vertices(), &s.triangles().collect::<Vec<_>>(), spacing)
         }
-        Shape::Mesh(s) => Particles::of_triangles(s.vertices().to_vec(), s.triangles()),
+        Shape::Mesh(s) => Particles::of_edges(s.vertices(), s.triangles(), spacing),
         _ => Particles::default(),
     }
 }
@@ -166,6 +203,31 @@ mod tests {
             assert!((faces - expected).norm() < 1e-12, "{faces}");
         }
     }
+    #[test]
+    fn edges_of_a_hull_have_particles_on_request() {
+        let corners: Vec<Point3<f64>> = (0..8)
+            .map(|k| Point3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2)))
+            .collect();
+        let hull = Shape::convex_hull(&corners).expect("a cube");
+        let of = |edge_spacing_m: f64| {
+            let settings = PenaltyForceSettings {
+                edge_spacing_m,
+                ..PenaltyForceSettings::default()
+            };
+            particles_of(&hull, &settings)
+        };
+        assert_eq!(of(f64::INFINITY).points.len(), 8);
+        let Particles { points, areas } = of(0.3);
+        // Three between the ends of each of 12 edges, four on each of 6 diagonals of faces.
+        assert_eq!(points.len(), 8 + 12 * 3 + 6 * 4);
+        for p in &points {
+            assert!(hull.signed_distance(p).value.abs() < 1e-12);
+        }
+        let terms = points.iter().zip(&areas);
+        let volume = terms.map(|(p, a)| p.coords.dot(a)).sum::<f64>() / 3.0;
+        assert!((volume - 1.0).abs() < 1e-12, "{volume}");
+    }
+
     #[test]
     fn areas_point_outwards_and_enclose_the_volume() {
         let settings = PenaltyForceSettings {

@@ -25,6 +25,9 @@ pub struct PenaltyForceSettings {
     pub round_particles: u32,
     /// Particles along each edge of a box: a grid on each face; 2: the corners alone, which miss equal boxes on top of each other.
     pub box_particles: u32,
+    /// Largest distance of particles along the edges of convex hulls and rigid meshes, m; infinite: corners alone, so that edges which cross do not
+    /// touch.
+    pub edge_spacing_m: f64,
 }
 
 impl Default for PenaltyForceSettings {
@@ -38,6 +41,7 @@ impl Default for PenaltyForceSettings {
             slide: Slide::Planar,
             round_particles: 40,
             box_particles: 4,
+            edge_spacing_m: f64::INFINITY,
         }
     }
 }
@@ -80,7 +84,13 @@ impl PenaltyForceSettings {
                 "must be from 2 to 100",
             ),
         ];
-        for (what, value, holds, allowed) in checks {
+        let spacing = (
+            "spacing of particles along edges (m)",
+            self.edge_spacing_m,
+            self.edge_spacing_m > 0.0,
+            "must be positive",
+        );
+        for (what, value, holds, allowed) in checks.into_iter().chain([spacing]) {
             if !holds {
                 return Err(WorldError::Parameter {
                     part: WorldPart::Stepper,

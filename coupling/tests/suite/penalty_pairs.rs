@@ -1,6 +1,6 @@
 //! What a pair may choose under penalty forces: damping, stiffness per area, friction along an axis.
 
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_coupling::{
     Anisotropy, Geometry, GeometryIdx, Mount, PairRule, PenaltyDamping, PenaltyForce,
     PenaltyForceSettings, State, Stepper, World, WorldBuilder,
@@ -96,6 +96,64 @@ fn hunt_crossley_damping_restores_what_its_equation_does() {
         assert!((found / expected - 1.0).abs() < 3e-3, "{found} {expected}");
         assert!(found < 1.0 / chi);
     }
+}
+
+/// A ridge along y or x, upwards or downwards, 0.4 m long and 0.1 m high, below or above z = 0.
+fn ridge(along: &Vector3<f64>, apex: f64) -> Shape {
+    let across = along.cross(&Vector3::z());
+    let corners = [-0.2, 0.2].into_iter().flat_map(|end| {
+        let p = along * end;
+        let foot = Vector3::z() * (apex - 0.1 * apex.signum());
+        [
+            p + Vector3::z() * apex,
+            p + foot + across * 0.1,
+            p + foot - across * 0.1,
+        ]
+    });
+    let corners: Vec<Point3<f64>> = corners.map(Point3::from).collect();
+    Shape::convex_hull(&corners).expect("six corners")
+}
+
+#[test]
+fn edges_that_cross_hold_with_particles_along_them_and_pass_without() {
+    let mut builder = WorldBuilder::default();
+    builder.gravity(Vector3::z() * -G);
+    let material = surface(2e4, 0.5);
+    let mount = Mount::World(Isometry3::translation(0.0, 0.0, -0.05));
+    let below = ridge(&Vector3::x(), 0.05);
+    builder.add_geometry(Geometry::new("below", mount, below, material));
+    add_free_body(
+        &mut builder,
+        "above",
+        ridge(&Vector3::y(), -0.05),
+        SpatialInertia::solid_box(1.0, Vector3::repeat(0.1)),
+        material,
+        Isometry3::translation(0.0, 0.0, 0.051),
+        [0.0; 6],
+    );
+    let world = builder.build().expect("a legal world");
+    let lowest = |edge_spacing_m: f64| {
+        let settings = PenaltyForceSettings {
+            edge_spacing_m,
+            tolerance: 1e-9,
+            ..PenaltyForceSettings::default()
+        };
+        let mut stepper = PenaltyForce::new(settings).expect("legal settings");
+        let mut state = world.default_state();
+        state.controls[0].held = vec![Some(0.0), Some(0.0), Some(0.0), None, None, None];
+        for _ in 0..300 {
+            let mut next = State::default();
+            let report = stepper
+                .step(&world, &state, 1e-3, &mut next)
+                .expect("a step");
+            assert!(report.is_trusted(), "{:?}", report.penalty_force);
+            state = next;
+        }
+        state.bodies[0].q[2]
+    };
+    // Apex on apex at 0.05 m; a particle of each edge sinks into a face of the other, which pushes it aside too.
+    assert!(lowest(0.01) > 0.04, "{}", lowest(0.01));
+    assert!(lowest(f64::INFINITY) < 0.0);
 }
 
 /// A box of 1 kg on the floor, sliding at `v`.

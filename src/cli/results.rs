@@ -127,7 +127,7 @@ fn processor() -> String {
     name.unwrap_or_else(|| "unknown".into())
 }
 
-/// The commit of the working directory, with `+` if there are uncommitted changes.
+/// The commit of the working directory, with `+` if anything but results has changed since.
 fn commit() -> String {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).output().ok()?;
@@ -138,7 +138,14 @@ fn commit() -> String {
     };
     match (
         git(&["rev-parse", "--short=12", "HEAD"]),
-        git(&["status", "--porcelain", "--untracked-files=no"]),
+        git(&[
+            "status",
+            "--porcelain",
+            "--untracked-files=no",
+            "--",
+            ":/",
+            ":(top,exclude)docs/results",
+        ]),
     ) {
         (Some(commit), Some(changes)) if changes.is_empty() => commit,
         (Some(commit), _) => format!("{commit}+"),

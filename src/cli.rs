@@ -6,6 +6,7 @@
 mod check;
 mod compare;
 mod devices;
+mod interrupt;
 mod list;
 mod output;
 mod results;
@@ -55,6 +56,8 @@ enum Ending {
     AsExpected,
     /// An expectation failed.
     NotAsExpected,
+    /// A run was ended by a signal.
+    Interrupted,
 }
 
 /// Why a command could not be carried out.
@@ -87,6 +90,7 @@ pub fn main(registry: &Registry) -> ExitCode {
     match result {
         Ok(Ending::AsExpected) => ExitCode::SUCCESS,
         Ok(Ending::NotAsExpected) => ExitCode::from(1),
+        Ok(Ending::Interrupted) => ExitCode::from(interrupt::EXIT_CODE),
         Err(failure) => {
             eprintln!("error: {failure}");
             ExitCode::from(2)

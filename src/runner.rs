@@ -13,6 +13,7 @@
 
 mod actuation;
 mod assembly;
+mod checkpoint;
 mod drive_conflicts;
 mod observer;
 mod series;
@@ -23,7 +24,7 @@ mod summary;
 mod suspicious_input;
 pub(crate) mod views;
 
-use std::ops::Deref;
+use std::ops::{ControlFlow, Deref};
 use std::time::{Duration, Instant};
 
 use pliant_contact_sap::Control;
@@ -31,6 +32,7 @@ use pliant_contact_sap::StopReason;
 use pliant_coupling::{PatchFinder, State, StepError, StepReport, Stepper};
 
 pub use assembly::{Assembly, BundledOrPath, find_file};
+pub use checkpoint::{Checkpoint, CheckpointError};
 pub use series::{Outcome, Series, Verdict};
 pub use simulation::{Simulation, StateMismatch};
 pub use summary::{RunSummary, Stages, SubstepSummary};
@@ -60,6 +62,14 @@ pub enum RunError {
         source: Box<StepError>,
         /// The run until then, with its last good state; `None` from [`check`], which keeps nothing.
         until_then: Option<Box<RunOutcome>>,
+    },
+    /// A run that cannot begin at the state given.
+    #[error("{scene}: {reason}")]
+    Start {
+        /// Name of the scene.
+        scene: String,
+        /// Why.
+        reason: String,
     },
     /// A state that cannot be recorded.
     #[error("{scene}: {source}")]
@@ -163,8 +173,20 @@ pub struct RunOutcome {
     pub summary: RunSummary,
     /// Final state.
     pub state: State,
+    /// Whether it was ended before its time.
+    pub end: RunEnd,
     /// Notes on files and warnings of steps, each once.
     pub notes: Vec<String>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunEnd {
+    /// At its time.
+    #[default]
+    Complete,
+    /// Before it, by who watched it or by an error.
+    Early,
 }
 
 /// Maximum number of different warnings of steps.
@@ -191,7 +213,38 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<RunOutcome, RunError> {
-    Run::new(scene)?.simulate(options, progress)
+    run_watched(scene, None, options, &mut |seen, _| {
+        progress(seen);
+        ControlFlow::Continue(())
+    })
+}
+
+/// Runs `scene` from its start or from a saved state. `watch` gets the state after each step and may end the run there. Table and replay begin at
+/// the start given.
+///
+/// # Errors
+/// As [`run`]; [`RunError::Start`] for a state of another world, or one that is past the end.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use pliant::runner::{RunEnd, RunOptions, run_watched};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let scene = Scene::load("rolling-sphere", &SceneOptions::default())?;
+/// let outcome = run_watched(&scene, None, &RunOptions::default(), &mut |progress, _| {
+///     if progress.step < 10 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+/// })?;
+/// assert_eq!((outcome.state.step, outcome.end), (10, RunEnd::Early));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn run_watched(
+    scene: &Scene,
+    start: Option<State>,
+    options: &RunOptions,
+    watch: &mut dyn FnMut(&Progress, &State) -> ControlFlow<()>,
+) -> Result<RunOutcome, RunError> {
+    Run::new(scene)?.simulate(start, options, watch)
 }
 
 /// Builds the world of `scene`, looks up every name in it and tries its first step, as `pliant check` does.
@@ -279,9 +332,10 @@ impl<S: Deref<Target = Scene>> Run<S> {
     }
 
     fn simulate(
-        self,
+        mut self,
+        start: Option<State>,
         options: &RunOptions,
-        progress: &mut dyn FnMut(&Progress),
+        watch: &mut dyn FnMut(&Progress, &State) -> ControlFlow<()>,
     ) -> Result<RunOutcome, RunError> {
         let simulation = &self.scene.simulation;
         let dt = simulation.time_step_s;
@@ -292,31 +346,67 @@ impl<S: Deref<Target = Scene>> Run<S> {
         };
         // A duration that is a multiple of Δt but for rounding takes that many steps.
         let steps = (until_s / dt - 1e-9).ceil().max(1.0) as u64;
+        if let Some(start) = start {
+            self.begin_at(start, steps)?;
+        }
+        let first = self.assembly.state.step;
         let mut simulation = Simulation::of(self, Some(options.particles))?;
-        for step in 1..=steps {
+        for step in first + 1..=steps {
             if let Err(source) = simulation.advance(|_| {}) {
                 let scene = simulation.scene().name().into();
                 return Err(RunError::Step {
                     scene,
                     source,
-                    until_then: Some(Box::new(simulation.finish()?)),
+                    until_then: Some(Box::new(RunOutcome {
+                        end: RunEnd::Early,
+                        ..simulation.finish()?
+                    })),
                 });
             }
             simulation.record()?;
             let Some(report) = simulation.report() else {
                 continue;
             };
-            progress(&Progress {
-                step,
-                steps,
+            let progress = Progress {
+                step: step - first,
+                steps: steps - first,
                 time_s: simulation.state().time_s,
                 elapsed: simulation.elapsed(),
                 contacts: report.contacts.len(),
                 iterations: report.convergence.solve.iterations,
                 stop: report.convergence.solve.stop,
-            });
+            };
+            if watch(&progress, simulation.state()).is_break() && step < steps {
+                return Ok(RunOutcome {
+                    end: RunEnd::Early,
+                    ..simulation.finish()?
+                });
+            }
         }
         simulation.finish()
+    }
+
+    /// Begins at a saved state, before the last of so many steps.
+    fn begin_at(&mut self, start: State, steps: u64) -> Result<(), RunError> {
+        let refuse = |reason: String| {
+            Err(RunError::Start {
+                scene: self.scene.name().into(),
+                reason,
+            })
+        };
+        if let Err(mismatch) =
+            simulation::check_sizes(self.scene.name(), &start, &self.assembly.state)
+        {
+            return refuse(mismatch.to_string());
+        }
+        if start.step >= steps {
+            return refuse(format!(
+                "the saved state is at {} s, the run ends there or before; give a later `--until`",
+                start.time_s
+            ));
+        }
+        self.assembly.state = start;
+        Ok(())
     }
 
     /// Judges the run, which ended in `state`.
@@ -336,6 +426,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
             series: self.series,
             summary,
             state,
+            end: RunEnd::Complete,
             notes: self.notes,
         }
     }

@@ -113,10 +113,7 @@ class Simulation:
         return self._raw.save()
 
     def load(self, state: bytes) -> None:
-        """Goes on from a saved state of the same scene; forgets what `set_control` and `set_load` set since. Raises `StateError`.
-
-        The inverse kinematics of frame targets starts from its last requested positions, which are no part of a state.
-        """
+        """Goes on from a saved state of the same scene; forgets what `set_control` and `set_load` set since. Raises `StateError`."""
         self._raw.load_state(state)
 
     def _index(self, body: str) -> int:

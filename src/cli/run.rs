@@ -1,14 +1,18 @@
 //! `pliant run`.
 
-use std::path::PathBuf;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 use crate::registry::Registry;
 use crate::runner::{
-    Outcome, ParticleDetail, RunError, RunLength, RunOptions, RunOutcome, RunSummary, Verdict, run,
+    Checkpoint, CheckpointError, Outcome, ParticleDetail, RunEnd, RunError, RunLength, RunOptions,
+    RunOutcome, RunSummary, Verdict, run_watched,
 };
 use crate::scene::{ParameterOverride, Scene, SceneOptions};
 use clap::Args;
+use pliant_coupling::State;
 
+use super::interrupt::Interrupt;
 use super::output::{ProgressLine, duration, number, print, table};
 use super::{Ending, Failure};
 
@@ -35,6 +39,12 @@ pub(super) struct RunArguments {
     /// What takes the substeps of the asynchronous stepper
     #[arg(long, value_name = "D", value_parser = ["cpu", "gpu", "auto"])]
     device: Option<String>,
+    /// Simulated time between checkpoints, s: `checkpoint.json` in the folder
+    #[arg(long, value_name = "T", value_parser = parse_time_step, allow_negative_numbers = true)]
+    checkpoint_every: Option<f64>,
+    /// Goes on from a checkpoint of the same scene
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
     /// Threads to use; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -116,7 +126,14 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
         true => ParticleDetail::States,
         false => ParticleDetail::Shown,
     };
-    let run = run_with_progress(&scene, &RunOptions { length, particles });
+    let start = match &arguments.resume {
+        Some(path) => Some(start(&scene, path)?),
+        None => None,
+    };
+    let checkpoint = arguments.out.join("checkpoint.json");
+    let mut watch = Watch::new(&scene, &checkpoint, arguments.checkpoint_every)?;
+    let options = RunOptions { length, particles };
+    let run = with_progress(&scene, start, &options, &mut |state| watch.see(state));
     let (outcome, fault) = match run {
         Ok(outcome) => (outcome, None),
         Err(mut error) => match error.take_outcome() {
@@ -139,6 +156,10 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
             files.push(patches);
         }
     }
+    if outcome.end == RunEnd::Early {
+        Checkpoint::new(&scene, &outcome.state).save(&checkpoint)?;
+        files.push(checkpoint.clone());
+    }
     for file in &files {
         eprintln!("wrote {}", file.display());
     }
@@ -154,6 +175,16 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
     } else {
         print(&report(summary))?;
     }
+    if let Some(fault) = watch.fault {
+        return Err(fault.into());
+    }
+    if outcome.end == RunEnd::Early {
+        eprintln!(
+            "interrupted at {} s; `--resume` goes on from checkpoint.json",
+            number(outcome.state.time_s)
+        );
+        return Ok(Ending::Interrupted);
+    }
     Ok(if summary.is_as_expected() {
         Ending::AsExpected
     } else {
@@ -161,14 +192,81 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
     })
 }
 
+/// The state of a checkpoint of the scene.
+fn start(scene: &Scene, path: &Path) -> Result<State, Failure> {
+    let Checkpoint {
+        scene: saved,
+        state,
+    } = Checkpoint::load(path)?;
+    if saved != scene.name() {
+        return Err(format!(
+            "--resume {}: a checkpoint of the scene {saved:?}, not of {:?}",
+            path.display(),
+            scene.name()
+        )
+        .into());
+    }
+    Ok(state)
+}
+
+/// What happens after each step: progress, checkpoints, and the end by a signal.
+struct Watch<'a> {
+    scene: &'a Scene,
+    checkpoint: &'a Path,
+    every_steps: Option<u64>,
+    interrupt: Interrupt,
+    fault: Option<CheckpointError>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(scene: &'a Scene, checkpoint: &'a Path, every_s: Option<f64>) -> Result<Self, Failure> {
+        let steps = |every_s: f64| (every_s / scene.simulation.time_step_s).round().max(1.0) as u64;
+        Ok(Self {
+            scene,
+            checkpoint,
+            every_steps: every_s.map(steps),
+            interrupt: Interrupt::listen()?,
+            fault: None,
+        })
+    }
+
+    fn see(&mut self, state: &State) -> ControlFlow<()> {
+        if self
+            .every_steps
+            .is_some_and(|every| state.step.is_multiple_of(every))
+        {
+            let saved = Checkpoint::new(self.scene, state).save(self.checkpoint);
+            self.fault = saved.err();
+        }
+        match self.fault.is_some() || self.interrupt.has_come() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
 /// Runs a scene with progress on stderr.
 pub(super) fn run_with_progress(
     scene: &Scene,
     options: &RunOptions,
 ) -> Result<RunOutcome, RunError> {
+    with_progress(scene, None, options, &mut |_| ControlFlow::Continue(()))
+}
+
+fn with_progress(
+    scene: &Scene,
+    start: Option<State>,
+    options: &RunOptions,
+    watch: &mut (dyn FnMut(&State) -> ControlFlow<()> + Send),
+) -> Result<RunOutcome, RunError> {
     let mut line = ProgressLine::new();
     // On a worker of the pool: work from other threads would be handed over in small pieces.
-    let outcome = rayon::scope(|_| run(scene, options, &mut |progress| line.show(progress)));
+    let outcome = rayon::scope(|_| {
+        run_watched(scene, start, options, &mut |progress, state| {
+            line.show(progress);
+            watch(state)
+        })
+    });
     line.end();
     outcome
 }

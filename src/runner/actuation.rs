@@ -28,8 +28,6 @@ struct Follower {
     tree: Arc<Model>,
     solver: InverseKinematics,
     track: PoseTrack,
-    /// Requested positions, along the path from the first knot.
-    commanded: Option<Vec<f64>>,
     /// Degrees of freedom that are controlled.
     driven: Vec<usize>,
 }
@@ -264,22 +262,11 @@ impl Follower {
             return;
         }
         let (body, control) = (&state.bodies[self.body.0], &mut state.controls[self.body.0]);
-        let mut q = match self.commanded.take() {
-            Some(q) => q,
-            None => {
-                let mut q = body.q.clone();
-                for &k in &self.driven {
-                    if let Some(entry) = self.tree.position_of_dof(DofIdx(k)) {
-                        q[entry] = control.position[k];
-                    }
-                }
-                q
-            }
-        };
-        // Uncontrolled components keep their current values.
-        for k in (0..self.tree.n_v()).filter(|k| !self.driven.contains(k)) {
+        // From the positions that were requested last, and those of what is not controlled.
+        let mut q = body.q.clone();
+        for &k in &self.driven {
             if let Some(entry) = self.tree.position_of_dof(DofIdx(k)) {
-                q[entry] = body.q[entry];
+                q[entry] = control.position[k];
             }
         }
         let mut v = vec![0.0; self.tree.n_v()];
@@ -295,7 +282,6 @@ impl Follower {
                 control.velocity[k] = v[k];
             }
         }
-        self.commanded = Some(next);
     }
 }
 
@@ -360,7 +346,6 @@ fn follower(
         solver: InverseKinematics::new(&tree, frame, held, settings),
         tree,
         track: target.track.clone(),
-        commanded: None,
         driven,
     })
 }

@@ -142,20 +142,12 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
         self.record()
     }
 
-    /// Goes on from `state`, which keeps its time. What follows has the same bits as after the state was saved, unless the scene has
-    /// frame targets: their inverse kinematics starts from the last requested positions, which are no part of a state.
+    /// Goes on from `state`, which keeps its time. What follows has the same bits as after the state was saved.
     ///
     /// # Errors
     /// A state of another world. A recorded simulation cannot go back in time: its next step is then an error.
     pub fn set_state(&mut self, state: State) -> Result<(), StateMismatch> {
-        let (found, expected) = (sizes(&state), sizes(&self.state));
-        if found != expected {
-            return Err(StateMismatch {
-                scene: self.scene().name().into(),
-                found,
-                expected,
-            });
-        }
+        check_sizes(self.scene().name(), &state, &self.state)?;
         self.state = state;
         self.report = None;
         Ok(())
@@ -206,6 +198,19 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
         }
         let elapsed = self.begin.elapsed();
         Ok(self.run.finish(self.state, elapsed))
+    }
+}
+
+/// Compares the sizes of a state with those of one of the scene's world.
+pub(super) fn check_sizes(scene: &str, state: &State, own: &State) -> Result<(), StateMismatch> {
+    let (found, expected) = (sizes(state), sizes(own));
+    match found == expected {
+        true => Ok(()),
+        false => Err(StateMismatch {
+            scene: scene.into(),
+            found,
+            expected,
+        }),
     }
 }
 

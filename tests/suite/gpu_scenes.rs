@@ -1,9 +1,11 @@
 //! Asynchronous scenes with their substeps on a GPU, or on a software device that plays one.
 
 use std::io::Write as _;
+use std::ops::ControlFlow;
 
-use pliant::runner::{Outcome, RunLength, RunOptions, RunOutcome, run};
+use pliant::runner::{Outcome, Progress, RunLength, RunOptions, RunOutcome, run, run_watched};
 use pliant::scene::{Scene, SceneOptions, bundled};
+use pliant_coupling::State;
 
 fn has_adapter(test: &str) -> bool {
     let found = !pliant_gpu::adapters().is_empty();
@@ -94,6 +96,39 @@ fn observables_of_a_device_are_those_of_the_processor() {
                 cpu.series.times_s()[row]
             );
         }
+    }
+}
+
+#[test]
+fn a_run_goes_on_from_a_state_of_the_other_device() {
+    if !has_adapter("a_run_goes_on_from_a_state_of_the_other_device") {
+        return;
+    }
+    let scene = |device: &str| {
+        let device = format!("simulation.device={device}");
+        let settings = [device.as_str(), "simulation.substep_tolerance=1e-5"];
+        loaded("async-panels", &settings).expect("a legal scene")
+    };
+    let half = played(&scene("gpu"), RunLength::Until(0.05)).state;
+    let options = RunOptions {
+        length: RunLength::Until(0.1),
+        ..RunOptions::default()
+    };
+    let go_on = |_: &Progress, _: &State| ControlFlow::Continue(());
+    let changed = run_watched(&scene("cpu"), Some(half), &options, &mut { go_on });
+    let (changed, cpu) = (
+        changed.expect("a state of the same world"),
+        played(&scene("cpu"), RunLength::Until(0.1)),
+    );
+    assert_eq!(changed.state.step, cpu.state.step);
+    let size = |q: &[f64]| q.iter().map(|x| x * x).sum::<f64>().sqrt();
+    for (a, b) in changed.state.bodies.iter().zip(&cpu.state.bodies) {
+        let off: Vec<f64> = a.q.iter().zip(&b.q).map(|(a, b)| a - b).collect();
+        assert!(
+            size(&off) <= 1e-4 * size(&b.q),
+            "{}",
+            size(&off) / size(&b.q)
+        );
     }
 }
 

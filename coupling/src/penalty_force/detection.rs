@@ -274,6 +274,7 @@ impl Detection {
     fn add_inside(&mut self, system: &mut System) -> Result<(), BodyFault> {
         system.places.sweep(&system.bodies);
         for pair in self.pairs.iter_mut().filter(|p| p.object != p.particles) {
+            let paths = Paths::of(&system.places, pair);
             for particle in 0..pair.attached.len() {
                 let Some(surface) = system.places.surface(pair.object) else {
                     break;
@@ -281,7 +282,7 @@ impl Detection {
                 if pair.attached[particle] || !may_cross(&self.world, system, pair, particle) {
                     continue;
                 }
-                let [start, _] = path(system, pair, particle);
+                let [start, _] = paths.path(system, pair, particle);
                 if let Some(hit) = surface.inside_at_start(&start) {
                     pair.attached[particle] = true;
                     attach(&self.world, system, pair, particle, new(&hit))?;
@@ -309,6 +310,7 @@ impl Detection {
 
 /// Attaches particles that have crossed a surface of triangles, or have come nearer than they are kept.
 fn add_to_surface(world: &World, system: &mut System, pair: &mut Pair) -> Result<(), BodyFault> {
+    let paths = Paths::of(&system.places, pair);
     for particle in 0..pair.attached.len() {
         let Some(surface) = system.places.surface(pair.object) else {
             return Ok(());
@@ -316,7 +318,7 @@ fn add_to_surface(world: &World, system: &mut System, pair: &mut Pair) -> Result
         if pair.attached[particle] || !may_cross(world, system, pair, particle) {
             continue;
         }
-        let path = path(system, pair, particle);
+        let path = paths.path(system, pair, particle);
         let own = (pair.object == pair.particles).then_some(particle as u32);
         let reach = match own {
             None => kept_at(system, pair, particle),
@@ -342,6 +344,7 @@ fn add_to_shape(world: &World, system: &mut System, pair: &mut Pair) -> Result<(
     let Some(shape) = &world.geometries()[pair.object.0].shape else {
         return Ok(());
     };
+    let paths = Paths::of(&system.places, pair);
     let bounds = shape.aabb(&Isometry3::identity());
     let convexity = match shape.is_convex() {
         true => Convexity::Convex,
@@ -351,7 +354,7 @@ fn add_to_shape(world: &World, system: &mut System, pair: &mut Pair) -> Result<(
         if pair.attached[particle] || !is_of_part(world, system, pair.particles, particle) {
             continue;
         }
-        let [start, end] = path(system, pair, particle);
+        let [start, end] = paths.path(system, pair, particle);
         let radius = radius_of(system, pair.particles, particle);
         let way = Aabb::from_points([&start, &end]).inflated(radius);
         if !bounds.intersects(&way) {
@@ -364,6 +367,10 @@ fn add_to_shape(world: &World, system: &mut System, pair: &mut Pair) -> Result<(
                 ..bare
             }
         };
+        // φ changes by at most the length of the path.
+        if distance(&end).value > (end - start).norm() {
+            continue;
+        }
         let Some(place) = entry_point(distance, convexity, &start, &end) else {
             continue;
         };
@@ -379,16 +386,28 @@ fn add_to_shape(world: &World, system: &mut System, pair: &mut Pair) -> Result<(
     Ok(())
 }
 
-/// The way of a particle in the step: in the frame of a rigid object, otherwise in the world.
-fn path(system: &System, pair: &Pair, particle: usize) -> Path {
-    let (places, bodies) = (&system.places, &system.bodies);
-    let start = places.particle_at_start(pair.particles, particle, bodies);
-    let end = places.particle(pair.particles, particle);
-    let (before, after) = (places.pose_at_start(pair.object), places.pose(pair.object));
-    [
-        before.inverse_transform_point(&start),
-        after.inverse_transform_point(&end),
-    ]
+/// The paths of the particles of a pair in the step: in the frame of a rigid object, otherwise in the world.
+struct Paths {
+    /// X_OP of the frames of object and particles, at the start and at the end of the step.
+    relative: [Isometry3<f64>; 2],
+}
+
+impl Paths {
+    fn of(places: &Places, pair: &Pair) -> Self {
+        let (object, particles) = (pair.object, pair.particles);
+        let [start, end] = [
+            places.pose_at_start(object).inverse() * places.pose_at_start(particles),
+            places.pose(object).inverse() * places.pose(particles),
+        ];
+        Self {
+            relative: [start, end],
+        }
+    }
+
+    fn path(&self, system: &System, pair: &Pair, particle: usize) -> Path {
+        let [start, end] = (system.places).in_frame(pair.particles, particle, &system.bodies);
+        [self.relative[0] * start, self.relative[1] * end]
+    }
 }
 
 fn new(hit: &SurfaceHit) -> (AttachmentPlace, AttachmentMotion) {

@@ -212,6 +212,22 @@ impl Places {
         is_rigid || self.surface(geometry).is_some()
     }
 
+    /// A particle in its geometry's frame at the start and at the end of the step; a vertex of a deforming body in the world.
+    pub(super) fn in_frame(
+        &self,
+        geometry: GeometryIdx,
+        particle: usize,
+        bodies: &Bodies,
+    ) -> [Point3<f64>; 2] {
+        match self.mounts[geometry.0] {
+            Mounted::Vertices(place) => {
+                let VertexPlace { body, at_end, .. } = &self.vertices[place];
+                [bodies.surface(*body).vertices[particle], at_end[particle]]
+            }
+            _ => [self.particles[geometry.0].points[particle]; 2],
+        }
+    }
+
     /// Z.
     pub(super) fn particle(&self, geometry: GeometryIdx, particle: usize) -> Point3<f64> {
         match self.mounts[geometry.0] {

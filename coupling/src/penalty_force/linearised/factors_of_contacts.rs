@@ -42,9 +42,10 @@ impl Linearised {
         };
         for (j, b) in of_q {
             let along: Vector3<f64> = pull * b;
-            for (i, a) in of_p {
-                factor.add(*i as usize - start, *j as usize - start, a.dot(&along));
-            }
+            let terms = of_p
+                .iter()
+                .map(|(i, a)| (*i as usize - start, a.dot(&along)));
+            factor.add_to_column(*j as usize - start, terms);
         }
     }
 }

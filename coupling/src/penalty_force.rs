@@ -29,6 +29,7 @@ mod line_search;
 mod linearised;
 mod newton;
 mod on_surface;
+mod pair;
 mod particles;
 mod places;
 mod preconditioner;

@@ -9,7 +9,6 @@ use super::Failure;
 pub(super) const EXIT_CODE: u8 = 130;
 
 /// Whether an interrupt (Ctrl-C), a hang-up or a request to terminate has come.
-#[derive(Clone)]
 pub(super) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {

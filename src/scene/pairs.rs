@@ -87,7 +87,7 @@ static PAIR: TableSchema = TableSchema {
             value: ValueKind::Vector3,
             unit: "",
             default: "none",
-            about: "with `stepper = \"penalty-force\"`: a direction in the frame of each shape of the first of `between`, which is rigid, along which friction is `friction_along`; across it, it is `friction`",
+            about: "with `stepper = \"penalty-force\"`: a direction in the frame of each shape of the first of `between`, which is rigid, along which friction is `friction_along`; across it, it is `friction`; the baselines `projv` and `yamane-nakamura` have `friction` along it too",
         },
         Key {
             name: "friction_along",

@@ -90,10 +90,10 @@ impl Pair {
             true => 0.0,
             false => kept_at(system, self, particle),
         };
-        let Start { depth, normal_W } = Start::of(system, self, particle, place);
+        let start = || Start::of(system, self, particle, place);
         let area = || places.area_at_start(self.particles, particle, &system.bodies);
         let stiffness = match self.stiffness_per_area {
-            Some(k) => k * area().map_or(0.0, |area| normal_W.dot(&area).abs()),
+            Some(k) => k * area().map_or(0.0, |area| start().normal_W.dot(&area).abs()),
             None => self.material.stiffness,
         };
         // Axes of the other geometry turn with it from step to step.
@@ -115,12 +115,12 @@ impl Pair {
                 ..SlidingFriction::coulomb(held)
             },
             distance,
-            damping: self.damping(system, depth + distance),
+            damping: self.damping(system, || start().depth + distance),
         }
     }
 
     /// The damping of a particle at depth `start` at the start of the step.
-    fn damping(&self, system: &System, start: f64) -> Damping {
+    fn damping(&self, system: &System, start: impl Fn() -> f64) -> Damping {
         let dt = system.bodies.time_step.length_s;
         let PairMaterial {
             dissipation,
@@ -130,11 +130,11 @@ impl Pair {
         match system.damping {
             PenaltyDamping::HuntCrossley if dissipation > 0.0 => Damping::HuntCrossley {
                 rate: dissipation / dt,
-                start,
+                start: start(),
             },
             PenaltyDamping::KelvinVoigt if relaxation_time_s > 0.0 => Damping::KelvinVoigt {
                 rate: relaxation_time_s / dt,
-                start: start.max(0.0),
+                start: start().max(0.0),
             },
             _ => Damping::None,
         }

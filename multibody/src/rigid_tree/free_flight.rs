@@ -164,13 +164,12 @@ impl FreeFlight {
         );
         let momentum = self.momentum(&end_state.velocities, &end_state.inertias);
         let rates = self.momentum_rates.chunks_exact(v.len());
-        let change: Vec<f64> = (rates.zip(self.translations.clone()))
-            .map(|(rates, k)| {
-                let direction = &end_state.positions.axes[k];
-                (dot(rates, v) - direction.dot(&momentum)) / self.mass
-            })
-            .collect();
-        for (k, change) in self.translations.clone().zip(change) {
+        let mut changes = [0.0; 3];
+        for ((change, rates), k) in changes.iter_mut().zip(rates).zip(self.translations.clone()) {
+            let direction = &end_state.positions.axes[k];
+            *change = (dot(rates, v) - direction.dot(&momentum)) / self.mass;
+        }
+        for (k, change) in self.translations.clone().zip(changes) {
             v[k] += change;
         }
     }

@@ -8,6 +8,7 @@ mod compare;
 mod devices;
 mod interrupt;
 mod list;
+mod live;
 mod output;
 mod results;
 mod run;

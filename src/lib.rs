@@ -20,6 +20,8 @@
 
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
+mod live;
 pub mod recording;
 pub mod registry;
 pub mod runner;

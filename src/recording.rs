@@ -30,6 +30,8 @@
 
 mod error;
 mod frame;
+#[cfg(feature = "cli")]
+mod live;
 mod npz;
 mod packing;
 mod page;
@@ -44,6 +46,8 @@ use std::path::{Path, PathBuf};
 use nalgebra::Point3;
 
 pub use error::RecordingError;
+#[cfg(feature = "cli")]
+pub(crate) use live::LivePage;
 pub use frame::{Between, BodyIdx, ContactArrow, Deformed, Frame, PatchForce, PressurePolygons};
 pub use particles::ParticleStates;
 pub use visual::{Anchor, Color, ThreadEnds, ValueScale, Visual, VisualShape};

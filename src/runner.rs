@@ -13,6 +13,7 @@
 
 mod actuation;
 mod assembly;
+mod attendant;
 mod checkpoint;
 mod drive_conflicts;
 mod observer;
@@ -32,15 +33,17 @@ use pliant_contact_sap::StopReason;
 use pliant_coupling::{PatchFinder, State, StepError, StepReport, Stepper};
 
 pub use assembly::{Assembly, BundledOrPath, find_file};
+pub use attendant::{Attendant, Push};
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use series::{Outcome, Series, Verdict};
 pub use simulation::{Simulation, StateMismatch};
 pub use summary::{RunSummary, Stages, SubstepSummary};
 
-use crate::recording::{Observable, Recording, RecordingError, Viewpoint};
+use crate::recording::{ContactArrow, Observable, Recording, RecordingError, Viewpoint};
 use crate::registry::Snapshot;
 use crate::scene::{Scene, SceneError};
 use actuation::Actuation;
+use attendant::Watched;
 use observer::Observer;
 pub(crate) use observer::{LayerCount, built_in_quantities};
 use stepping::{AdaptiveSteps, stepper};
@@ -244,7 +247,20 @@ pub fn run_watched(
     options: &RunOptions,
     watch: &mut dyn FnMut(&Progress, &State) -> ControlFlow<()>,
 ) -> Result<RunOutcome, RunError> {
-    Run::new(scene)?.simulate(start, options, watch)
+    run_attended(scene, start, options, &mut Watched(watch))
+}
+
+/// Runs `scene` as [`run_watched`] does, with an attendant that also sees rows and frames and may push bodies.
+///
+/// # Errors
+/// As [`run_watched`].
+pub fn run_attended(
+    scene: &Scene,
+    start: Option<State>,
+    options: &RunOptions,
+    attendant: &mut dyn Attendant,
+) -> Result<RunOutcome, RunError> {
+    Run::new(scene)?.simulate(start, options, attendant)
 }
 
 /// Builds the world of `scene`, looks up every name in it and tries its first step, as `pliant check` does.
@@ -264,7 +280,7 @@ pub fn check(scene: &Scene) -> Result<Assembly, RunError> {
     let mut run = Run::new(scene)?;
     let mut state = run.assembly.state.clone();
     let mut next = state.clone();
-    let step = run.step(&mut *stepper(scene)?, &mut state, &mut next, |_| {});
+    let step = run.step(&mut *stepper(scene)?, &mut state, &mut next, &[], |_| {});
     let _report = step.map_err(|source| RunError::Step {
         scene: scene.name().into(),
         source,
@@ -335,7 +351,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
         mut self,
         start: Option<State>,
         options: &RunOptions,
-        watch: &mut dyn FnMut(&Progress, &State) -> ControlFlow<()>,
+        attendant: &mut dyn Attendant,
     ) -> Result<RunOutcome, RunError> {
         let simulation = &self.scene.simulation;
         let dt = simulation.time_step_s;
@@ -351,7 +367,9 @@ impl<S: Deref<Target = Scene>> Run<S> {
         }
         let first = self.assembly.state.step;
         let mut simulation = Simulation::of(self, Some(options.particles))?;
+        simulation.introduce(attendant);
         for step in first + 1..=steps {
+            simulation.be_pushed(attendant);
             if let Err(source) = simulation.advance(|_| {}) {
                 let scene = simulation.scene().name().into();
                 return Err(RunError::Step {
@@ -359,11 +377,11 @@ impl<S: Deref<Target = Scene>> Run<S> {
                     source,
                     until_then: Some(Box::new(RunOutcome {
                         end: RunEnd::Early,
-                        ..simulation.finish()?
+                        ..simulation.finish_before(attendant)?
                     })),
                 });
             }
-            simulation.record()?;
+            simulation.record(attendant)?;
             let Some(report) = simulation.report() else {
                 continue;
             };
@@ -376,14 +394,14 @@ impl<S: Deref<Target = Scene>> Run<S> {
                 iterations: report.convergence.solve.iterations,
                 stop: report.convergence.solve.stop,
             };
-            if watch(&progress, simulation.state()).is_break() && step < steps {
+            if attendant.step(&progress, simulation.state()).is_break() && step < steps {
                 return Ok(RunOutcome {
                     end: RunEnd::Early,
-                    ..simulation.finish()?
+                    ..simulation.finish_before(attendant)?
                 });
             }
         }
-        simulation.finish()
+        simulation.finish_before(attendant)
     }
 
     /// Begins at a saved state, before the last of so many steps.
@@ -431,12 +449,13 @@ impl<S: Deref<Target = Scene>> Run<S> {
         }
     }
 
-    /// Drives `state`, hands the controls to `control`, and takes it to `next`.
+    /// Drives `state`, hands the controls to `control`, and takes it to `next`. The pushes end with the step.
     fn step(
         &mut self,
         stepper: &mut dyn Stepper,
         state: &mut State,
         next: &mut State,
+        pushes: &[Push],
         control: impl FnOnce(&mut [Control]),
     ) -> Result<StepReport, Box<StepError>> {
         let dt = self.scene.simulation.time_step_s;
@@ -446,7 +465,17 @@ impl<S: Deref<Target = Scene>> Run<S> {
         control(&mut state.controls);
         self.tally.drives += started.elapsed();
         let started = Instant::now();
-        let report = stepper.step(world, state, dt, next)?;
+        for push in pushes {
+            state.controls[push.body.0].loads.push(push.load.clone());
+        }
+        let stepped = stepper.step(world, state, dt, next);
+        for push in pushes {
+            state.controls[push.body.0].loads.pop();
+            if stepped.is_ok() {
+                next.controls[push.body.0].loads.pop();
+            }
+        }
+        let report = stepped?;
         self.tally.step += started.elapsed();
         self.tally.add(&report);
         self.adaptive_steps.add(&report);
@@ -470,7 +499,12 @@ impl<S: Deref<Target = Scene>> Run<S> {
         });
     }
 
-    fn record_row(&mut self, state: &State) -> Result<(), RunError> {
+    fn record_row(
+        &mut self,
+        state: &State,
+        attendant: &mut dyn Attendant,
+    ) -> Result<(), RunError> {
+        attendant.row(state.time_s, self.series.last());
         self.recording
             .push_observables(state.time_s, self.series.last())
             .map_err(|source| recording_error(&self.scene, source))
@@ -480,9 +514,11 @@ impl<S: Deref<Target = Scene>> Run<S> {
         &mut self,
         state: &State,
         report: Option<&StepReport>,
+        pushes: &[Push],
         particles: ParticleDetail,
+        attendant: &mut dyn Attendant,
     ) -> Result<(), RunError> {
-        let frame = self.assembly.picture.frame(
+        let mut frame = self.assembly.picture.frame(
             &self.assembly.world,
             state,
             report,
@@ -490,6 +526,11 @@ impl<S: Deref<Target = Scene>> Run<S> {
             &self.assembly.directory,
             particles,
         );
+        frame.contacts.extend(pushes.iter().map(|push| ContactArrow {
+            p_WC: push.p_WQ,
+            f_W: push.load.force_W,
+        }));
+        attendant.frame(&frame);
         self.recording
             .push_frame(frame)
             .map_err(|source| recording_error(&self.scene, source))

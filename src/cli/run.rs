@@ -3,10 +3,12 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use crate::live::Window;
+use crate::recording::{Frame, Recording};
 use crate::registry::Registry;
 use crate::runner::{
-    Checkpoint, CheckpointError, Outcome, ParticleDetail, RunEnd, RunError, RunLength, RunOptions,
-    RunOutcome, RunSummary, Verdict, run_watched,
+    Assembly, Attendant, Checkpoint, CheckpointError, Outcome, ParticleDetail, Progress, Push,
+    RunEnd, RunError, RunLength, RunOptions, RunOutcome, RunSummary, Verdict, run, run_attended,
 };
 use crate::scene::{ParameterOverride, Scene, SceneOptions};
 use clap::Args;
@@ -48,6 +50,11 @@ pub(super) struct RunArguments {
     /// Threads to use; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// Show the run in a browser while it goes on: prints an address to open
+    #[arg(long)]
+    live: bool,
+    #[command(flatten)]
+    live_options: super::live::LiveOptions,
     /// Print one JSON object about the run on stdout
     #[arg(long)]
     json: bool,
@@ -133,7 +140,16 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
     let checkpoint = arguments.out.join("checkpoint.json");
     let mut watch = Watch::new(&scene, &checkpoint, arguments.checkpoint_every)?;
     let options = RunOptions { length, particles };
-    let run = with_progress(&scene, start, &options, &mut |state| watch.see(state));
+    let time_step_s = scene.simulation.time_step_s;
+    let mut window = match arguments.live {
+        true => Some(arguments.live_options.open(time_step_s)?),
+        false => None,
+    };
+    let run = with_progress(&scene, start, &options, &mut watch, window.as_mut());
+    if let Some(window) = &window {
+        let has_ended = run.as_ref().is_ok_and(|run| run.end == RunEnd::Complete);
+        window.close(if has_ended { "ended" } else { "interrupted" });
+    }
     let (outcome, fault) = match run {
         Ok(outcome) => (outcome, None),
         Err(mut error) => match error.take_outcome() {
@@ -250,25 +266,75 @@ pub(super) fn run_with_progress(
     scene: &Scene,
     options: &RunOptions,
 ) -> Result<RunOutcome, RunError> {
-    with_progress(scene, None, options, &mut |_| ControlFlow::Continue(()))
+    let mut line = ProgressLine::new();
+    // On a worker of the pool: work from other threads would be handed over in small pieces.
+    let outcome = rayon::scope(|_| run(scene, options, &mut |progress| line.show(progress)));
+    line.end();
+    outcome
 }
 
 fn with_progress(
     scene: &Scene,
     start: Option<State>,
     options: &RunOptions,
-    watch: &mut (dyn FnMut(&State) -> ControlFlow<()> + Send),
+    watch: &mut Watch<'_>,
+    window: Option<&mut Window>,
 ) -> Result<RunOutcome, RunError> {
-    let mut line = ProgressLine::new();
-    // On a worker of the pool: work from other threads would be handed over in small pieces.
-    let outcome = rayon::scope(|_| {
-        run_watched(scene, start, options, &mut |progress, state| {
-            line.show(progress);
-            watch(state)
-        })
-    });
-    line.end();
+    let line = ProgressLine::new();
+    let mut attended = Attended {
+        line,
+        watch,
+        window,
+    };
+    let outcome = rayon::scope(|_| run_attended(scene, start, options, &mut attended));
+    attended.line.end();
     outcome
+}
+
+/// Progress, checkpoints, signals, and the live window if there is one.
+struct Attended<'a, 's> {
+    line: ProgressLine,
+    watch: &'a mut Watch<'s>,
+    window: Option<&'a mut Window>,
+}
+
+impl Attendant for Attended<'_, '_> {
+    fn begin(&mut self, recording: &Recording, assembly: &Assembly) {
+        if let Some(window) = &mut self.window {
+            window.begin(recording, assembly);
+            let interrupt = &self.watch.interrupt;
+            let _ended = window.wait(&assembly.state, &|| interrupt.has_come());
+        }
+    }
+
+    fn pushes(&mut self, assembly: &Assembly, state: &State) -> Vec<Push> {
+        match &mut self.window {
+            Some(window) => window.pushes(assembly, state),
+            None => Vec::new(),
+        }
+    }
+
+    fn row(&mut self, time_s: f64, values: &[f64]) {
+        if let Some(window) = &mut self.window {
+            window.row(time_s, values);
+        }
+    }
+
+    fn frame(&mut self, frame: &Frame) {
+        if let Some(window) = &mut self.window {
+            window.frame(frame);
+        }
+    }
+
+    fn step(&mut self, progress: &Progress, state: &State) -> ControlFlow<()> {
+        self.line.show(progress);
+        self.watch.see(state)?;
+        let interrupt = &self.watch.interrupt;
+        match &mut self.window {
+            Some(window) => window.wait(state, &|| interrupt.has_come()),
+            None => ControlFlow::Continue(()),
+        }
+    }
 }
 
 /// The summary as text.

@@ -72,6 +72,11 @@ const SHADERS: &[(&str, &str)] = &[
 const PLOT_POINTS_MAX: usize = 6000;
 
 pub(super) fn replay_html(recording: &Recording) -> Result<String, RecordingError> {
+    html(recording, &[])
+}
+
+/// The player with `more` scripts after its own.
+pub(super) fn html(recording: &Recording, more: &[&str]) -> Result<String, RecordingError> {
     if recording.frames().is_empty() {
         return Err(RecordingError::NoFrames {
             title: recording.title().to_owned(),
@@ -83,7 +88,7 @@ pub(super) fn replay_html(recording: &Recording) -> Result<String, RecordingErro
         .map(|(name, source)| ((*name).to_owned(), (*source).into()))
         .collect();
     let shaders = in_script(&to_json(&shaders));
-    let scripts = SCRIPTS.concat();
+    let scripts = [SCRIPTS, more].concat().concat();
     let title = in_text(recording.title());
     Ok(filled(PAGE, |slot| match slot {
         "title" => &title,
@@ -107,7 +112,7 @@ fn filled<'a>(page: &str, content: impl Fn(&str) -> &'a str) -> String {
     out
 }
 
-fn to_json(value: &impl Serialize) -> String {
+pub(super) fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("numbers and strings under string keys are JSON")
 }
 
@@ -320,7 +325,7 @@ impl<'a> Drawn<'a> {
 }
 
 /// The moment of a patch as if it were a force.
-fn moment(patch: &PatchForce) -> ContactArrow {
+pub(super) fn moment(patch: &PatchForce) -> ContactArrow {
     ContactArrow {
         p_WC: patch.p_WC,
         f_W: patch.m_W,
@@ -328,7 +333,7 @@ fn moment(patch: &PatchForce) -> ContactArrow {
 }
 
 /// The vertices that triangles use, ascending, and the triangles in their numbers: what is inside is not drawn.
-fn drawn_vertices(triangles: &[[u32; 3]]) -> (Vec<u32>, Vec<[u32; 3]>) {
+pub(super) fn drawn_vertices(triangles: &[[u32; 3]]) -> (Vec<u32>, Vec<[u32; 3]>) {
     let mut used: Vec<u32> = triangles.iter().flatten().copied().collect();
     used.sort_unstable();
     used.dedup();

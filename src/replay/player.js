@@ -28,8 +28,6 @@ class Player {
       metresPerNewton: 1,
       metresPerNewtonMetre: 1,
     };
-    this.defaultForceScale = this.forceScaleOfRecording();
-    this.defaultMomentScale = this.momentScaleOfRecording();
     this.plotsShown = recording.observables.length > 0 && settings.get("plots") !== "off";
     document.documentElement.toggleAttribute("data-still", settings.has("still"));
     element("plots").hidden = !this.plotsShown;
@@ -96,23 +94,30 @@ class Player {
     speed.value = 1;
     speed.addEventListener("change", () => this.setSpeed(Number(speed.value)));
     element("patches").addEventListener("click", () => this.toggle("patches"));
-    element("patches").hidden = !this.recording.patches;
     element("forces").addEventListener("click", () => this.toggle("forces"));
     element("moments").addEventListener("click", () => this.toggle("moments"));
-    element("moments").hidden = this.defaultMomentScale === 0;
     element("grid").addEventListener("click", () => this.toggle("grid"));
     element("plots-switch").addEventListener("click", () => this.togglePlots());
     element("theme").addEventListener("click", () => this.toggleTheme());
     element("help-button").addEventListener("click", () => element("help").showModal());
     element("force-scale").firstChild.addEventListener("input", () => this.refresh());
-    for (const id of ["forces", "force-scale"]) element(id).hidden = this.defaultForceScale === 0;
     element("plots-switch").hidden = this.recording.observables.length === 0;
+    this.offerChoices();
+    document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  // Switches and legends for what the recording has.
+  offerChoices() {
+    this.defaultForceScale = this.forceScaleOfRecording();
+    this.defaultMomentScale = this.momentScaleOfRecording();
+    element("patches").hidden = !this.recording.patchScale;
+    element("moments").hidden = this.defaultMomentScale === 0;
+    for (const id of ["forces", "force-scale"]) element(id).hidden = this.defaultForceScale === 0;
     const scales = new Map(this.recording.visuals.filter(({ shape }) => shape.scale).map(({ shape }) => [JSON.stringify(shape.scale), shape.scale]));
     const { patchScale } = this.recording;
     if (patchScale) scales.set("patches", patchScale);
-    element("scales").append(...[...scales.values()].map(scaleLegend));
+    element("scales").replaceChildren(...[...scales.values()].map(scaleLegend));
     if (this.defaultMomentScale > 0) element("scales").append(arrowLegend("force", "net force of a patch"), arrowLegend("moment", "net moment of a patch"));
-    document.addEventListener("keydown", (event) => this.key(event));
   }
 
   key(event) {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use pliant_contact_sap::Control;
 use pliant_coupling::{BodyIdx, State, StepError, StepReport, Stepper, World};
 
+use super::attendant::{Attendant, Nobody, Push};
 use super::stepping::stepper;
 use super::{ParticleDetail, Run, RunError, RunOutcome};
 use crate::scene::Scene;
@@ -35,6 +36,8 @@ pub struct Simulation<S> {
     next: State,
     report: Option<StepReport>,
     recorded: Option<ParticleDetail>,
+    /// Of the next step, or of the last.
+    pushes: Vec<Push>,
     /// Steps from row to row and from frame to frame.
     row_every: u64,
     frame_every: u64,
@@ -82,8 +85,8 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
         let state = run.assembly.state.clone();
         if let Some(particles) = recorded {
             run.observe(&state, None);
-            run.record_row(&state)?;
-            run.record_frame(&state, None, particles)?;
+            run.record_row(&state, &mut Nobody)?;
+            run.record_frame(&state, None, &[], particles, &mut Nobody)?;
         }
         Ok(Self {
             next: state.clone(),
@@ -92,6 +95,7 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
             state,
             report: None,
             recorded,
+            pushes: Vec::new(),
             row_every,
             frame_every,
             begin,
@@ -139,7 +143,7 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
             source,
             until_then: None,
         })?;
-        self.record()
+        self.record(&mut Nobody)
     }
 
     /// Goes on from `state`, which keeps its time. What follows has the same bits as after the state was saved.
@@ -153,19 +157,29 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
         Ok(())
     }
 
+    pub(super) fn introduce(&self, attendant: &mut dyn Attendant) {
+        attendant.begin(&self.run.recording, &self.run.assembly);
+    }
+
+    /// Takes the pushes of the next step.
+    pub(super) fn be_pushed(&mut self, attendant: &mut dyn Attendant) {
+        self.pushes = attendant.pushes(&self.run.assembly, &self.state);
+    }
+
     pub(super) fn advance(
         &mut self,
         control: impl FnOnce(&mut [Control]),
     ) -> Result<(), Box<StepError>> {
         self.report = None;
         let (state, next) = (&mut self.state, &mut self.next);
-        self.report = Some((self.run).step(&mut *self.stepper, state, next, control)?);
+        self.report =
+            Some((self.run).step(&mut *self.stepper, state, next, &self.pushes, control)?);
         std::mem::swap(&mut self.state, &mut self.next);
         Ok(())
     }
 
     /// Observes the last step, and records a row and a frame where one is due.
-    pub(super) fn record(&mut self) -> Result<(), RunError> {
+    pub(super) fn record(&mut self, attendant: &mut dyn Attendant) -> Result<(), RunError> {
         let (Some(particles), Some(report)) = (self.recorded, &self.report) else {
             return Ok(());
         };
@@ -173,10 +187,11 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
         let state = &self.state;
         self.run.observe(state, Some((report, &self.next)));
         if state.step.is_multiple_of(self.row_every) {
-            self.run.record_row(state)?;
+            self.run.record_row(state, attendant)?;
         }
         if state.step.is_multiple_of(self.frame_every) {
-            self.run.record_frame(state, Some(report), particles)?;
+            let (report, pushes) = (Some(report), &self.pushes);
+            (self.run).record_frame(state, report, pushes, particles, attendant)?;
         }
         self.run.tally.recording += started.elapsed();
         Ok(())
@@ -186,14 +201,21 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
     ///
     /// # Errors
     /// [`RunError::Recording`].
-    pub fn finish(mut self) -> Result<RunOutcome, RunError> {
+    pub fn finish(self) -> Result<RunOutcome, RunError> {
+        self.finish_before(&mut Nobody)
+    }
+
+    pub(super) fn finish_before(
+        mut self,
+        attendant: &mut dyn Attendant,
+    ) -> Result<RunOutcome, RunError> {
         if let Some(particles) = self.recorded {
             if !self.state.step.is_multiple_of(self.row_every) {
-                self.run.record_row(&self.state)?;
+                self.run.record_row(&self.state, attendant)?;
             }
             if !self.state.step.is_multiple_of(self.frame_every) {
-                self.run
-                    .record_frame(&self.state, self.report.as_ref(), particles)?;
+                let (report, pushes) = (self.report.as_ref(), &self.pushes);
+                (self.run).record_frame(&self.state, report, pushes, particles, attendant)?;
             }
         }
         let elapsed = self.begin.elapsed();

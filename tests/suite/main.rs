@@ -16,6 +16,7 @@ mod gallery;
 mod gpu_scenes;
 mod impulse_exchange;
 mod interrupted_runs;
+mod live_runs;
 mod material_point_faults;
 mod material_points_in_scenes;
 #[allow(dead_code, reason = "unit tests of the recording use the rest")]

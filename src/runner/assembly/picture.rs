@@ -126,6 +126,18 @@ impl Picture {
         &self.unscaled
     }
 
+    /// The link of a row of poses.
+    #[cfg(feature = "cli")]
+    pub(crate) fn link(&self, row: usize) -> Option<(BodyIdx, LinkIdx)> {
+        self.links.get(row).copied()
+    }
+
+    /// The soft body, by its index in the directory, of the visual of that number among those that deform.
+    #[cfg(feature = "cli")]
+    pub(crate) fn soft(&self, number: usize) -> Option<usize> {
+        self.soft.get(number).map(|look| look.soft)
+    }
+
     /// Names of the links, in the order of the frames' poses.
     pub(crate) fn names(&self) -> &[String] {
         &self.names

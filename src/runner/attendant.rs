@@ -1,0 +1,66 @@
+//! Who follows a run as it goes on, and may act on it.
+
+use std::ops::ControlFlow;
+
+use nalgebra::Point3;
+use pliant_contact_sap::Load;
+use pliant_coupling::{BodyIdx, State};
+
+use super::{Assembly, Progress};
+use crate::recording::{Frame, Recording};
+
+/// A force on a point of a body during one step, besides those of the scene.
+#[derive(Clone, Debug)]
+pub struct Push {
+    /// The body.
+    pub body: BodyIdx,
+    /// Point and force.
+    pub load: Load,
+    /// The point at the start of the step, world frame, m: where its arrow begins in the frame.
+    pub p_WQ: Point3<f64>,
+}
+
+/// Follows a run. A run that is only watched has the bits of one that nobody follows.
+pub trait Attendant {
+    /// Before the first step, with the first row and frame.
+    fn begin(&mut self, recording: &Recording, assembly: &Assembly) {
+        let _ = (recording, assembly);
+    }
+
+    /// Forces during the step that begins at `state`. They end with it, and the frame after it shows them as arrows.
+    fn pushes(&mut self, assembly: &Assembly, state: &State) -> Vec<Push> {
+        let _ = (assembly, state);
+        Vec::new()
+    }
+
+    /// A row of the table has been recorded.
+    fn row(&mut self, time_s: f64, values: &[f64]) {
+        let _ = (time_s, values);
+    }
+
+    /// A frame has been recorded.
+    fn frame(&mut self, frame: &Frame) {
+        let _ = frame;
+    }
+
+    /// A step has been taken, and recorded where that was due. `Break` ends the run here.
+    fn step(&mut self, progress: &Progress, state: &State) -> ControlFlow<()>;
+}
+
+/// Calls a function after each step.
+pub(super) struct Watched<'a>(pub(super) &'a mut dyn FnMut(&Progress, &State) -> ControlFlow<()>);
+
+impl Attendant for Watched<'_> {
+    fn step(&mut self, progress: &Progress, state: &State) -> ControlFlow<()> {
+        (self.0)(progress, state)
+    }
+}
+
+/// Nobody.
+pub(super) struct Nobody;
+
+impl Attendant for Nobody {
+    fn step(&mut self, _: &Progress, _: &State) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}

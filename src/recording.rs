@@ -29,14 +29,19 @@
 //! ```
 
 mod error;
+mod extent;
 mod frame;
+mod frame_bytes;
 #[cfg(feature = "cli")]
 mod live;
 mod npz;
+mod output;
 mod packing;
 mod page;
 mod paraview;
 mod particles;
+mod spool;
+mod store;
 mod tables;
 mod visual;
 
@@ -50,6 +55,11 @@ pub use error::RecordingError;
 pub(crate) use live::LivePage;
 pub use frame::{Between, BodyIdx, ContactArrow, Deformed, Frame, PatchForce, PressurePolygons};
 pub use particles::ParticleStates;
+pub use store::Frames;
+use extent::Extent;
+use npz::NpzWriter;
+use output::whole_file;
+use store::{FrameStore, RowStore};
 pub use visual::{Anchor, Color, ThreadEnds, ValueScale, Visual, VisualShape};
 
 /// A named value over time: one column of the table.
@@ -82,7 +92,9 @@ pub struct Viewpoint {
 
 /// The frames and the table of one run. Grows by [`push_frame`](Self::push_frame) and
 /// [`push_observables`](Self::push_observables), which check their input.
-#[derive(Clone, Debug)]
+///
+/// It is kept in memory, or in files after [`keep_in`](Self::keep_in).
+#[derive(Debug)]
 pub struct Recording {
     title: String,
     bodies: Vec<String>,
@@ -90,10 +102,11 @@ pub struct Recording {
     observables: Vec<Observable>,
     viewpoint: Option<Viewpoint>,
     parts: Vec<String>,
-    frames: Vec<Frame>,
-    row_times_s: Vec<f64>,
-    /// Row by row, `observables.len()` numbers each.
-    rows: Vec<f64>,
+    frames: FrameStore,
+    extent: Extent,
+    /// The vertices that the triangles of each deforming visual use; `None` where all points are drawn.
+    drawn: Vec<Option<Vec<u32>>>,
+    rows: RowStore,
 }
 
 impl Recording {
@@ -120,17 +133,47 @@ impl Recording {
                 });
             }
         }
+        let deforming = visuals.iter().filter(|visual| visual.shape.deforms());
+        let drawn: Vec<_> = deforming
+            .map(|visual| match &visual.shape {
+                VisualShape::DeformingMesh { triangles, .. } => {
+                    Some(page::drawn_vertices(triangles).0)
+                }
+                _ => None,
+            })
+            .collect();
         Ok(Self {
             title: title.into(),
+            extent: Extent::new(bodies.len(), drawn.len()),
+            drawn,
             bodies,
             visuals,
+            rows: RowStore::new(observables.len()),
             observables,
             viewpoint: None,
             parts: Vec::new(),
-            frames: Vec::new(),
-            row_times_s: Vec::new(),
-            rows: Vec::new(),
+            frames: FrameStore::default(),
         })
+    }
+
+    /// Keeps frames and rows in temporary files in `folder` instead of in memory, which then holds eight bytes for each frame. The files
+    /// are gone when the recording is dropped.
+    ///
+    /// # Errors
+    /// An error of the file system.
+    ///
+    /// # Panics
+    /// If something has been recorded already.
+    pub fn keep_in(&mut self, folder: &Path) -> Result<(), RecordingError> {
+        assert!(
+            self.frames().is_empty() && self.n_rows() == 0,
+            "a recording is kept in files from its beginning"
+        );
+        std::fs::create_dir_all(folder).map_err(|source| RecordingError::write(folder, source))?;
+        self.frames = FrameStore::in_file(&folder.join("frames.partial"))?;
+        let n_columns = self.observables.len();
+        self.rows = RowStore::in_file(n_columns, &folder.join("rows.partial"))?;
+        Ok(())
     }
 
     /// Sets the initial viewpoint of the replay; by default the whole scene is in view.
@@ -159,11 +202,7 @@ impl Recording {
             else {
                 continue;
             };
-            let values = self
-                .frames
-                .iter()
-                .flat_map(|frame| &frame.deformed[soft_idx].values);
-            let max = values.copied().fold(f64::NEG_INFINITY, f64::max);
+            let max = self.extent.soft[soft_idx].value_max;
             let known = largest.entry(name).or_insert(max);
             *known = known.max(max);
         }
@@ -180,12 +219,13 @@ impl Recording {
     ///
     /// # Errors
     /// A time that is not after the previous one, numbers that are not finite, or counts that do not fit the recording. The
-    /// recording is then unchanged and can still be written.
+    /// recording is then unchanged and can still be written. An error of the file system, where frames are kept in a file.
     pub fn push_frame(&mut self, frame: Frame) -> Result<(), RecordingError> {
-        check_time("frames", frame.time_s, self.frames.last().map(|f| f.time_s))?;
+        let last_s = self.frames.times_s().last().copied();
+        check_time("frames", frame.time_s, last_s)?;
         frame.check(&self.bodies, &self.visuals, &self.parts)?;
-        self.frames.push(frame);
-        Ok(())
+        self.extent.add(&frame, &self.drawn);
+        self.frames.push(frame)
     }
 
     /// Appends a row of the table: one value for each observable, in its unit. NaN means that there is no value
@@ -194,7 +234,7 @@ impl Recording {
     /// # Errors
     /// A time that is not after the previous row, a wrong number of values, or an infinite value.
     pub fn push_observables(&mut self, time_s: f64, values: &[f64]) -> Result<(), RecordingError> {
-        check_time("observables", time_s, self.row_times_s.last().copied())?;
+        check_time("observables", time_s, self.rows.last_s())?;
         if values.len() != self.observables.len() {
             return Err(RecordingError::ObservableCount {
                 time_s,
@@ -206,9 +246,7 @@ impl Recording {
             let what = format!("observable {:?}", self.observables[column].name);
             return Err(RecordingError::NotFinite { what, time_s });
         }
-        self.row_times_s.push(time_s);
-        self.rows.extend_from_slice(values);
-        Ok(())
+        self.rows.push(time_s, values)
     }
 
     /// Title of the run.
@@ -232,8 +270,8 @@ impl Recording {
     }
 
     /// The frames.
-    pub fn frames(&self) -> &[Frame] {
-        &self.frames
+    pub fn frames(&self) -> Frames<'_> {
+        Frames(&self.frames)
     }
 
     /// The table's columns.
@@ -241,22 +279,33 @@ impl Recording {
         &self.observables
     }
 
+    /// Number of rows of the table.
+    pub fn n_rows(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Times of the table's rows, s.
-    pub fn row_times_s(&self) -> &[f64] {
-        &self.row_times_s
+    ///
+    /// # Errors
+    /// An error of the file in which they are kept.
+    pub fn row_times_s(&self) -> Result<Vec<f64>, RecordingError> {
+        self.rows.numbers(0)
     }
 
     /// The values of one column over [`row_times_s`](Self::row_times_s).
     ///
+    /// # Errors
+    /// An error of the file in which they are kept.
+    ///
     /// # Panics
     /// When there is no such column.
-    pub fn column(&self, column: usize) -> impl ExactSizeIterator<Item = f64> + '_ {
+    pub fn column(&self, column: usize) -> Result<Vec<f64>, RecordingError> {
         assert!(
             column < self.observables.len(),
             "column {column} of {} observables",
             self.observables.len()
         );
-        (0..self.row_times_s.len()).map(move |row| self.rows[row * self.observables.len() + column])
+        self.rows.numbers(1 + column)
     }
 
     /// The replay as one self-contained page with player, shapes, frames and plots. It loads nothing from the network.
@@ -269,7 +318,7 @@ impl Recording {
     /// # Errors
     /// [`RecordingError::NoFrames`] for a recording without frames.
     pub fn replay_html(&self) -> Result<String, RecordingError> {
-        page::replay_html(self)
+        page::html(self, &[])
     }
 
     /// Writes `replay.html` to `path`.
@@ -277,8 +326,7 @@ impl Recording {
     /// # Errors
     /// As [`replay_html`](Self::replay_html), or an error of the file system.
     pub fn write_replay(&self, path: &Path) -> Result<(), RecordingError> {
-        let page = self.replay_html()?;
-        std::fs::write(path, page).map_err(|source| RecordingError::write(path, source))
+        whole_file(path, |file| page::write_html(self, &[], path, file))
     }
 
     /// Writes the table as comma-separated text: a header `time [s],name [unit],…`, then one line a row, each number in
@@ -287,8 +335,7 @@ impl Recording {
     /// # Errors
     /// An error of the file system.
     pub fn write_csv(&self, path: &Path) -> Result<(), RecordingError> {
-        std::fs::write(path, tables::csv(self))
-            .map_err(|source| RecordingError::write(path, source))
+        whole_file(path, |file| tables::write_csv(self, path, file))
     }
 
     /// Writes the table for NumPy: an array `time` and one f64 array for each observable, by its name, and the text arrays
@@ -297,8 +344,7 @@ impl Recording {
     /// # Errors
     /// An error of the file system.
     pub fn write_npz(&self, path: &Path) -> Result<(), RecordingError> {
-        let bytes = tables::npz(self).map_err(|source| RecordingError::write(path, source))?;
-        std::fs::write(path, bytes).map_err(|source| RecordingError::write(path, source))
+        whole_file(path, |file| tables::write_npz(self, NpzWriter::new(path, file)))
     }
 
     /// Writes deforming visuals for NumPy: the times of the frames as `time`, and for each such visual by its name
@@ -321,11 +367,12 @@ impl Recording {
     /// # Errors
     /// An error of the file system.
     pub fn write_deformed_npz(&self, path: &Path) -> Result<bool, RecordingError> {
-        let Some(bytes) = tables::deformed_npz(self) else {
+        if !tables::has_deformed(self) {
             return Ok(false);
-        };
-        let refused = |source| RecordingError::write(path, source);
-        std::fs::write(path, bytes.map_err(refused)?).map_err(refused)?;
+        }
+        whole_file(path, |file| {
+            tables::write_deformed_npz(self, NpzWriter::new(path, file))
+        })?;
         Ok(true)
     }
 
@@ -352,11 +399,12 @@ impl Recording {
     /// # Errors
     /// An error of the file system.
     pub fn write_patches_npz(&self, path: &Path) -> Result<bool, RecordingError> {
-        let Some(bytes) = tables::patches_npz(self) else {
+        if !tables::has_patches(self) {
             return Ok(false);
-        };
-        let refused = |source| RecordingError::write(path, source);
-        std::fs::write(path, bytes.map_err(refused)?).map_err(refused)?;
+        }
+        whole_file(path, |file| {
+            tables::write_patches_npz(self, NpzWriter::new(path, file))
+        })?;
         Ok(true)
     }
 

@@ -26,6 +26,7 @@ mod suspicious_input;
 pub(crate) mod views;
 
 use std::ops::{ControlFlow, Deref};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pliant_contact_sap::Control;
@@ -125,12 +126,14 @@ pub enum ParticleDetail {
 /// assert_eq!(RunOptions::default().length, RunLength::Smoke);
 /// # let _ = options;
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// Simulated length.
     pub length: RunLength,
     /// Recorded data of particles.
     pub particles: ParticleDetail,
+    /// Folder for temporary files with frames and rows; `None`: they are kept in memory.
+    pub recording_in: Option<PathBuf>,
 }
 
 /// Progress of a run.
@@ -366,6 +369,10 @@ impl<S: Deref<Target = Scene>> Run<S> {
             self.begin_at(start, steps)?;
         }
         let first = self.assembly.state.step;
+        if let Some(folder) = &options.recording_in {
+            let kept = self.recording.keep_in(folder);
+            kept.map_err(|source| recording_error(&self.scene, source))?;
+        }
         let mut simulation = Simulation::of(self, Some(options.particles))?;
         simulation.introduce(attendant);
         for step in first + 1..=steps {

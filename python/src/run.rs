@@ -21,21 +21,29 @@ impl Run {
     }
 }
 
+fn refused(error: pliant::recording::RecordingError) -> PyErr {
+    RecordingError::new_err(error.to_string())
+}
+
 #[pymethods]
 impl Run {
     /// Times of the rows.
-    fn row_times<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        floats(py, self.outcome.recording.row_times_s().iter().copied())
+    fn row_times<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let times = self.outcome.recording.row_times_s();
+        Ok(floats(py, times.map_err(refused)?))
     }
 
     /// Name, unit and values of every observable.
-    fn columns<'py>(&self, py: Python<'py>) -> Vec<(String, String, Bound<'py, PyBytes>)> {
+    fn columns<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Vec<(String, String, Bound<'py, PyBytes>)>> {
         let recording = &self.outcome.recording;
         let columns = recording.observables().iter().enumerate();
         columns
             .map(|(index, column)| {
-                let values = floats(py, recording.column(index));
-                (column.name.clone(), column.unit.clone(), values)
+                let values = floats(py, recording.column(index).map_err(refused)?);
+                Ok((column.name.clone(), column.unit.clone(), values))
             })
             .collect()
     }

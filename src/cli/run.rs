@@ -139,7 +139,11 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
     };
     let checkpoint = arguments.out.join("checkpoint.json");
     let mut watch = Watch::new(&scene, &checkpoint, arguments.checkpoint_every)?;
-    let options = RunOptions { length, particles };
+    let options = RunOptions {
+        length,
+        particles,
+        recording_in: Some(arguments.out.clone()),
+    };
     let time_step_s = scene.simulation.time_step_s;
     let mut window = match arguments.live {
         true => Some(arguments.live_options.open(time_step_s)?),

@@ -7,11 +7,14 @@
 
 mod patches;
 
+use std::fmt;
+
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use nalgebra::{Isometry3, Point3, Vector3};
 
+use super::extent::{ArrowExtent, Bounds, PatchExtent};
 use super::{ContactArrow, Deformed, ValueScale};
-pub(super) use patches::PackedPatches;
+pub(super) use patches::{PackedPatches, PatchPacker, PatchScale};
 
 /// A body's travel is rounded to this fraction of its extent.
 const POSE_STEPS: f64 = (1 << 20) as f64;
@@ -29,7 +32,7 @@ const FINEST_STEP: f64 = 1e-9;
 
 /// Writes the integers of a stream.
 #[derive(Default)]
-struct IntegerWriter {
+pub(super) struct IntegerWriter {
     bytes: Vec<u8>,
     zeros: u64,
 }
@@ -64,6 +67,19 @@ impl IntegerWriter {
         self.end_run();
         BASE64_STANDARD.encode(self.bytes)
     }
+
+    /// Hands over the digits so far, in pieces that can be joined.
+    pub(super) fn pass_on(&mut self, out: &mut dyn fmt::Write) -> fmt::Result {
+        let whole = self.bytes.len() / 3 * 3;
+        out.write_str(&BASE64_STANDARD.encode(&self.bytes[..whole]))?;
+        self.bytes.drain(..whole);
+        Ok(())
+    }
+
+    /// Hands over the rest.
+    pub(super) fn pass_on_rest(self, out: &mut dyn fmt::Write) -> fmt::Result {
+        out.write_str(&self.base64())
+    }
 }
 
 /// A grid over a box: position = origin + step × integers.
@@ -74,15 +90,8 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    fn over<'a>(points: impl Iterator<Item = &'a Vector3<f64>>, steps: f64) -> Self {
-        let (mut low, mut high) = (
-            Vector3::repeat(f64::INFINITY),
-            Vector3::repeat(f64::NEG_INFINITY),
-        );
-        for point in points {
-            low = low.inf(point);
-            high = high.sup(point);
-        }
+    pub(super) fn over(bounds: &Bounds, steps: f64) -> Self {
+        let Bounds { low, high } = bounds;
         if low.x > high.x {
             return Self {
                 origin: [0.0; 3],
@@ -90,7 +99,7 @@ impl Grid {
             };
         }
         Self {
-            origin: low.into(),
+            origin: (*low).into(),
             step: ((high - low).max() / steps).max(FINEST_STEP),
         }
     }
@@ -114,43 +123,68 @@ pub(super) struct PackedPoses {
     stream: String,
 }
 
-impl PackedPoses {
-    pub(super) fn pack<'a>(poses: impl Iterator<Item = &'a Isometry3<f64>> + Clone) -> Self {
-        let grid = Grid::over(
-            poses.clone().map(|pose| &pose.translation.vector),
-            POSE_STEPS,
-        );
-        let mut channels: [Vec<i64>; 7] = Default::default();
-        let mut before = [1.0, 0.0, 0.0, 0.0];
-        for pose in poses {
-            let q = pose.rotation.quaternion();
-            let mut quat_wxyz = [q.w, q.i, q.j, q.k];
-            // q and −q are one rotation; the one nearer to the last frame's makes small differences.
-            if (0..4).map(|i| quat_wxyz[i] * before[i]).sum::<f64>() < 0.0 {
-                quat_wxyz = quat_wxyz.map(|component| -component);
-            }
-            before = quat_wxyz;
-            let rounded = quat_wxyz.map(|component| (component * QUATERNION_STEPS).round() as i64);
-            for (channel, value) in channels
-                .iter_mut()
-                .zip(grid.round(&pose.translation.vector).iter().chain(&rounded))
-            {
-                channel.push(*value);
-            }
+/// Packs the poses of a body one by one.
+pub(super) struct PosePacker {
+    grid: Grid,
+    channels: [Vec<i32>; 7],
+    before: [f64; 4],
+}
+
+impl PosePacker {
+    /// Bytes that it holds for each pose.
+    pub(super) const BYTES_PER_POSE: usize = 7 * size_of::<i32>();
+
+    /// For positions within `bounds`.
+    pub(super) fn new(bounds: &Bounds) -> Self {
+        Self {
+            grid: Grid::over(bounds, POSE_STEPS),
+            channels: Default::default(),
+            before: [1.0, 0.0, 0.0, 0.0],
         }
+    }
+
+    pub(super) fn push(&mut self, pose: &Isometry3<f64>) {
+        let q = pose.rotation.quaternion();
+        let mut quat_wxyz = [q.w, q.i, q.j, q.k];
+        // q and −q are one rotation; the one nearer to the last frame's makes small differences.
+        if (0..4).map(|i| quat_wxyz[i] * self.before[i]).sum::<f64>() < 0.0 {
+            quat_wxyz = quat_wxyz.map(|component| -component);
+        }
+        self.before = quat_wxyz;
+        let rounded = quat_wxyz.map(|component| (component * QUATERNION_STEPS).round() as i64);
+        let position = self.grid.round(&pose.translation.vector);
+        for (channel, value) in (self.channels.iter_mut()).zip(position.iter().chain(&rounded)) {
+            // Grids and quaternions have at most 2²⁰ steps.
+            channel.push(*value as i32);
+        }
+    }
+
+    pub(super) fn finish(self) -> PackedPoses {
         let mut stream = IntegerWriter::default();
-        for channel in &channels {
+        for channel in &self.channels {
             let (mut last, mut last_but_one) = (0, 0);
-            for &value in channel {
+            for value in channel.iter().map(|value| i64::from(*value)) {
                 stream.push(value - (2 * last - last_but_one));
                 (last_but_one, last) = (last, value);
             }
         }
-        Self {
-            grid,
+        PackedPoses {
+            grid: self.grid,
             quaternion_step: 1.0 / QUATERNION_STEPS,
             stream: stream.base64(),
         }
+    }
+}
+
+impl PackedPoses {
+    pub(super) fn pack<'a>(poses: impl Iterator<Item = &'a Isometry3<f64>> + Clone) -> Self {
+        let mut bounds = Bounds::default();
+        poses
+            .clone()
+            .for_each(|pose| bounds.add(&pose.translation.vector));
+        let mut packer = PosePacker::new(&bounds);
+        poses.for_each(|pose| packer.push(pose));
+        packer.finish()
     }
 }
 
@@ -165,43 +199,67 @@ pub(super) struct PackedContacts {
     stream: String,
 }
 
+/// Packs contacts frame by frame.
+pub(super) struct ContactPacker {
+    pub(super) scale: ContactScale,
+    before: Vec<[i64; 6]>,
+    pub(super) stream: IntegerWriter,
+}
+
+/// What the integers of contacts count.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ContactScale {
+    #[serde(flatten)]
+    grid: Grid,
+    force_step: f64,
+}
+
+impl ContactPacker {
+    pub(super) fn new(extent: &ArrowExtent) -> Self {
+        let force_step = match extent.largest > 0.0 {
+            true => extent.largest / CONTACT_STEPS,
+            false => 1.0,
+        };
+        Self {
+            scale: ContactScale {
+                grid: Grid::over(&extent.points, CONTACT_STEPS),
+                force_step,
+            },
+            before: Vec::new(),
+            stream: IntegerWriter::default(),
+        }
+    }
+
+    pub(super) fn push(&mut self, frame: &[ContactArrow]) {
+        let ContactScale { grid, force_step } = self.scale;
+        self.stream.push(frame.len() as i64);
+        for (at, contact) in frame.iter().enumerate() {
+            let point = grid.round(&contact.p_WC.coords);
+            let force = [0, 1, 2].map(|axis| (contact.f_W[axis] / force_step).round() as i64);
+            let now = [point[0], point[1], point[2], force[0], force[1], force[2]];
+            let was = self.before.get(at).copied().unwrap_or_default();
+            (0..6).for_each(|i| self.stream.push(now[i] - was[i]));
+            match self.before.get_mut(at) {
+                Some(last) => *last = now,
+                None => self.before.push(now),
+            }
+        }
+        self.before.truncate(frame.len());
+    }
+}
+
 impl PackedContacts {
     pub(super) fn pack<'a>(frames: impl Iterator<Item = &'a [ContactArrow]> + Clone) -> Self {
-        let grid = Grid::over(
-            frames.clone().flatten().map(|contact| &contact.p_WC.coords),
-            CONTACT_STEPS,
-        );
-        let force_max = frames
-            .clone()
-            .flatten()
-            .map(|contact| contact.f_W.amax())
-            .fold(0.0, f64::max);
-        let force_step = if force_max > 0.0 {
-            force_max / CONTACT_STEPS
-        } else {
-            1.0
-        };
-        let mut stream = IntegerWriter::default();
-        let mut before: Vec<[i64; 6]> = Vec::new();
-        for frame in frames {
-            stream.push(frame.len() as i64);
-            for (at, contact) in frame.iter().enumerate() {
-                let point = grid.round(&contact.p_WC.coords);
-                let force = [0, 1, 2].map(|axis| (contact.f_W[axis] / force_step).round() as i64);
-                let now = [point[0], point[1], point[2], force[0], force[1], force[2]];
-                let was = before.get(at).copied().unwrap_or_default();
-                (0..6).for_each(|i| stream.push(now[i] - was[i]));
-                match before.get_mut(at) {
-                    Some(last) => *last = now,
-                    None => before.push(now),
-                }
-            }
-            before.truncate(frame.len());
-        }
+        let mut extent = ArrowExtent::default();
+        let contacts = frames.clone().flatten();
+        contacts.for_each(|contact| extent.add(&contact.p_WC.coords, &contact.f_W));
+        let mut packer = ContactPacker::new(&extent);
+        frames.for_each(|frame| packer.push(frame));
         Self {
-            grid,
-            force_step,
-            stream: stream.base64(),
+            grid: packer.scale.grid,
+            force_step: packer.scale.force_step,
+            stream: packer.stream.base64(),
         }
     }
 }
@@ -216,47 +274,65 @@ pub(super) struct PackedPoints {
     stream: String,
 }
 
+/// Packs the points of a soft shape frame by frame.
+pub(super) struct PointPacker<'a> {
+    pub(super) grid: Grid,
+    scale: Option<&'a ValueScale>,
+    points_before: Vec<[i64; 3]>,
+    values_before: Vec<i64>,
+    pub(super) stream: IntegerWriter,
+}
+
+impl<'a> PointPacker<'a> {
+    /// For points within `bounds`.
+    pub(super) fn new(bounds: &Bounds, scale: Option<&'a ValueScale>) -> Self {
+        Self {
+            grid: Grid::over(bounds, DEFORMED_STEPS),
+            scale,
+            points_before: Vec::new(),
+            values_before: Vec::new(),
+            stream: IntegerWriter::default(),
+        }
+    }
+
+    pub(super) fn push(&mut self, frame: &Deformed) {
+        let points = frame.points.iter();
+        let points: Vec<[i64; 3]> = points.map(|p| self.grid.round(&p.coords)).collect();
+        let values: Vec<i64> = match self.scale {
+            Some(ValueScale { min, max, .. }) => {
+                let to_unit = |value: &f64| ((value - min) / (max - min)).clamp(0.0, 1.0);
+                let to_steps = |value: &f64| (to_unit(value) * VALUE_STEPS).round() as i64;
+                frame.values.iter().map(to_steps).collect()
+            }
+            None => Vec::new(),
+        };
+        let stream = &mut self.stream;
+        stream.push(points.len() as i64);
+        stream.push(i64::from(!values.is_empty()));
+        for (at, point) in points.iter().enumerate() {
+            let was = self.points_before.get(at).copied().unwrap_or_default();
+            (0..3).for_each(|axis| stream.push(point[axis] - was[axis]));
+        }
+        for (at, value) in values.iter().enumerate() {
+            stream.push(value - self.values_before.get(at).copied().unwrap_or_default());
+        }
+        (self.points_before, self.values_before) = (points, values);
+    }
+}
+
 impl PackedPoints {
     pub(super) fn pack<'a>(
         frames: impl Iterator<Item = &'a Deformed> + Clone,
         scale: Option<&ValueScale>,
     ) -> Self {
-        let grid = Grid::over(
-            frames
-                .clone()
-                .flat_map(|d| d.points.iter().map(|p| &p.coords)),
-            DEFORMED_STEPS,
-        );
-        let mut stream = IntegerWriter::default();
-        let (mut points_before, mut values_before): (Vec<[i64; 3]>, Vec<i64>) = Default::default();
-        for frame in frames {
-            let points: Vec<[i64; 3]> =
-                frame.points.iter().map(|p| grid.round(&p.coords)).collect();
-            let values: Vec<i64> = match scale {
-                Some(ValueScale { min, max, .. }) => {
-                    let to_unit = |value: &f64| ((value - min) / (max - min)).clamp(0.0, 1.0);
-                    frame
-                        .values
-                        .iter()
-                        .map(|value| (to_unit(value) * VALUE_STEPS).round() as i64)
-                        .collect()
-                }
-                None => Vec::new(),
-            };
-            stream.push(points.len() as i64);
-            stream.push(i64::from(!values.is_empty()));
-            for (at, point) in points.iter().enumerate() {
-                let was = points_before.get(at).copied().unwrap_or_default();
-                (0..3).for_each(|axis| stream.push(point[axis] - was[axis]));
-            }
-            for (at, value) in values.iter().enumerate() {
-                stream.push(value - values_before.get(at).copied().unwrap_or_default());
-            }
-            (points_before, values_before) = (points, values);
-        }
+        let mut bounds = Bounds::default();
+        let points = frames.clone().flat_map(|d| &d.points);
+        points.for_each(|p| bounds.add(&p.coords));
+        let mut packer = PointPacker::new(&bounds, scale);
+        frames.for_each(|frame| packer.push(frame));
         Self {
-            grid,
-            stream: stream.base64(),
+            grid: packer.grid,
+            stream: packer.stream.base64(),
         }
     }
 }

@@ -1,12 +1,18 @@
 //! The replay page: a document of everything recorded, set into the player of `src/replay/`.
 
+mod streams;
+
+use std::io::{self, Write};
+use std::path::Path;
+
 use pliant_hydroelastic::AnalyticShape;
 use serde::Serialize;
 
-use super::packing::{self, PackedContacts, PackedPatches, PackedPoints, PackedPoses};
+use self::streams::{Bodies, Source, Streamed};
+use super::packing::{self, ContactScale, Grid, PatchScale};
 use super::{
-    Anchor, Color, ContactArrow, Deformed, Frame, Observable, PatchForce, Recording,
-    RecordingError, ThreadEnds, ValueScale, Visual, VisualShape,
+    Anchor, Color, ContactArrow, Observable, PatchForce, Recording, RecordingError, ThreadEnds,
+    ValueScale, Visual, VisualShape,
 };
 
 const PAGE: &str = include_str!("../replay/page.html");
@@ -71,54 +77,87 @@ const SHADERS: &[(&str, &str)] = &[
 /// A plotted column has at most this many points: a few for each pixel of a wide screen.
 const PLOT_POINTS_MAX: usize = 6000;
 
-pub(super) fn replay_html(recording: &Recording) -> Result<String, RecordingError> {
-    html(recording, &[])
+/// The player with `more` scripts after its own, as text.
+pub(super) fn html(recording: &Recording, more: &[&str]) -> Result<String, RecordingError> {
+    let mut page = Vec::new();
+    write_html(recording, more, Path::new("the page"), &mut page)?;
+    Ok(String::from_utf8(page).expect("the page is made of texts"))
 }
 
-/// The player with `more` scripts after its own.
-pub(super) fn html(recording: &Recording, more: &[&str]) -> Result<String, RecordingError> {
+/// Writes the page to `out`, for which errors name `path`. What is packed is written as it is made.
+pub(super) fn write_html(
+    recording: &Recording,
+    more: &[&str],
+    path: &Path,
+    out: &mut impl Write,
+) -> Result<(), RecordingError> {
     if recording.frames().is_empty() {
         return Err(RecordingError::NoFrames {
             title: recording.title().to_owned(),
         });
     }
-    let document = in_script(&to_json(&Document::of(recording)));
+    let source = Source::of(recording);
+    let document = Document::of(&source)?;
     let shaders: serde_json::Map<String, serde_json::Value> = SHADERS
         .iter()
         .map(|(name, source)| ((*name).to_owned(), (*source).into()))
         .collect();
-    let shaders = in_script(&to_json(&shaders));
-    let scripts = [SCRIPTS, more].concat().concat();
     let title = in_text(recording.title());
-    Ok(filled(PAGE, |slot| match slot {
-        "title" => &title,
-        "style" => STYLE,
-        "recording" => &document,
-        "shaders" => &shaders,
-        "player" => &scripts,
+    let written = write_filled(PAGE, out, |slot, out| match slot {
+        "title" => out.write_all(title.as_bytes()),
+        "style" => out.write_all(STYLE.as_bytes()),
+        "recording" => Ok(serde_json::to_writer(InScript(out), &document)?),
+        "shaders" => Ok(serde_json::to_writer(InScript(out), &shaders)?),
+        "player" => {
+            let mut scripts = SCRIPTS.iter().chain(more);
+            scripts.try_for_each(|script| out.write_all(script.as_bytes()))
+        }
         _ => unreachable!("page.html has no slot {slot:?}"),
-    }))
+    });
+    match source.fault.take() {
+        Some(fault) => Err(fault),
+        None => written.map_err(|error| RecordingError::write(path, error)),
+    }
 }
 
-/// `page` with every `{{slot}}` replaced once; inserted text is not searched again.
-fn filled<'a>(page: &str, content: impl Fn(&str) -> &'a str) -> String {
+/// Writes `page` with every `{{slot}}` replaced by `content`; inserted text is not searched again.
+fn write_filled<W: Write>(
+    page: &str,
+    out: &mut W,
+    content: impl Fn(&str, &mut W) -> io::Result<()>,
+) -> io::Result<()> {
     let mut pieces = page.split("{{");
-    let mut out = pieces.next().unwrap_or_default().to_owned();
+    out.write_all(pieces.next().unwrap_or_default().as_bytes())?;
     for piece in pieces {
         let (slot, after) = piece.split_once("}}").expect("page.html closes every slot");
-        out.push_str(content(slot));
-        out.push_str(after);
+        content(slot, out)?;
+        out.write_all(after.as_bytes())?;
     }
-    out
+    Ok(())
 }
 
+/// Takes JSON that will stand in a script element: with no `<` it can't end the element or open a comment in it.
+struct InScript<'a, W>(&'a mut W);
+
+impl<W: Write> Write for InScript<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for (index, piece) in bytes.split(|byte| *byte == b'<').enumerate() {
+            if index > 0 {
+                self.0.write_all(br"\u003c")?;
+            }
+            self.0.write_all(piece)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(feature = "cli")]
 pub(super) fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("numbers and strings under string keys are JSON")
-}
-
-/// JSON that can stand in a script element: with no `<` it can't end the element or open a comment in it.
-fn in_script(json: &str) -> String {
-    json.replace('<', "\\u003c")
 }
 
 fn in_text(text: &str) -> String {
@@ -134,22 +173,16 @@ struct Document<'a> {
     title: &'a str,
     /// f64, s.
     times: String,
-    bodies: Vec<Body<'a>>,
+    bodies: Bodies<'a>,
     visuals: Vec<Drawn<'a>>,
-    contacts: PackedContacts,
-    patches: Option<PackedPatches>,
+    contacts: Streamed<'a, ContactScale>,
+    patches: Option<Streamed<'a, PatchScale>>,
     /// Net moments of patches, where their centres of pressure are.
-    moments: Option<PackedContacts>,
+    moments: Option<Streamed<'a, ContactScale>>,
     viewpoint: Option<[[f64; 3]; 2]>,
     /// f64, s.
     row_times: String,
     observables: Vec<Column<'a>>,
-}
-
-#[derive(Serialize)]
-struct Body<'a> {
-    name: &'a str,
-    poses: PackedPoses,
 }
 
 #[derive(Serialize)]
@@ -172,18 +205,18 @@ enum Shape<'a> {
     DeformingMesh {
         triangles: String,
         scale: Option<Scale<'a>>,
-        frames: PackedPoints,
+        frames: Streamed<'a, Grid>,
     },
     Points {
         radius: f64,
         scale: Option<Scale<'a>>,
-        frames: PackedPoints,
+        frames: Streamed<'a, Grid>,
     },
     Thread {
         radius: f64,
         joined: bool,
         scale: Option<Scale<'a>>,
-        frames: PackedPoints,
+        frames: Streamed<'a, Grid>,
     },
     #[serde(untagged)]
     Analytic(&'a AnalyticShape),
@@ -208,53 +241,39 @@ struct Column<'a> {
 }
 
 impl<'a> Document<'a> {
-    fn of(recording: &'a Recording) -> Self {
-        let frames = recording.frames();
-        let bodies = recording
-            .bodies()
-            .iter()
-            .enumerate()
-            .map(|(body, name)| Body {
-                name,
-                poses: PackedPoses::pack(frames.iter().map(move |frame| &frame.X_WB[body])),
-            });
+    fn of(source: &'a Source<'a>) -> Result<Self, RecordingError> {
+        let recording = source.recording;
+        let extent = &recording.extent;
         let mut soft_idx = 0;
         let visuals = recording.visuals().iter().map(|visual| {
-            let drawn = Drawn::of(visual, recording, soft_idx);
+            let drawn = Drawn::of(visual, source, soft_idx);
             soft_idx += usize::from(visual.shape.deforms());
             drawn
         });
-        Self {
+        let columns = (0..recording.observables().len()).map(|c| Column::of(recording, c));
+        let times = recording.frames().times_s();
+        Ok(Self {
             title: recording.title(),
-            times: packing::base64_f64(frames.iter().map(|frame| frame.time_s)),
-            bodies: bodies.collect(),
+            times: packing::base64_f64(times.iter().copied()),
+            bodies: Bodies(source),
             visuals: visuals.collect(),
-            contacts: PackedContacts::pack(frames.iter().map(|frame| frame.contacts.as_slice())),
-            patches: PackedPatches::pack(frames.iter().map(|frame| &frame.patches)),
-            moments: frames
-                .iter()
-                .any(|frame| !frame.patch_forces.is_empty())
-                .then(|| {
-                    let arrows = |frame: &Frame| frame.patch_forces.iter().map(moment).collect();
-                    let frames: Vec<Vec<ContactArrow>> = frames.iter().map(arrows).collect();
-                    PackedContacts::pack(frames.iter().map(Vec::as_slice))
-                }),
+            contacts: source.contacts(),
+            patches: source.patches(),
+            moments: extent.moments.any.then(|| source.moments()),
             viewpoint: recording
                 .viewpoint
                 .map(|view| [view.eye.into(), view.target.into()]),
-            row_times: match recording.row_times_s().len() > PLOT_POINTS_MAX {
+            row_times: match recording.n_rows() > PLOT_POINTS_MAX {
                 true => String::new(),
-                false => packing::base64_f64(recording.row_times_s().iter().copied()),
+                false => packing::base64_f64(recording.row_times_s()?.into_iter()),
             },
-            observables: (0..recording.observables().len())
-                .map(|column| Column::of(recording, column))
-                .collect(),
-        }
+            observables: columns.collect::<Result<_, _>>()?,
+        })
     }
 }
 
 impl<'a> Drawn<'a> {
-    fn of(visual: &'a Visual, recording: &'a Recording, soft_idx: usize) -> Self {
+    fn of(visual: &'a Visual, source: &'a Source<'a>, soft_idx: usize) -> Self {
         let Color {
             red,
             green,
@@ -262,15 +281,6 @@ impl<'a> Drawn<'a> {
             opacity,
         } = visual.color;
         let q = visual.X_BG.rotation.quaternion();
-        let pack = |scale: &Option<ValueScale>| {
-            PackedPoints::pack(
-                recording
-                    .frames()
-                    .iter()
-                    .map(|frame| &frame.deformed[soft_idx]),
-                scale.as_ref(),
-            )
-        };
         let shape = match &visual.shape {
             VisualShape::Analytic(shape) => Shape::Analytic(shape),
             VisualShape::Mesh {
@@ -282,22 +292,15 @@ impl<'a> Drawn<'a> {
             },
             VisualShape::DeformingMesh {
                 triangles, scale, ..
-            } => {
-                let (used, triangles) = drawn_vertices(triangles);
-                let frames = recording.frames().iter();
-                let skins: Vec<Deformed> = frames
-                    .map(|frame| frame.deformed[soft_idx].of_points(&used))
-                    .collect();
-                Shape::DeformingMesh {
-                    triangles: packing::base64_triangles(&triangles),
-                    scale: scale.as_ref().map(Scale::of),
-                    frames: PackedPoints::pack(skins.iter(), scale.as_ref()),
-                }
-            }
+            } => Shape::DeformingMesh {
+                triangles: packing::base64_triangles(&drawn_vertices(triangles).1),
+                scale: scale.as_ref().map(Scale::of),
+                frames: source.points(soft_idx, scale.as_ref()),
+            },
             VisualShape::Points { radius, scale } => Shape::Points {
                 radius: *radius,
                 scale: scale.as_ref().map(Scale::of),
-                frames: pack(scale),
+                frames: source.points(soft_idx, scale.as_ref()),
             },
             VisualShape::Thread {
                 radius,
@@ -307,7 +310,7 @@ impl<'a> Drawn<'a> {
                 radius: *radius,
                 joined: *ends == ThreadEnds::Joined,
                 scale: scale.as_ref().map(Scale::of),
-                frames: pack(scale),
+                frames: source.points(soft_idx, scale.as_ref()),
             },
         };
         Self {
@@ -354,25 +357,26 @@ impl<'a> Scale<'a> {
 }
 
 impl<'a> Column<'a> {
-    fn of(recording: &'a Recording, column: usize) -> Self {
+    fn of(recording: &'a Recording, column: usize) -> Result<Self, RecordingError> {
         let Observable { name, unit } = &recording.observables()[column];
-        let values: Vec<f64> = recording.column(column).collect();
+        let values = recording.column(column)?;
         if values.len() <= PLOT_POINTS_MAX {
-            return Self {
+            return Ok(Self {
                 name,
                 unit,
                 times: None,
                 values: packing::base64_f32(values.into_iter()),
-            };
+            });
         }
         let kept = thinned(&values, PLOT_POINTS_MAX);
-        let times = kept.iter().map(|&row| recording.row_times_s()[row]);
-        Self {
+        let row_times_s = recording.row_times_s()?;
+        let times = kept.iter().map(|&row| row_times_s[row]);
+        Ok(Self {
             name,
             unit,
             times: Some(packing::base64_f64(times)),
             values: packing::base64_f32(kept.iter().map(|&row| values[row])),
-        }
+        })
     }
 }
 
@@ -419,9 +423,12 @@ mod tests {
 
     #[test]
     fn text_filled_in_is_not_searched_for_places() {
-        let page = filled("a {{one}} b {{two}}", |slot| {
-            if slot == "one" { "{{two}}" } else { "2" }
-        });
-        assert_eq!(page, "a {{two}} b 2");
+        let mut page = Vec::new();
+        let fill = |slot: &str, out: &mut Vec<u8>| {
+            let text: &[u8] = if slot == "one" { b"{{two}}" } else { b"2" };
+            out.write_all(text)
+        };
+        write_filled("a {{one}} b {{two}}", &mut page, fill).expect("memory takes all");
+        assert_eq!(page, b"a {{two}} b 2");
     }
 }

@@ -6,8 +6,6 @@
 
 mod surface;
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use nalgebra::{Isometry3, Vector3};
@@ -15,6 +13,7 @@ use pliant_hydroelastic::mesh::{
     MeshError, PvdSeries, VtuArray, VtuCells, VtuEncoding, VtuFile, VtuValues,
 };
 
+use super::output::whole_file;
 use super::{
     Anchor, Deformed, Frame, ParticleStates, Recording, RecordingError, ThreadEnds, VisualShape,
 };
@@ -28,7 +27,8 @@ pub(super) fn write(recording: &Recording, folder: &Path) -> Result<PathBuf, Rec
     }
     let files = folder.join("vtu");
     std::fs::create_dir_all(&files).map_err(|source| RecordingError::write(&files, source))?;
-    let reach = reach(recording);
+    // Half the edge of the square that stands for a half space: twice as far as any body's frame or soft point gets.
+    let reach = 2.0 * recording.extent.reach.max(0.5);
     let surfaces = recording
         .visuals()
         .iter()
@@ -41,7 +41,8 @@ pub(super) fn write(recording: &Recording, folder: &Path) -> Result<PathBuf, Rec
         .collect::<Result<Vec<_>, _>>()?;
 
     let mut series = PvdSeries::default();
-    for (index, frame) in recording.frames().iter().enumerate() {
+    let mut index = 0;
+    recording.frames().each(|frame| {
         let mut put = |part: u32, name: &str, piece: Piece| -> Result<(), RecordingError> {
             let file = format!("{name}_{index:05}.vtu");
             piece.write(&files.join(&file))?;
@@ -55,11 +56,7 @@ pub(super) fn write(recording: &Recording, folder: &Path) -> Result<PathBuf, Rec
         {
             put(0, "surfaces", Piece::surfaces(recording, &surfaces, frame))?;
         }
-        if recording
-            .frames()
-            .iter()
-            .any(|frame| !frame.contacts.is_empty())
-        {
+        if recording.extent.contacts.any {
             put(1, "contacts", Piece::contacts(frame))?;
         }
         if recording
@@ -83,19 +80,16 @@ pub(super) fn write(recording: &Recording, folder: &Path) -> Result<PathBuf, Rec
         {
             put(4, "solids", Piece::solids(recording, frame))?;
         }
-        if recording
-            .frames()
-            .iter()
-            .any(|frame| !frame.patches.counts().is_empty())
-        {
+        if recording.extent.patches.any {
             put(5, "patches", Piece::patches(frame))?;
         }
-    }
+        index += 1;
+        Ok(())
+    })?;
     let list = folder.join("replay.pvd");
-    let file = File::create(&list).map_err(|source| RecordingError::write(&list, source))?;
-    series
-        .write(&mut BufWriter::new(file))
-        .map_err(|error| refused(&list, error))?;
+    whole_file(&list, |file| {
+        series.write(file).map_err(|error| refused(&list, error))
+    })?;
     Ok(list)
 }
 
@@ -116,23 +110,6 @@ fn tetrahedra(shape: &VisualShape) -> &[[u32; 4]] {
         VisualShape::DeformingMesh { tetrahedra, .. } => tetrahedra,
         _ => &[],
     }
-}
-
-/// Half the edge of the square that stands for a half space: twice as far as any body's frame or soft point gets.
-fn reach(recording: &Recording) -> f64 {
-    let bodies = recording
-        .frames()
-        .iter()
-        .flat_map(|frame| &frame.X_WB)
-        .map(|pose| pose.translation.vector.amax());
-    let soft = recording
-        .frames()
-        .iter()
-        .flat_map(|frame| &frame.deformed)
-        .flat_map(|soft| &soft.points);
-    2.0 * bodies
-        .chain(soft.map(|point| point.coords.amax()))
-        .fold(0.5, f64::max)
 }
 
 enum Cells {
@@ -365,10 +342,11 @@ impl Piece {
             point_data,
             cell_data: vec![],
         };
-        let file = File::create(path).map_err(|source| RecordingError::write(path, source))?;
-        content
-            .write(&mut BufWriter::new(file), VtuEncoding::Base64)
-            .map_err(|error| refused(path, error))
+        whole_file(path, |file| {
+            content
+                .write(file, VtuEncoding::Base64)
+                .map_err(|error| refused(path, error))
+        })
     }
 }
 

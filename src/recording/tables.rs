@@ -1,12 +1,23 @@
 //! Observables, positions of deformable bodies, and patches as files for other programs: comma-separated text and NumPy archives.
 
 use std::fmt::Write as _;
-use std::io;
+use std::io::{Seek, Write};
+use std::path::Path;
 
-use super::npz::NpzWriter;
-use super::{Between, Frame, ParticleStates, PatchForce, Recording, VisualShape};
+use super::frame_bytes::FramePart;
+use super::npz::{NpzWriter, Scalar};
+use super::{
+    Between, Deformed, Frame, ParticleStates, PatchForce, Recording, RecordingError, VisualShape,
+};
 
-pub(super) fn csv(recording: &Recording) -> String {
+type Written = Result<(), RecordingError>;
+
+pub(super) fn write_csv(
+    recording: &Recording,
+    path: &Path,
+    out: &mut impl Write,
+) -> Result<(), RecordingError> {
+    let fault = |error| RecordingError::write(path, error);
     let mut text = String::from("time [s]");
     for observable in recording.observables() {
         let heading = match observable.unit.as_str() {
@@ -16,17 +27,15 @@ pub(super) fn csv(recording: &Recording) -> String {
         text.push(',');
         text.push_str(&quoted(&heading));
     }
-    text.push('\n');
-    let n_columns = recording.observables().len();
-    for (row, time_s) in recording.row_times_s().iter().enumerate() {
+    writeln!(out, "{text}").map_err(fault)?;
+    recording.rows.each(|row| {
         // `{:?}` writes the fewest digits that read back as the same number, with an exponent where that is shorter.
-        write!(text, "{time_s:?}").expect("writing to a string");
-        for value in &recording.rows[row * n_columns..(row + 1) * n_columns] {
-            write!(text, ",{value:?}").expect("writing to a string");
+        let mut line = format!("{:?}", row[0]);
+        for value in &row[1..] {
+            write!(line, ",{value:?}").expect("writing to a string");
         }
-        text.push('\n');
-    }
-    text
+        writeln!(out, "{line}").map_err(fault)
+    })
 }
 
 /// As RFC 4180 requires: quotes around a field that holds a comma, a quote or a line break, quotes inside doubled.
@@ -37,140 +46,192 @@ fn quoted(field: &str) -> String {
     field.to_owned()
 }
 
-pub(super) fn npz(recording: &Recording) -> io::Result<Vec<u8>> {
-    let mut archive = NpzWriter::default();
-    archive.column("time", recording.row_times_s().iter().copied())?;
+pub(super) fn write_npz<W: Write + Seek>(
+    recording: &Recording,
+    mut archive: NpzWriter<'_, W>,
+) -> Written {
+    archive.column("time", recording.row_times_s()?.into_iter())?;
     for (index, observable) in recording.observables().iter().enumerate() {
-        archive.column(&observable.name, recording.column(index))?;
+        archive.column(&observable.name, recording.column(index)?.into_iter())?;
     }
-    archive.text(
-        "names",
-        recording.observables().iter().map(|o| o.name.as_str()),
-    )?;
-    archive.text(
-        "units",
-        recording.observables().iter().map(|o| o.unit.as_str()),
-    )?;
+    let observables = recording.observables().iter();
+    archive.text("names", observables.clone().map(|o| o.name.as_str()))?;
+    archive.text("units", observables.map(|o| o.unit.as_str()))?;
     archive.finish()
 }
 
-/// What deforms, over all frames: none without any.
-pub(super) fn deformed_npz(recording: &Recording) -> Option<io::Result<Vec<u8>>> {
-    let soft: Vec<_> = recording
-        .visuals()
-        .iter()
-        .filter(|v| v.shape.deforms())
-        .collect();
-    (!soft.is_empty()).then(|| {
-        let mut archive = NpzWriter::default();
-        let frames = recording.frames();
-        archive.column("time", frames.iter().map(|frame| frame.time_s))?;
-        for (index, visual) in soft.iter().enumerate() {
-            let name = |what: &str| format!("{}.{what}", visual.name);
-            if let VisualShape::DeformingMesh {
-                triangles,
-                tetrahedra,
-                ..
-            } = &visual.shape
-            {
-                archive.rows(&name("triangles"), triangles)?;
-                archive.rows(&name("tetrahedra"), tetrahedra)?;
-            }
-            let deformed = || frames.iter().map(|frame| &frame.deformed[index]);
-            // Of a varying number of points each frame begins at its `starts`.
-            let starts = deformed().scan(0.0, |next, d| {
-                let start = *next;
-                *next += d.points.len() as f64;
-                Some(start)
-            });
-            let starts: Vec<f64> = starts.collect();
-            archive.column(&name("starts"), starts.into_iter())?;
-            let points = deformed().flat_map(|d| &d.points);
-            let points: Vec<[f64; 3]> = points.map(|p| [p.x, p.y, p.z]).collect();
-            archive.rows(&name("points"), &points)?;
-            let values: Vec<f64> = deformed().flat_map(|d| &d.values).copied().collect();
-            archive.column(&name("values"), values.into_iter())?;
-            let states: Option<Vec<&ParticleStates>> =
-                deformed().map(|d| d.states.as_ref()).collect();
-            if let Some(states) = states {
-                particle_states(&mut archive, name, &states)?;
-            }
-        }
-        archive.finish()
-    })
+/// Whether anything deforms.
+pub(super) fn has_deformed(recording: &Recording) -> bool {
+    recording.visuals().iter().any(|v| v.shape.deforms())
 }
 
-fn particle_states(
-    archive: &mut NpzWriter,
-    name: impl Fn(&str) -> String,
-    frames: &[&ParticleStates],
-) -> io::Result<()> {
-    let mut states = ParticleStates::default();
-    frames.iter().for_each(|more| states.extend(more));
-    archive.column(&name("id"), states.ids.into_iter())?;
-    archive.column(&name("body"), states.bodies.into_iter())?;
-    let velocities: Vec<[f64; 3]> = states.velocities.iter().map(|v| (*v).into()).collect();
-    archive.rows(&name("velocity"), &velocities)?;
-    archive.column(&name("mass"), states.masses.into_iter())?;
-    archive.column(&name("volume"), states.volumes.into_iter())?;
-    // NumPy's last index counts columns.
-    let rows_of = |f: &nalgebra::Matrix3<f64>| [0, 1, 2].map(|i| [0, 1, 2].map(|j| f[(i, j)]));
-    let gradients = states.deformation_gradients.iter().map(rows_of);
-    let shape = [gradients.len(), 3, 3];
-    let values = gradients.flatten().flatten();
-    archive.array(&name("deformation_gradient"), &shape, values)?;
-    let plastic = states.plastic_strains.into_iter();
-    archive.column(&name("plastic_strain"), plastic)
+/// What deforms, over all frames.
+pub(super) fn write_deformed_npz<W: Write + Seek>(
+    recording: &Recording,
+    mut archive: NpzWriter<'_, W>,
+) -> Written {
+    let times = recording.frames().times_s();
+    archive.column("time", times.iter().copied())?;
+    let soft = recording.visuals().iter().filter(|v| v.shape.deforms());
+    for (index, visual) in soft.enumerate() {
+        let name = |what: &str| format!("{}.{what}", visual.name);
+        if let VisualShape::DeformingMesh {
+            triangles,
+            tetrahedra,
+            ..
+        } = &visual.shape
+        {
+            archive.rows(&name("triangles"), triangles)?;
+            archive.rows(&name("tetrahedra"), tetrahedra)?;
+        }
+        // Of a varying number of points each frame begins at its `starts`.
+        let (mut starts, mut n_points, mut n_values) = (Vec::new(), 0, 0);
+        let mut have_states = true;
+        each(recording, index, |deformed| {
+            starts.push(n_points as f64);
+            n_points += deformed.points.len();
+            n_values += deformed.values.len();
+            have_states &= deformed.states.is_some();
+            Ok(())
+        })?;
+        let mut put = Columns {
+            recording,
+            index,
+            archive: &mut archive,
+        };
+        put.archive.column(&name("starts"), starts.into_iter())?;
+        put.all(&name("points"), &[n_points, 3], |d| {
+            flat(d.points.iter().map(|p| [p.x, p.y, p.z])).into_iter()
+        })?;
+        put.all(&name("values"), &[n_values], |d| {
+            d.values.clone().into_iter()
+        })?;
+        if have_states {
+            put.states(name, n_points)?;
+        }
+    }
+    archive.finish()
 }
 
-/// The patches of all frames: none without any.
-pub(super) fn patches_npz(recording: &Recording) -> Option<io::Result<Vec<u8>>> {
-    let frames = recording.frames();
-    let some = |frame: &Frame| !frame.patch_forces.is_empty() || !frame.patches.counts().is_empty();
-    frames.iter().any(some).then(|| {
-        let mut archive = NpzWriter::default();
-        let times = frames.iter().map(|frame| frame.time_s);
-        archive.column("time", times)?;
-        let parts = recording.parts().iter().map(String::as_str);
-        archive.text("parts", parts)?;
-        let numbered = || (0_u32..).zip(frames);
-        let patches: Vec<(u32, &PatchForce)> = numbered()
-            .flat_map(|(k, frame)| frame.patch_forces.iter().map(move |patch| (k, patch)))
-            .collect();
-        let between = |x: &Between| [x.a, x.b];
-        archive.column("patch.frame", patches.iter().map(|p| p.0))?;
-        let of_patches: Vec<_> = patches.iter().map(|p| between(&p.1.between)).collect();
-        archive.rows("patch.between", &of_patches)?;
-        archive.column("patch.area", patches.iter().map(|p| p.1.area))?;
-        let highest = patches.iter().map(|p| p.1.pressure_max);
-        archive.column("patch.pressure_max", highest)?;
-        for (name, vector) in [
-            ("patch.center", (|p| p.p_WC.coords) as fn(&PatchForce) -> _),
-            ("patch.force", |p| p.f_W),
-            ("patch.moment", |p| p.m_W),
-        ] {
-            let vectors: Vec<[f64; 3]> = patches.iter().map(|p| vector(p.1).into()).collect();
-            archive.rows(name, &vectors)?;
+fn each(
+    recording: &Recording,
+    index: usize,
+    mut visit: impl FnMut(&Deformed) -> Written,
+) -> Written {
+    let part = FramePart::Deformed(index);
+    (recording.frames).each(part, |frame| visit(&frame.deformed[index]))
+}
+
+/// Arrays of one deforming visual over all frames.
+struct Columns<'a, 'p, W> {
+    recording: &'a Recording,
+    index: usize,
+    archive: &'a mut NpzWriter<'p, W>,
+}
+
+impl<W: Write + Seek> Columns<'_, '_, W> {
+    fn all<T: Scalar, I: Iterator<Item = T>>(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        of: impl Fn(&Deformed) -> I,
+    ) -> Written {
+        let (recording, index) = (self.recording, self.index);
+        self.archive.array::<T>(name, shape, |array| {
+            each(recording, index, |deformed| {
+                of(deformed).try_for_each(|x| array.put(x))
+            })
+        })
+    }
+
+    fn states(&mut self, name: impl Fn(&str) -> String, n: usize) -> Written {
+        let states = |d: &Deformed| d.states.clone().unwrap_or_default();
+        let of = |f: fn(ParticleStates) -> Vec<f64>| move |d: &Deformed| f(states(d)).into_iter();
+        self.all(&name("id"), &[n], |d| states(d).ids.into_iter())?;
+        self.all(&name("body"), &[n], |d| states(d).bodies.into_iter())?;
+        let velocities = |s: ParticleStates| flat(s.velocities.iter().map(|v| (*v).into()));
+        self.all(&name("velocity"), &[n, 3], of(velocities))?;
+        self.all(&name("mass"), &[n], of(|s| s.masses))?;
+        self.all(&name("volume"), &[n], of(|s| s.volumes))?;
+        // NumPy's last index counts columns.
+        let gradients = |s: ParticleStates| {
+            let rows = |f: &nalgebra::Matrix3<f64>| f.transpose().data.0.as_flattened().to_vec();
+            s.deformation_gradients.iter().flat_map(rows).collect()
+        };
+        let shape = [n, 3, 3];
+        self.all(&name("deformation_gradient"), &shape, of(gradients))?;
+        self.all(&name("plastic_strain"), &[n], of(|s| s.plastic_strains))
+    }
+}
+
+fn flat(vectors: impl Iterator<Item = [f64; 3]>) -> Vec<f64> {
+    vectors.flatten().collect()
+}
+
+/// Whether there are patches.
+pub(super) fn has_patches(recording: &Recording) -> bool {
+    recording.extent.moments.any || recording.extent.patches.any
+}
+
+/// The patches of all frames.
+pub(super) fn write_patches_npz<W: Write + Seek>(
+    recording: &Recording,
+    mut archive: NpzWriter<'_, W>,
+) -> Written {
+    let times = recording.frames().times_s();
+    archive.column("time", times.iter().copied())?;
+    let parts = recording.parts().iter().map(String::as_str);
+    archive.text("parts", parts)?;
+    let (mut of_frame, mut patches) = (Vec::new(), Vec::<PatchForce>::new());
+    let mut k = 0_u32;
+    (recording.frames).each(FramePart::PatchForces, |frame: &Frame| {
+        of_frame.extend(frame.patch_forces.iter().map(|_| k));
+        patches.extend(&frame.patch_forces);
+        k += 1;
+        Written::Ok(())
+    })?;
+    let between = |x: &Between| [x.a, x.b];
+    archive.column("patch.frame", of_frame.into_iter())?;
+    let of_patches: Vec<_> = patches.iter().map(|p| between(&p.between)).collect();
+    archive.rows("patch.between", &of_patches)?;
+    archive.column("patch.area", patches.iter().map(|p| p.area))?;
+    archive.column("patch.pressure_max", patches.iter().map(|p| p.pressure_max))?;
+    for (name, vector) in [
+        ("patch.center", (|p| p.p_WC.coords) as fn(&PatchForce) -> _),
+        ("patch.force", |p| p.f_W),
+        ("patch.moment", |p| p.m_W),
+    ] {
+        let vectors: Vec<[f64; 3]> = patches.iter().map(|p| vector(p).into()).collect();
+        archive.rows(name, &vectors)?;
+    }
+    let (mut of_frame, mut sides, mut starts) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut k, mut n_corners) = (0_u32, 0_u32);
+    (recording.frames).each(FramePart::Patches, |frame: &Frame| {
+        for (count, sides_of) in frame.patches.counts().iter().zip(frame.patches.between()) {
+            of_frame.push(k);
+            sides.push(between(sides_of));
+            starts.push(n_corners);
+            n_corners += count;
         }
-        let of_frame = |(k, frame): (u32, &Frame)| vec![k; frame.patches.counts().len()];
-        let of_frame: Vec<u32> = numbered().flat_map(of_frame).collect();
-        archive.column("polygon.frame", of_frame.into_iter())?;
-        let polygons = || frames.iter().map(|frame| &frame.patches);
-        let sides: Vec<_> = polygons().flat_map(|p| p.between()).map(between).collect();
-        archive.rows("polygon.between", &sides)?;
-        let counts = polygons().flat_map(|p| p.counts());
-        let starts = counts.scan(0, |next: &mut u32, count| {
-            let start = *next;
-            *next += count;
-            Some(start)
-        });
-        let starts: Vec<u32> = starts.collect();
-        archive.column("polygon.starts", starts.into_iter())?;
-        let points = polygons().flat_map(|p| p.points());
-        let points: Vec<[f64; 3]> = points.map(|p| p.coords.into()).collect();
-        archive.rows("corner.points", &points)?;
-        let pressures: Vec<f64> = polygons().flat_map(|p| p.pressures()).copied().collect();
-        archive.column("corner.pressure", pressures.into_iter())?;
-        archive.finish()
-    })
+        k += 1;
+        Written::Ok(())
+    })?;
+    archive.column("polygon.frame", of_frame.into_iter())?;
+    archive.rows("polygon.between", &sides)?;
+    archive.column("polygon.starts", starts.into_iter())?;
+    let n = n_corners as usize;
+    archive.array::<f64>("corner.points", &[n, 3], |array| {
+        (recording.frames).each(FramePart::Patches, |frame| {
+            let points = frame.patches.points().iter();
+            let mut numbers = points.flat_map(|p| [p.x, p.y, p.z]);
+            numbers.try_for_each(|x| array.put(x))
+        })
+    })?;
+    archive.array::<f64>("corner.pressure", &[n], |array| {
+        (recording.frames).each(FramePart::Patches, |frame| {
+            let mut pressures = frame.patches.pressures().iter();
+            pressures.try_for_each(|x| array.put(*x))
+        })
+    })?;
+    archive.finish()
 }

@@ -44,6 +44,30 @@ fn check_refused<T>(result: Result<T, RecordingError>, words: &[&str]) {
     }
 }
 
+/// The bytes that `write` writes to a file.
+fn written(write: impl FnOnce(&Path) -> Result<(), RecordingError>) -> Vec<u8> {
+    let thread = format!("{:?}", std::thread::current().id());
+    let name = format!("pliant-recording-{}-{thread}", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    write(&path).expect("written");
+    let bytes = std::fs::read(&path).expect("a file");
+    std::fs::remove_file(&path).expect("removed");
+    assert!(!output::beside(&path).exists(), "nothing is left beside it");
+    bytes
+}
+
+#[test]
+fn a_file_that_cannot_be_completed_leaves_the_one_before() {
+    let path = std::env::temp_dir().join(format!("pliant-whole-{}", std::process::id()));
+    std::fs::write(&path, "before").expect("written");
+    let fails = whole_file(&path, |_| {
+        Err(RecordingError::NoFrames { title: "t".into() })
+    });
+    assert!(fails.is_err() && !output::beside(&path).exists());
+    assert_eq!(std::fs::read(&path).expect("a file"), b"before");
+    std::fs::remove_file(&path).expect("removed");
+}
+
 #[test]
 fn an_empty_recording_is_refused_with_its_title() {
     check_refused(one_ball(vec![]).replay_html(), &["one ball", "no frames"]);
@@ -236,7 +260,8 @@ fn csv_holds_every_row_to_the_last_bit() {
             .push_observables(0.1 * k as f64, row)
             .expect("a sound row");
     }
-    let text = tables::csv(&recording);
+    let text = written(|path| recording.write_csv(path));
+    let text = String::from_utf8(text).expect("text");
     let mut lines = text.lines();
     assert_eq!(
         lines.next(),
@@ -270,10 +295,10 @@ fn npz_holds_every_column_with_its_unit() {
             .push_observables(f64::from(k), &[0.5 * f64::from(k), -1.0])
             .expect("a sound row");
     }
-    let bytes = tables::npz(&recording).expect("an archive");
+    let bytes = written(|path| recording.write_npz(path));
     assert_eq!(
         bytes,
-        tables::npz(&recording).expect("an archive"),
+        written(|path| recording.write_npz(path)),
         "the same table leaves the same bytes"
     );
     let archive = npz_reader::read(&bytes);
@@ -319,8 +344,7 @@ fn patches_npz_holds_the_patches_and_polygons_of_every_frame() {
         ..frame(0.5)
     };
     recording.push_frame(with_patches).expect("a sound frame");
-    let bytes = tables::patches_npz(&recording).expect("patches");
-    let bytes = bytes.expect("an archive");
+    let bytes = written(|path| recording.write_patches_npz(path).map(|any| assert!(any)));
     let archive = npz_reader::read(&bytes);
     let numbers = |name: &str, shape: &[usize]| -> Vec<f64> {
         assert_eq!(archive[name].shape, shape, "{name}");
@@ -349,7 +373,7 @@ fn patches_npz_holds_the_patches_and_polygons_of_every_frame() {
 
     let mut without = one_ball(vec![]);
     without.push_frame(frame(0.0)).expect("a sound frame");
-    assert!(tables::patches_npz(&without).is_none());
+    assert!(!tables::has_patches(&without));
 }
 
 #[test]

@@ -27,6 +27,7 @@ mod penalty_scenes;
 mod points_and_patches;
 mod points_on_finite_elements;
 mod press_in_long_steps;
+mod recordings_in_files;
 mod replay_in_browser;
 mod replay_size;
 mod rod_baselines;

@@ -473,7 +473,7 @@ fn recording_has_the_given_rates() {
         .unwrap_or_else(|error| panic!("{error}"));
     let outcome = run_scene(&scene);
     assert_eq!(outcome.recording.frames().len(), 21);
-    assert_eq!(outcome.recording.row_times_s().len(), 51);
+    assert_eq!(outcome.recording.n_rows(), 51);
     assert_eq!(outcome.series.times_s().len(), 1001);
     assert!((outcome.state.time_s - 1.0).abs() < 1e-9);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{DEFORMED_STEPS, Grid, IntegerWriter, VALUE_STEPS};
+use super::{DEFORMED_STEPS, Grid, IntegerWriter, PatchExtent, VALUE_STEPS};
 use crate::recording::PressurePolygons;
 
 /// The patches of all frames. For each frame: the number of polygons, whether they join the same corners as in the frame before
@@ -78,29 +78,55 @@ impl Welded {
     }
 }
 
+/// Packs patches frame by frame.
+pub(in crate::recording) struct PatchPacker {
+    pub(in crate::recording) scale: PatchScale,
+    before: Welded,
+    pub(in crate::recording) stream: IntegerWriter,
+}
+
+/// What the integers of patches count.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::recording) struct PatchScale {
+    #[serde(flatten)]
+    grid: Grid,
+    pressure_max: f64,
+}
+
+impl PatchPacker {
+    /// `None` if no frame has any pressure.
+    pub(in crate::recording) fn new(extent: &PatchExtent) -> Option<Self> {
+        (extent.pressure_max > 0.0).then(|| Self {
+            scale: PatchScale {
+                grid: Grid::over(&extent.corners, DEFORMED_STEPS),
+                pressure_max: extent.pressure_max,
+            },
+            before: Welded::default(),
+            stream: IntegerWriter::default(),
+        })
+    }
+
+    pub(in crate::recording) fn push(&mut self, frame: &PressurePolygons) {
+        let now = Welded::of(frame, &self.scale.grid, self.scale.pressure_max);
+        now.write(&self.before, &mut self.stream);
+        self.before = now;
+    }
+}
+
 impl PackedPatches {
     /// `None` if no frame has any.
     pub(in crate::recording) fn pack<'a>(
         frames: impl Iterator<Item = &'a PressurePolygons> + Clone,
     ) -> Option<Self> {
-        let pressures = frames.clone().flat_map(|frame| frame.pressures());
-        let pressure_max = pressures.copied().fold(0.0, f64::max);
-        if pressure_max <= 0.0 {
-            return None;
-        }
-        let points = frames.clone().flat_map(|f| f.points().iter());
-        let grid = Grid::over(points.map(|p| &p.coords), DEFORMED_STEPS);
-        let mut stream = IntegerWriter::default();
-        let mut before = Welded::default();
-        for frame in frames {
-            let now = Welded::of(frame, &grid, pressure_max);
-            now.write(&before, &mut stream);
-            before = now;
-        }
+        let mut extent = PatchExtent::default();
+        frames.clone().for_each(|frame| extent.add(frame));
+        let mut packer = PatchPacker::new(&extent)?;
+        frames.for_each(|frame| packer.push(frame));
         Some(Self {
-            grid,
-            pressure_max,
-            stream: stream.base64(),
+            grid: packer.scale.grid,
+            pressure_max: packer.scale.pressure_max,
+            stream: packer.stream.base64(),
         })
     }
 }

@@ -17,7 +17,8 @@ use serde_json::Value;
 
 use browser::report;
 pub(crate) use browser::{browser, screenshot};
-use everything::{one_of_everything, visual};
+pub(crate) use everything::one_of_everything;
+use everything::visual;
 
 /// Checks that every picture shows something, has no WebGL error, and that time and forces change it.
 #[track_caller]

@@ -16,7 +16,10 @@ pub(super) struct FrameStore {
 #[derive(Debug)]
 enum KeptFrames {
     InMemory(Vec<Frame>),
-    InFile { spool: Spool, last: Option<Frame> },
+    InFile {
+        spool: Spool,
+        last: Option<Box<Frame>>,
+    },
 }
 
 impl Default for KeptFrames {
@@ -44,7 +47,7 @@ impl FrameStore {
             KeptFrames::InMemory(frames) => frames.push(frame),
             KeptFrames::InFile { spool, last } => {
                 spool.append(|bytes| frame_bytes::append(&frame, bytes))?;
-                *last = Some(frame);
+                *last = Some(Box::new(frame));
             }
         }
         self.times_s.push(time_s);
@@ -58,7 +61,7 @@ impl FrameStore {
     pub(super) fn last(&self) -> Option<&Frame> {
         match &self.kept {
             KeptFrames::InMemory(frames) => frames.last(),
-            KeptFrames::InFile { last, .. } => last.as_ref(),
+            KeptFrames::InFile { last, .. } => last.as_deref(),
         }
     }
 

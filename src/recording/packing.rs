@@ -14,7 +14,9 @@ use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::extent::{ArrowExtent, Bounds, PatchExtent};
 use super::{ContactArrow, Deformed, ValueScale};
-pub(super) use patches::{PackedPatches, PatchPacker, PatchScale};
+#[cfg(any(test, feature = "cli"))]
+pub(super) use patches::PackedPatches;
+pub(super) use patches::{PatchPacker, PatchScale};
 
 /// A body's travel is rounded to this fraction of its extent.
 const POSE_STEPS: f64 = (1 << 20) as f64;
@@ -176,6 +178,7 @@ impl PosePacker {
     }
 }
 
+#[cfg(any(test, feature = "cli"))]
 impl PackedPoses {
     pub(super) fn pack<'a>(poses: impl Iterator<Item = &'a Isometry3<f64>> + Clone) -> Self {
         let mut bounds = Bounds::default();
@@ -190,6 +193,7 @@ impl PackedPoses {
 
 /// The contacts of all frames: for each frame their number, then for each contact point and force (six integers), less
 /// those of the contact with the same number in the frame before (0 if there was none). Moments come as forces, in N·m.
+#[cfg(any(test, feature = "cli"))]
 #[derive(Debug, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PackedContacts {
@@ -249,6 +253,7 @@ impl ContactPacker {
     }
 }
 
+#[cfg(any(test, feature = "cli"))]
 impl PackedContacts {
     pub(super) fn pack<'a>(frames: impl Iterator<Item = &'a [ContactArrow]> + Clone) -> Self {
         let mut extent = ArrowExtent::default();
@@ -267,6 +272,7 @@ impl PackedContacts {
 /// The points of one soft shape over all frames: for each frame their number and whether values follow (0 or 1), then
 /// x, y, z of each point, then the values, all less those of the same number in the frame before (0 if there was none).
 /// A value of 0 is the scale's `min`, one of 255 its `max`.
+#[cfg(any(test, feature = "cli"))]
 #[derive(Debug, serde::Serialize)]
 pub(super) struct PackedPoints {
     #[serde(flatten)]
@@ -320,6 +326,7 @@ impl<'a> PointPacker<'a> {
     }
 }
 
+#[cfg(any(test, feature = "cli"))]
 impl PackedPoints {
     pub(super) fn pack<'a>(
         frames: impl Iterator<Item = &'a Deformed> + Clone,

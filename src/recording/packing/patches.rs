@@ -9,6 +9,7 @@ use crate::recording::PressurePolygons;
 /// (0 or 1); if not, for each polygon its number of corners and each corner's number, counted back from the first one not used
 /// yet (so 0 is a new one). Then x, y, z of each corner, then the pressures, less those of the same corner in the frame before
 /// where the same are joined, otherwise of the corner before (0 for the first). A pressure of 255 is `pressure_max`.
+#[cfg(any(test, feature = "cli"))]
 #[derive(Debug, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::recording) struct PackedPatches {
@@ -114,6 +115,7 @@ impl PatchPacker {
     }
 }
 
+#[cfg(any(test, feature = "cli"))]
 impl PackedPatches {
     /// `None` if no frame has any.
     pub(in crate::recording) fn pack<'a>(

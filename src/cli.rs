@@ -10,6 +10,7 @@ mod interrupt;
 mod list;
 mod live;
 mod output;
+mod render;
 mod results;
 mod run;
 #[cfg(feature = "validate")]
@@ -44,6 +45,8 @@ enum Task {
     /// Compare cases with known answers against those answers
     #[cfg(feature = "validate")]
     Validate(validate::ValidateArguments),
+    /// Draw a scene or a replay at one time into a PNG file
+    Render(render::RenderArguments),
     /// Run a scene with several solvers and time steps, and print a table
     Compare(compare::CompareArguments),
     /// Run every bundled scene in full and write the results into a folder
@@ -86,6 +89,7 @@ pub fn main(registry: &Registry) -> ExitCode {
         #[cfg(feature = "validate")]
         Task::Validate(arguments) => validate::main(&arguments),
         Task::Compare(arguments) => compare::main(&arguments, registry),
+        Task::Render(arguments) => render::main(&arguments, registry),
         Task::Results(arguments) => results::main(&arguments, registry),
     };
     match result {
@@ -110,6 +114,7 @@ fn command(registry: &Registry) -> Command {
     Arguments::command()
         .mut_subcommand("run", with_solvers)
         .mut_subcommand("compare", with_solvers)
+        .mut_subcommand("render", with_solvers)
 }
 
 /// Options for reading a scene with the parts of `registry`.

@@ -300,6 +300,12 @@ impl SubstepBackend for GpuSubsteps {
                 self.contacts_max = found.counters[CONTACTS_NEEDED].saturating_mul(3) / 2;
                 continue;
             }
+            if status & LOOP_CUT != 0 {
+                return Err(BodyError::Model(format!(
+                    "the adapter \"{}\" cut loops short over {} contacts in a substep; take the substeps on the processor, or on a GPU that is no software",
+                    self.gpu.description.name, found.counters[CONTACTS_MAX]
+                )));
+            }
             if status & NOT_FINITE != 0 {
                 return Err(BodyError::NotFinite {
                     location: "a particle within the substeps on the device".into(),

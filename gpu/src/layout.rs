@@ -18,6 +18,7 @@ pub(crate) const CONTACTS_NEEDED: usize = 12;
 pub(crate) const LEFT_GRID: u32 = 1;
 pub(crate) const NOT_FINITE: u32 = 2;
 pub(crate) const TOO_MANY_CONTACTS: u32 = 4;
+pub(crate) const LOOP_CUT: u32 = 8;
 
 /// Numbers of a link in `out`: pose, velocity, free velocity, impulse.
 pub(crate) const LINK: u32 = 32;

@@ -40,7 +40,7 @@ const fn contact(file: &'static str, over: Over) -> Stage {
 }
 
 /// All stages in order.
-pub(crate) const STAGES: [Stage; 17] = [
+pub(crate) const STAGES: [Stage; 18] = [
     stage("sort_clear.wgsl", Over::Nodes(128)),
     stage("sort_count.wgsl", Over::Particles(128)),
     stage("sort_start.wgsl", Over::Nodes(128)),
@@ -54,6 +54,7 @@ pub(crate) const STAGES: [Stage; 17] = [
     contact("contacts_write.wgsl", Over::Particles(128)),
     contact("contacts_nodes.wgsl", Over::Nodes(128)),
     contact("contacts_entries.wgsl", Over::Groups(64)),
+    contact("contacts_order.wgsl", Over::Groups(64)),
     contact("contacts_solve.wgsl", Over::Groups(1)),
     contact("pair_sums.wgsl", Over::Pairs),
     stage("gather.wgsl", Over::Particles(64)),
@@ -73,12 +74,14 @@ files!(
     "contacts_entries.wgsl",
     "contacts_nodes.wgsl",
     "contacts_number.wgsl",
+    "contacts_order.wgsl",
     "contacts_solve.wgsl",
     "contacts_write.wgsl",
     "detection.wgsl",
     "gather.wgsl",
     "links_begin.wgsl",
     "links_end.wgsl",
+    "loops.wgsl",
     "material.wgsl",
     "pair_sums.wgsl",
     "scatter.wgsl",

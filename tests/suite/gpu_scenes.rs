@@ -136,6 +136,35 @@ fn a_run_goes_on_from_a_state_of_the_other_device() {
     }
 }
 
+/// llvmpipe cuts the loops of an invocation short after 65,535 turns, so thousands of contacts are too many for it. It must say so: without the
+/// check in the shaders, impulses and velocities differed from run to run.
+#[test]
+fn thousands_of_contacts_have_the_same_bits_or_are_an_error() {
+    if !has_adapter("thousands_of_contacts_have_the_same_bits_or_are_an_error") {
+        return;
+    }
+    let scene = loaded("sandbox", &["ppc=4", "simulation.device=gpu"]).expect("a legal scene");
+    let options = RunOptions {
+        length: RunLength::Until(0.004),
+        ..RunOptions::default()
+    };
+    let once = || run(&scene, &options, &mut |_| {});
+    match once() {
+        Ok(first) => {
+            let second = once().expect("the same device as before");
+            assert_eq!(first.summary.unconverged_steps, 0);
+            assert_eq!(first.state, second.state);
+        }
+        Err(error) => {
+            let text = error.to_string();
+            assert!(
+                text.contains("cut loops short") && text.contains("processor"),
+                "{text}"
+            );
+        }
+    }
+}
+
 #[test]
 fn what_a_device_does_not_have_is_named() {
     if !has_adapter("what_a_device_does_not_have_is_named") {

@@ -126,6 +126,7 @@ const CELLS = 16u;
 const LEFT_GRID = 1u;
 const NOT_FINITE = 2u;
 const TOO_MANY_CONTACTS = 4u;
+const LOOP_CUT = 8u;
 
 const LINK = 32u;
 
@@ -146,6 +147,10 @@ fn node_place(index: u32) -> vec3<i32> {
     let z = index % P.dims.z;
     let rest = index / P.dims.z;
     return vec3<i32>(vec3<u32>(rest / P.dims.y, rest % P.dims.y, z));
+}
+
+fn weight(c: u32, corner: u32) -> f32 {
+    return contacts[c].wx[corner / 9u] * contacts[c].wy[(corner / 3u) % 3u] * contacts[c].wz[corner % 3u];
 }
 
 fn number(i: u32) -> f32 { return scene[i / 4u][i % 4u]; }

@@ -1,4 +1,4 @@
-// Contacts, 1 of 5: counts the contacts of each particle.
+// Contacts, 1 of 6: counts the contacts of each particle.
 #include "common.wgsl"
 #include "signed_distance.wgsl"
 #include "detection.wgsl"

@@ -1,4 +1,4 @@
-// Contacts, 5 of 5: lists the contacts of each node. The solver orders them.
+// Contacts, 5 of 6: lists the contacts of each node.
 #include "common.wgsl"
 
 @compute @workgroup_size(128)

@@ -1,4 +1,4 @@
-// Contacts, 4 of 5: lists the nodes in contact, each with room for its contacts.
+// Contacts, 4 of 6: lists the nodes in contact, each with room for its contacts.
 #include "common.wgsl"
 
 @compute @workgroup_size(128)

@@ -1,4 +1,4 @@
-// Contacts, 2 of 5: numbers them by particle, by one workgroup. Too many for the buffer: none of this substep is kept, and the processor
+// Contacts, 2 of 6: numbers them by particle, by one workgroup. Too many for the buffer: none of this substep is kept, and the processor
 // repeats the time step with larger buffers.
 #include "common.wgsl"
 

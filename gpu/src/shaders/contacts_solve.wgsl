@@ -11,6 +11,7 @@
 // than the tolerance; in f32 the round-off of velocities counts, too.
 #include "common.wgsl"
 #include "contact_law.wgsl"
+#include "loops.wgsl"
 
 const LANES = 128u;
 const LINKS_MAX = 256u;
@@ -35,35 +36,8 @@ fn reduce(t: u32) {
     }
 }
 
-fn weight(c: u32, corner: u32) -> f32 {
-    return contacts[c].wx[corner / 9u] * contacts[c].wy[(corner / 3u) % 3u] * contacts[c].wz[corner % 3u];
-}
-
 fn corner_node(c: u32, corner: u32) -> vec3<i32> {
     return contacts[c].base + vec3<i32>(vec3<u32>(corner / 9u, (corner / 3u) % 3u, corner % 3u));
-}
-
-// Orders the contacts of every node, and sums their weights.
-fn order_entries(t: u32) {
-    for (var slot = t; slot < n_slots; slot += LANES) {
-        let node = work[4u * slot];
-        let first = entry_at(work[4u * slot + 1u]);
-        let count = work[4u * slot + 2u];
-        var sum = 0.0;
-        for (var i = 0u; i < count; i++) {
-            let inserted = work[first + i];
-            var j = i;
-            while j > 0u && work[first + j - 1u] > inserted {
-                work[first + j] = work[first + j - 1u];
-                j--;
-            }
-            work[first + j] = inserted;
-        }
-        for (var i = 0u; i < count; i++) {
-            sum += weight(work[first + i] / 27u, work[first + i] % 27u);
-        }
-        nodes[P.n_nodes + node].w = sum;
-    }
 }
 
 // W of a contact alone by its link: columns of V_point for unit impulses.
@@ -244,9 +218,6 @@ fn main(@builtin(local_invocation_index) t: u32) {
     if workgroupUniformLoad(&n_contacts) == 0u {
         return;
     }
-    order_entries(t);
-    storageBarrier();
-    workgroupBarrier();
     var own = vec4<f32>(0.0);
     for (var c = t; c < n_contacts; c += LANES) {
         own.x += open(c);
@@ -329,4 +300,5 @@ fn main(@builtin(local_invocation_index) t: u32) {
             atomicAdd(&lists[UNSOLVED], 1u);
         }
     }
+    check_loops();
 }

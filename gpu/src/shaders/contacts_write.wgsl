@@ -1,4 +1,4 @@
-// Contacts, 3 of 5: writes them, with the impulse of the last substep as a start, and counts them on every node that they reach.
+// Contacts, 3 of 6: writes them, with the impulse of the last substep as a start, and counts them on every node that they reach.
 #include "common.wgsl"
 #include "signed_distance.wgsl"
 #include "detection.wgsl"

@@ -176,7 +176,7 @@ class Picture {
     this.centers.update("a_value", new Float32Array(this.momentCount).fill(-1));
   }
 
-  // `view`: { camera, theme: "light" | "dark", metresPerNewton, metresPerNewtonMetre, forceCrowding (1 for few arrows, less for many) }
+  // `view`: { camera, theme: "light" | "dark", metresPerNewton, metresPerNewtonMetre, longestArrow (m), forceCrowding (1 for few arrows, less for many) }
   // and the switches patches, forces, moments and grid.
   draw(view) {
     const { gl, canvas, bounds } = this;
@@ -301,7 +301,7 @@ class Picture {
   drawArrows(arrows, count, { color, scale, heads }, view, common) {
     const { gl, programs: { arrow }, arrowCorners: corners } = this;
     const thick = 0.0042 * view.camera.distance * view.forceCrowding ** 0.5;
-    const its = { u_metresPerUnit: scale, u_radius: thick, u_headRadius: 2.4 * thick, u_headLength: 6.5 * thick, u_marking: 0, u_useValue: 0 };
+    const its = { u_metresPerUnit: scale, u_longest: view.longestArrow, u_radius: thick, u_headRadius: 2.4 * thick, u_headLength: 6.5 * thick, u_marking: 0, u_useValue: 0 };
     arrow.use({ ...common, ...its });
     for (const [hidden, opacity] of [[true, 0.28], [false, 1]]) {
       gl.depthMask(!hidden);

@@ -1,7 +1,9 @@
 // The player: playback, buttons, keys and display settings. Settings may be appended to the address:
-// replay.html#t=1.5&theme=dark&paused&still&patches=off&forces=off&moments=off&grid=off&plots=off (still: hides all controls).
+// replay.html#t=1.5&theme=dark&paused&still&patches=off&forces=off&moments=on&grid=off&plots=off (still: hides all controls).
 
 const element = (id) => document.getElementById(id);
+// Of the scene's radius.
+const ARROW_LIMIT = 1 / 3;
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
 const PLAY_ICON = "M7 4.5v15l13-7.5z";
 const PAUSE_ICON = "M6 4.5h4.5v15H6zM13.5 4.5H18v15h-4.5z";
@@ -23,10 +25,11 @@ class Player {
       theme: settings.get("theme") === "dark" || (wantsDark && settings.get("theme") !== "light") ? "dark" : "light",
       patches: settings.get("patches") !== "off",
       forces: settings.get("forces") !== "off",
-      moments: settings.get("moments") !== "off",
+      moments: settings.get("moments") === "on",
       grid: settings.get("grid") !== "off",
       metresPerNewton: 1,
       metresPerNewtonMetre: 1,
+      longestArrow: Infinity,
     };
     this.plotsShown = recording.observables.length > 0 && settings.get("plots") !== "off";
     document.documentElement.toggleAttribute("data-still", settings.has("still"));
@@ -37,22 +40,21 @@ class Player {
     this.setPlaying(this.last > this.first && !settings.has("paused") && !settings.has("t") && !reducedMotion);
   }
 
-  // The 90th percentile of the forces gets an arrow of a third of the scene's radius, less if a frame has many arrows.
+  // The largest force that lasts gets an arrow of ARROW_LIMIT, less if a frame has many arrows.
   forceScaleOfRecording() {
-    const sizes = arrowSizes(this.recording.contacts);
-    const large = sizes[Math.floor(0.9 * (sizes.length - 1))];
-    const perFrame = sizes.length / Math.max(1, this.recording.contacts.filter((contacts) => contacts.length > 0).length);
-    this.view.forceCrowding = Math.min(1, Math.sqrt(8 / perFrame));
-    return large > 0 ? (0.33 * this.picture.bounds.radius * this.view.forceCrowding) / large : 0;
+    const loaded = this.recording.contacts.filter((contacts) => contacts.length > 0);
+    const arrows = loaded.reduce((sum, contacts) => sum + contacts.length / 6, 0);
+    this.view.forceCrowding = Math.min(1, Math.sqrt((8 * loaded.length) / Math.max(1, arrows)));
+    const large = lastingSize(loaded);
+    return large > 0 ? (ARROW_LIMIT * this.picture.bounds.radius * this.view.forceCrowding) / large : 0;
   }
 
   // The same for moments, with a quarter of the radius. Moments below the largest force times a thousandth of the radius are round-off.
   momentScaleOfRecording() {
     const { recording, picture, view } = this;
-    const sizes = arrowSizes(recording.moments ?? []);
     const { radius } = picture.bounds;
-    const least = 1e-3 * radius * (arrowSizes(recording.contacts).at(-1) ?? 0);
-    const large = sizes[Math.floor(0.9 * (sizes.length - 1))];
+    const least = 1e-3 * radius * lastingSize(recording.contacts);
+    const large = lastingSize(recording.moments ?? []);
     return large > 0 ? (0.25 * radius * view.forceCrowding) / Math.max(large, least) : 0;
   }
 
@@ -257,6 +259,7 @@ class Player {
       this.followed.was = position;
     }
     const longer = 10 ** Number(element("force-scale").firstChild.value);
+    view.longestArrow = ARROW_LIMIT * picture.bounds.radius * longer;
     [view.metresPerNewton, view.metresPerNewtonMetre] = [this.defaultForceScale * longer, this.defaultMomentScale * longer];
     // Text around the picture determines its size.
     if (this.plotsShown) this.plots.draw(this.t, [this.first, this.last]);
@@ -329,13 +332,14 @@ function arrowLegend(what, name) {
   return item;
 }
 
-// Magnitudes of all arrows of all frames, ascending.
-function arrowSizes(frames) {
-  const sizes = [];
-  for (const arrows of frames) {
-    for (let i = 0; i < arrows.length; i += 6) sizes.push(Math.hypot(arrows[i + 3], arrows[i + 4], arrows[i + 5]));
-  }
-  return sizes.sort((a, b) => a - b);
+// The magnitude that the largest arrow of a frame exceeds in one of twenty of the frames that have arrows.
+function lastingSize(frames) {
+  const largest = frames.filter((arrows) => arrows.length > 0).map((arrows) => {
+    let size = 0;
+    for (let i = 0; i < arrows.length; i += 6) size = Math.max(size, Math.hypot(arrows[i + 3], arrows[i + 4], arrows[i + 5]));
+    return size;
+  });
+  return largest.sort((a, b) => a - b)[Math.floor(0.95 * (largest.length - 1))] ?? 0;
 }
 
 function notice(text) {

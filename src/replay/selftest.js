@@ -85,6 +85,19 @@ function buttons() {
   return seen;
 }
 
+// What the picture adds up to with arrows that are `times` as long as they were, but for their limit.
+function sumWithArrows(times) {
+  const { gl, canvas } = player.picture;
+  const before = player.defaultForceScale;
+  player.defaultForceScale *= times;
+  player.drawNow();
+  player.defaultForceScale = before;
+  return pixelReport(gl, canvas.width, canvas.height).sum;
+}
+
+// Forces of 1 N and of 2 N, with an impact of 1000 N in one frame of a hundred.
+const IMPACT = Array.from({ length: 100 }, (_, i) => new Float32Array([0, 0, 0, 0, 0, 1, 0, 0, 0, i === 50 ? 1000 : 2, 0, 0]));
+
 function selftest() {
   const { picture, recording } = player;
   const { gl, canvas } = picture;
@@ -106,6 +119,7 @@ function selftest() {
     keys[key] = pixelReport(gl, canvas.width, canvas.height).sum !== before;
     press(back);
   }
+  const arrows = { plain: sumWithArrows(1), capped: sumWithArrows(1e3), cappedAgain: sumWithArrows(1e4), lasting: lastingSize([...IMPACT, new Float32Array(0)]) };
   const { distance } = player.camera;
   canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: -100, cancelable: true }));
   keys.wheel = player.camera.distance < distance;
@@ -124,6 +138,7 @@ function selftest() {
     pictures,
     keys,
     soughtBack,
+    arrows,
     steering: steering(),
     buttons: buttons(),
     center,

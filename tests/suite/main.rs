@@ -28,6 +28,7 @@ mod points_and_patches;
 mod points_on_finite_elements;
 mod press_in_long_steps;
 mod recordings_in_files;
+mod rendered_pictures;
 mod replay_in_browser;
 mod replay_size;
 mod rod_baselines;

@@ -3,12 +3,12 @@ layout(location = 3) in vec4 a_corner; // radial x, radial y, part, slope
 layout(location = 4) in vec3 a_start;  // m
 layout(location = 5) in vec3 a_along;  // N, or N m
 uniform mat4 u_clipFromWorld;
-uniform float u_radius, u_headRadius, u_headLength, u_metresPerUnit, u_shorter;
+uniform float u_radius, u_headRadius, u_headLength, u_metresPerUnit, u_longest, u_shorter;
 out vec3 v_world, v_normal, v_local;
 out float v_value;
 
 void main() {
-  float size = max(0.0, length(a_along) * u_metresPerUnit - u_shorter);
+  float size = max(0.0, min(length(a_along) * u_metresPerUnit, u_longest) - u_shorter);
   vec3 along = size > 0.0 ? normalize(a_along) : vec3(0.0, 0.0, 1.0);
   // An arrow shorter than its head shrinks as a whole.
   float shrink = min(1.0, size / (1.4 * u_headLength));

@@ -80,7 +80,14 @@ fn every_shape_plays_without_complaint_and_arrives_within_its_rounding() {
     let last = recording.frames().last().expect("frames");
     assert_eq!(report["pictures"][2]["contacts"], last.contacts.len());
     assert_eq!(report["pictures"][2]["moments"], last.patch_forces.len());
-    assert!(report["keys"]["m"] == true && report["buttons"]["moments"][1] == false);
+    assert!(report["keys"]["m"] == true && report["buttons"]["moments"][1] == true);
+    let arrows = &report["arrows"];
+    assert_eq!(arrows["lasting"], 2.0, "an impact does not set the scale");
+    assert_ne!(arrows["plain"], arrows["capped"]);
+    assert_eq!(
+        arrows["capped"], arrows["cappedAgain"],
+        "no arrow is longer than its limit"
+    );
     // Hexagons of four triangles each.
     let hexagons = last.patches.counts().len();
     assert!(hexagons > 0);

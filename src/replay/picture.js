@@ -13,8 +13,11 @@ const THEMES = {
 // Elevation of the sun, and its azimuth relative to the initial camera, in radians.
 const SUN_ELEVATION = 0.96;
 const SUN_AZIMUTH = -0.8;
-// Colours of values from low to high.
+// Colours of the pressure of patches from low to high.
 const RAMP = [[0.19, 0.12, 0.4], [0.17, 0.38, 0.62], [0.16, 0.62, 0.56], [0.6, 0.81, 0.37], [0.99, 0.9, 0.35]];
+// Values of a body go from its own colour over amber to crimson.
+const VALUE_COLORS = [[0.95, 0.65, 0.25], [0.88, 0.33, 0.19], [0.62, 0.07, 0.2]];
+const rampFrom = ([r, g, b]) => [[r, g, b], [r, g, b].map((x, k) => (x + VALUE_COLORS[0][k]) / 2), ...VALUE_COLORS];
 const GROUND_GREY = [0.8, 0.81, 0.83]; // Color::GROUND: takes the theme's own ground colour
 const isLevel = (normal) => normal[2] > 0.999;
 const linearColor = (srgb) => srgb.map((x) => x ** 2.2);
@@ -81,7 +84,7 @@ class Picture {
     const { shape } = visual;
     // Only bodies of a single shape need a marking that makes rotation visible.
     const alone = this.recording.visuals.filter(({ body }) => body === visual.body).length === 1;
-    const item = { visual, kind: shape.kind, marking: alone ? MARKING[shape.kind] ?? 0 : 0, useValue: shape.scale ? 1 : 0 };
+    const item = { visual, kind: shape.kind, marking: alone ? MARKING[shape.kind] ?? 0 : 0, useValue: shape.scale ? 1 : 0, ramp: rampFrom(visual.color).flat() };
     const empty = new Float32Array(0);
     const moving = { a_position: { size: 3, data: empty }, a_normal: { size: 3, data: empty }, a_value: { size: 1, data: empty } };
     if (shape.kind === "deforming_mesh") {
@@ -220,13 +223,13 @@ class Picture {
       // Back faces of closed shapes are invisible; drawing them causes flicker along edges.
       if (item.closed) gl.enable(gl.CULL_FACE);
       else gl.disable(gl.CULL_FACE);
-      surface.set({ u_worldFromShape: item.matrix, u_color: item.visual.color, u_marking: item.marking, u_useValue: item.useValue, u_id: item.id });
+      surface.set({ u_worldFromShape: item.matrix, u_color: item.visual.color, u_marking: item.marking, u_useValue: item.useValue, u_ramp: item.ramp, u_id: item.id });
       item.geometry.draw(item.count);
     }
     gl.disable(gl.CULL_FACE);
     for (const item of items) {
       if (!item.balls) continue;
-      ball.use({ ...common, u_radius: item.visual.shape.radius, u_color: item.visual.color, u_useValue: item.useValue });
+      ball.use({ ...common, u_radius: item.visual.shape.radius, u_color: item.visual.color, u_useValue: item.useValue, u_ramp: item.ramp });
       item.balls.draw(6, item.ballCount);
     }
   }

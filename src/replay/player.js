@@ -115,9 +115,9 @@ class Player {
     element("patches").hidden = !this.recording.patchScale;
     element("moments").hidden = this.defaultMomentScale === 0;
     for (const id of ["forces", "force-scale"]) element(id).hidden = this.defaultForceScale === 0;
-    const scales = new Map(this.recording.visuals.filter(({ shape }) => shape.scale).map(({ shape }) => [JSON.stringify(shape.scale), shape.scale]));
+    const scales = new Map(this.recording.visuals.filter(({ shape }) => shape.scale).map(({ shape, color }) => [JSON.stringify([shape.scale, color]), { ...shape.scale, ramp: rampFrom(color) }]));
     const { patchScale } = this.recording;
-    if (patchScale) scales.set("patches", patchScale);
+    if (patchScale) scales.set("patches", { ...patchScale, ramp: RAMP });
     element("scales").replaceChildren(...[...scales.values()].map(scaleLegend));
     if (this.defaultMomentScale > 0) element("scales").append(arrowLegend("force", "net force of a patch"), arrowLegend("moment", "net moment of a patch"));
   }
@@ -311,12 +311,12 @@ function lengthText(metres) {
   return `${numberText(metres * factor, 2)} ${unit}`;
 }
 
-function scaleLegend({ name, unit, min, max }) {
+function scaleLegend({ name, unit, min, max, ramp }) {
   const item = document.createElement("li");
   const heading = document.createElement("b");
   heading.textContent = unit ? `${name} in ${unit}` : name;
   const bar = document.createElement("i");
-  bar.style.background = `linear-gradient(to right, ${RAMP.map((c) => `rgb(${c.map((x) => Math.round(255 * x)).join(" ")})`).join(", ")})`;
+  bar.style.background = `linear-gradient(to right, ${ramp.map((c) => `rgb(${c.map((x) => Math.round(255 * x)).join(" ")})`).join(", ")})`;
   item.append(heading, numberText(min), bar, numberText(max));
   return item;
 }

@@ -11,7 +11,7 @@ uniform sampler2D u_shadowDepth;
 uniform mediump sampler2DShadow u_shadowTest;
 
 uniform vec4 u_color;           // of the body: sRGB and opacity
-uniform float u_useValue;       // 1 if values colour the body, from dark to bright:
+uniform float u_useValue;       // 1 if values colour the body:
 uniform vec3 u_ramp[5];         // sRGB
 
 // The colour of a value in 0..1, or of no value (below 0).

@@ -23,6 +23,7 @@ mod soft;
 mod stepping;
 mod summary;
 mod suspicious_input;
+mod suspicious_settings;
 pub(crate) mod views;
 
 use std::ops::{ControlFlow, Deref};
@@ -195,6 +196,9 @@ pub enum RunEnd {
     Early,
 }
 
+/// No run takes as many steps: at 100,000 steps per second they are four months.
+const STEPS_MAX: f64 = 1e12;
+
 /// Maximum number of different warnings of steps.
 const WARNINGS_MAX: usize = 20;
 
@@ -312,6 +316,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
     fn new(held: S) -> Result<Self, RunError> {
         let scene = &*held;
         let mut assembly = Assembly::new(scene)?;
+        assembly.notes.extend(suspicious_settings::notes(scene));
         let actuation = Actuation::new(scene, &mut assembly)?;
         let observer = Observer::new(scene, &assembly)?;
         let units = observer.units(scene, &assembly.directory);
@@ -364,7 +369,16 @@ impl<S: Deref<Target = Scene>> Run<S> {
             RunLength::Until(until_s) => until_s,
         };
         // A duration that is a multiple of Δt but for rounding takes that many steps.
-        let steps = (until_s / dt - 1e-9).ceil().max(1.0) as u64;
+        let steps = (until_s / dt - 1e-9).ceil().max(1.0);
+        if steps > STEPS_MAX {
+            return Err(RunError::Start {
+                scene: self.scene.name().into(),
+                reason: format!(
+                    "{until_s} s take {steps:.0e} steps of {dt} s, at most {STEPS_MAX:.0e} are allowed; end earlier, or take longer steps"
+                ),
+            });
+        }
+        let steps = steps as u64;
         if let Some(start) = start {
             self.begin_at(start, steps)?;
         }

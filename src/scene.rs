@@ -55,6 +55,7 @@ mod stepper;
 mod table;
 mod text;
 mod track;
+mod trajectory;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

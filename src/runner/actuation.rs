@@ -2,6 +2,8 @@
 //!
 //! Actuators are implicit, so a step is given the targets at its end.
 
+mod reach;
+
 use std::sync::Arc;
 
 use nalgebra::Vector3;
@@ -123,6 +125,10 @@ impl Actuation {
         actuation.place(&mut assembly.state);
         for (follower, target) in actuation.followers.iter_mut().zip(&drives.frame_targets) {
             follower.place(scene, target, &mut assembly.state)?;
+            let q = &assembly.state.bodies[follower.body.0].q;
+            assembly
+                .notes
+                .extend(reach::note(scene, follower, target, q));
         }
         Ok(actuation)
     }

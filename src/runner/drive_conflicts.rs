@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pliant_coupling::BodyIdx;
-use pliant_multibody::DofIdx;
+use pliant_multibody::{DofIdx, Joint, JointKind};
 
 use super::assembly::{Directory, FrameRef, JointRef};
 use crate::scene::{
@@ -154,8 +154,13 @@ impl<'s> DriveConflicts<'s> {
             return Err(self.scene.text.error(reference.at, fault));
         }
         let (line, _) = self.scene.text.line_and_column(reference.at.start);
+        let joint = directory.tree(joint.body).joint(joint.joint);
+        let consequence = match as_degrees(joint, outside) {
+            Some(hint) => hint,
+            None => "its actuator will press against them".into(),
+        };
         self.notes.push(format!(
-            "{}:{line}: {what} {reason}; its actuator will press against them",
+            "{}:{line}: {what} {reason}; {consequence}",
             self.scene.text.name()
         ));
         Ok(())
@@ -224,6 +229,19 @@ impl<'s> DriveConflicts<'s> {
                 .any(|(claim, _)| matches!(claim, Claim::Held | Claim::Motion))
         })
     }
+}
+
+/// How to write an angle outside of the limits of `joint`, if it lies within them as a number of degrees and is too large for radians.
+pub(super) fn as_degrees(joint: &Joint, angle: f64) -> Option<String> {
+    const TURN: f64 = std::f64::consts::TAU;
+    let limits = joint.limits;
+    let fits = (limits.lower..=limits.upper).contains(&angle.to_radians());
+    (joint.kind == JointKind::Revolute && angle.abs() > TURN && fits).then(|| {
+        format!(
+            "positions are in rad: write \"{angle}*deg\" if {angle} degrees are meant ({:.4} rad)",
+            angle.to_radians()
+        )
+    })
 }
 
 /// A key as it has to be written in TOML.

@@ -9,6 +9,7 @@ use super::read::each;
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::TableReader;
 use super::track::{PoseTrack, Track, TrackInterpolation};
+use super::trajectory::Columns;
 
 pub(super) static TABLES: [&TableSchema; 10] = [
     &JOINT_TARGETS,
@@ -34,8 +35,15 @@ const JOINTS: Key = Key {
     name: "joints",
     value: ValueKind::Described("list of names"),
     unit: "",
-    default: REQUIRED,
+    default: "all columns of `file`",
     about: "joints of that model with one degree of freedom each",
+};
+const FILE: Key = Key {
+    name: "file",
+    value: ValueKind::Described("path"),
+    unit: "",
+    default: "none",
+    about: "a CSV file in place of `knots`: its first line names the columns, `time_s` (s) and joints; relative to the scene file or the working directory",
 };
 pub(super) const INTERPOLATION: Key = Key {
     name: "interpolation",
@@ -69,13 +77,21 @@ const fn knots(about: &'static str) -> Key {
     }
 }
 
+const fn knots_or_file(about: &'static str) -> Key {
+    Key {
+        default: "those of `file`",
+        ..knots(about)
+    }
+}
+
 static JOINT_TARGETS: TableSchema = TableSchema {
     name: "[[joint_targets]]",
     keys: &[
         MODEL,
         JOINTS,
         INTERPOLATION,
-        knots("`{ at_s, positions }`: where the actuators of these joints shall be"),
+        FILE,
+        knots_or_file("`{ at_s, positions }`: where the actuators of these joints shall be"),
     ],
 };
 static POSITIONS_KNOT: TableSchema = TableSchema {
@@ -124,7 +140,8 @@ static JOINT_EFFORTS: TableSchema = TableSchema {
         MODEL,
         JOINTS,
         INTERPOLATION,
-        knots(
+        FILE,
+        knots_or_file(
             "`{ at_s, efforts }`: added to what the actuators of these joints do, within their limits; on joints without an actuator within the file's limit",
         ),
     ],
@@ -148,7 +165,8 @@ static JOINT_MOTIONS: TableSchema = TableSchema {
         MODEL,
         JOINTS,
         INTERPOLATION,
-        knots(
+        FILE,
+        knots_or_file(
             "`{ at_s, positions }`: exactly where these joints are, whatever it takes; they start at their first value",
         ),
     ],
@@ -350,29 +368,55 @@ fn joints(
 ) -> Result<JointDrive, SceneError> {
     let table = item.table(schema)?;
     let model = table.required("model")?.reference()?;
-    let list = table.required("joints")?;
-    let joints = list.references()?;
-    if joints.is_empty() {
-        return Err(list.out_of_range("[]", "must name at least one joint"));
-    }
+    let file = table.optional("file");
+    let columns = file.as_ref().map(Columns::open).transpose()?;
+    let joints = match (table.optional("joints"), &file, &columns) {
+        (Some(list), ..) => named_joints(&list)?,
+        (None, Some(file), Some(columns)) => columns.joints(file),
+        (None, ..) => return Err(table.missing("joints")),
+    };
     let interpolation = table.choice_or_first("interpolation", &INTERPOLATIONS)?;
-    let knots = read_knots(&table.required("knots")?, knot_schema, |knot| {
-        let item = knot.required(key)?;
-        let values = item.number_list()?;
-        if values.len() == joints.len() {
-            Ok(values)
-        } else {
-            Err(item.out_of_range(
-                format!("{} numbers", values.len()),
-                &format!("must be one for each of the {} joints", joints.len()),
-            ))
+    let knots = match (table.optional("knots"), &file, &columns) {
+        (Some(_), Some(_), _) => {
+            return Err(table.conflict("`file` and `knots` exclude each other; drop one of them"));
         }
-    })?;
+        (None, Some(file), Some(columns)) => columns.knots(&joints, file)?,
+        (None, ..) => return Err(table.missing("knots")),
+        (Some(list), ..) => joint_knots(&list, knot_schema, key, joints.len())?,
+    };
     table.finish();
     Ok(JointDrive {
         model,
         joints,
         track: Track::new(interpolation, &knots),
+    })
+}
+
+fn named_joints(list: &Item<'_>) -> Result<Vec<NamedReference>, SceneError> {
+    let joints = list.references()?;
+    match joints.is_empty() {
+        true => Err(list.out_of_range("[]", "must name at least one joint")),
+        false => Ok(joints),
+    }
+}
+
+/// Knots with one value at `key` for each of so many joints.
+fn joint_knots(
+    list: &Item<'_>,
+    schema: &'static TableSchema,
+    key: &'static str,
+    joints: usize,
+) -> Result<Vec<(f64, Vec<f64>)>, SceneError> {
+    read_knots(list, schema, |knot| {
+        let item = knot.required(key)?;
+        let values = item.number_list()?;
+        if values.len() == joints {
+            return Ok(values);
+        }
+        Err(item.out_of_range(
+            format!("{} numbers", values.len()),
+            &format!("must be one for each of the {joints} joints"),
+        ))
     })
 }
 

@@ -213,6 +213,12 @@ impl PoseTrack {
         self.positions.span_s()
     }
 
+    /// Times (s) and poses of its knots.
+    pub fn knots(&self) -> impl Iterator<Item = (f64, Isometry3<f64>)> + '_ {
+        let times_s = self.positions.times_s.iter();
+        times_s.map(|time_s| (*time_s, self.pose(*time_s)))
+    }
+
     /// The pose at `time_s`.
     pub fn pose(&self, time_s: f64) -> Isometry3<f64> {
         let mut p = [0.0; 3];

@@ -125,12 +125,16 @@ fn motions_stay_within_limits_and_targets_beyond_them_are_noted() {
         &format!("{ARM}{}", motion("9")),
         &["shall be at 9, outside its limits [-2.96706, 2.96706]"],
     );
-    let notes = check_accepted(&format!("{ARM}{ACTUATED}{}", target("9")));
-    assert!(
-        notes.iter().any(|note| note.contains("s.toml:11")
-            && note.contains("its actuator will press against them")),
-        "{notes:?}"
-    );
+    for (position, expected) in [
+        ("4", "its actuator will press against them"),
+        ("9", "write \"9*deg\" if 9 degrees are meant"),
+    ] {
+        let notes = check_accepted(&format!("{ARM}{ACTUATED}{}", target(position)));
+        assert!(
+            (notes.iter()).any(|note| note.contains("s.toml:11") && note.contains(expected)),
+            "{notes:?}"
+        );
+    }
 }
 
 #[test]
@@ -421,4 +425,101 @@ fn implausible_densities_are_noted() {
     let said = "body \"ball\" of 0.0001 kg";
     assert!(notes.iter().any(|note| note.contains(said)), "{notes:?}");
     assert!(check_accepted(&format!("{BALL}mass = 4\n")).is_empty());
+}
+
+#[test]
+fn degrees_where_radians_are_meant_are_recognised() {
+    let notes = check_accepted(&format!("{ARM}{ACTUATED}{}", target("90")));
+    let expected = ["\"joint_1\"", "\"90*deg\"", "(1.5708 rad)"];
+    let hits = |note: &String| expected.iter().all(|part| note.contains(part));
+    assert!(notes.iter().any(hits), "{notes:?}");
+    // Beyond the limits in either unit.
+    let notes = check_accepted(&format!("{ARM}{ACTUATED}{}", target("900")));
+    assert!(!notes.iter().any(|note| note.contains("deg")), "{notes:?}");
+    check_refused(
+        &format!("{ARM}positions = {{ joint_1 = 45 }}\n"),
+        &["outside the joint's limits", "\"45*deg\""],
+    );
+}
+
+#[test]
+fn a_frame_target_out_of_reach_is_noted() {
+    let to = |x: f64| {
+        let knots = format!(
+            "knots = [{{ at_s = 0, pose = {{ position = [0.4, 0, 0.5] }} }}, {{ at_s = 0.8, pose = {{ position = [{x}, 0, 0.5] }} }}]"
+        );
+        let target =
+            format!("[[frame_targets]]\nframe = \"arm/flange\"\nfollow = \"position\"\n{knots}\n");
+        check_accepted(&format!(
+            "{ARM}{ACTUATED}positions = {{ joint_2 = 0.5, joint_4 = -1.87, joint_6 = -0.8 }}\n{target}"
+        ))
+    };
+    let notes = to(4.0);
+    // The flange is at most 1.3 m from the base.
+    let hits = |note: &String| {
+        note.contains("\"arm/flange\" does not reach its pose at 0.8 s")
+            && (note.contains("it stays 2.") || note.contains("it stays 3."))
+    };
+    assert!(notes.iter().any(hits), "{notes:?}");
+    assert!(!to(0.5).iter().any(|note| note.contains("reach")));
+}
+
+#[test]
+fn a_run_of_more_steps_than_can_be_taken_is_refused() {
+    let scene = Scene::parse("s.toml", &format!("{HEAD}{BALL}"), &SceneOptions::default())
+        .unwrap_or_else(|error| panic!("{error}"));
+    let options = pliant::runner::RunOptions {
+        length: pliant::runner::RunLength::Until(1e300),
+        ..Default::default()
+    };
+    let refused = pliant::runner::run(&scene, &options, &mut |_| {});
+    let message = refused.expect_err("1e303 steps").to_string();
+    assert!(message.contains("1e303 steps of 0.001 s"), "{message}");
+}
+
+#[test]
+fn targets_from_a_file_are_those_of_equal_knots() {
+    let folder = std::env::temp_dir().join(format!("pliant-trajectory-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(
+        folder.join("way.csv"),
+        "joint_2,time_s,joint_1\n0.3,0,0\n0.6,0.5,0.4\n",
+    )
+    .expect("written");
+    let targets = |text: &str| {
+        let text = format!("{HEAD}{ARM}{ACTUATED}[[joint_targets]]\nmodel = \"arm\"\n{text}");
+        let path = folder.join("scene.toml");
+        std::fs::write(&path, text).expect("written");
+        Scene::load(path.to_str().expect("UTF-8"), &SceneOptions::default())
+            .and_then(|scene| {
+                let end = check(&scene).map_err(|error| error.to_string());
+                assert_eq!(end.err(), None);
+                Ok(scene.drives.joint_targets[0].track.clone())
+            })
+            .map_err(|error| error.to_string())
+    };
+    let by_knots = targets(
+        "joints = [\"joint_2\", \"joint_1\"]\nknots = [{ at_s = 0, positions = [0.3, 0] }, { at_s = 0.5, positions = [0.6, 0.4] }]\n",
+    );
+    assert!(by_knots.is_ok());
+    assert_eq!(targets("file = \"way.csv\"\n"), by_knots);
+    let one = targets("file = \"way.csv\"\njoints = [\"joint_1\"]\n").expect("a column");
+    assert_eq!(one.knots_of(0).collect::<Vec<_>>(), [0.0, 0.4]);
+    let refused = [
+        (
+            "file = \"way.csv\"\njoints = [\"joint_3\"]\n",
+            "no column \"joint_3\"; did you mean",
+        ),
+        (
+            "file = \"way.csv\"\nknots = []\n",
+            "`file` and `knots` exclude each other",
+        ),
+        ("file = \"none.csv\"\n", "no file \"none.csv\""),
+        ("joints = [\"joint_1\"]\n", "lacks the key `knots`"),
+    ];
+    for (text, part) in refused {
+        let message = targets(text).expect_err(text);
+        assert!(message.contains(part), "{part:?} is not in:\n{message}");
+    }
+    std::fs::remove_dir_all(&folder).expect("removed");
 }

@@ -15,6 +15,7 @@ use super::directory::{Owner, joint_in, movable_joint_in};
 use super::patch::refined;
 use super::{files, solids};
 use crate::recording::Color;
+use crate::runner::drive_conflicts::as_degrees;
 use crate::scene::{ModelEntry, NamedReference, RootEntry, SceneError, SceneFault};
 
 impl Draft<'_> {
@@ -221,7 +222,9 @@ impl Draft<'_> {
         let is_within = |x: &f64| (limits.lower - SLACK..=limits.upper + SLACK).contains(x);
         if joint.kind.n_v() == 1 && !values.iter().all(is_within) {
             let (lower, upper) = (limits.lower, limits.upper);
-            let allowed = format!("lies outside the joint's limits [{lower}, {upper}]");
+            let degrees = values.iter().find_map(|x| as_degrees(joint, *x));
+            let hint = degrees.map_or(String::new(), |hint| format!("; {hint}"));
+            let allowed = format!("lies outside the joint's limits [{lower}, {upper}]{hint}");
             return Err(self.out_of_range(place, values, allowed));
         }
         Ok(())

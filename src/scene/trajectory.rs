@@ -1,0 +1,195 @@
+//! Values of joints over time from CSV files: a time column, and one column for each joint.
+
+use std::path::{Path, PathBuf};
+
+use super::bundled;
+use super::error::{SceneError, SceneFault, remedy};
+use super::item::{Item, NamedReference};
+
+/// Names of the time column.
+const TIMES: [&str; 3] = ["time_s", "time", "t"];
+
+/// Columns of a CSV file, with ascending times.
+#[derive(Debug)]
+pub(super) struct Columns {
+    /// All columns but that of the times.
+    names: Vec<String>,
+    /// Time (s) and one value for each name.
+    rows: Vec<(f64, Vec<f64>)>,
+}
+
+impl Columns {
+    /// Reads the file that `item` names: relative to the scene file, or to the working directory.
+    pub(super) fn open(item: &Item<'_>) -> Result<Self, SceneError> {
+        let written = item.reference()?.name;
+        let refuse = |reason: String| item.error(SceneFault::File(reason));
+        let scene = Path::new(item.context.text.name());
+        let beside = scene.parent().map(|folder| folder.join(&written));
+        let here = PathBuf::from(&written);
+        let path = beside.into_iter().chain([here]).find(|path| path.is_file());
+        let text = match (path, bundled::file(&written)) {
+            (Some(path), _) => {
+                let bytes = std::fs::read(&path)
+                    .map_err(|error| refuse(format!("{written:?} cannot be read: {error}")))?;
+                String::from_utf8(bytes).map_err(|_| {
+                    refuse(format!(
+                        "{written:?} is not text; trajectories are CSV files"
+                    ))
+                })?
+            }
+            (None, Some(text)) => text.to_owned(),
+            (None, None) => {
+                return Err(refuse(format!(
+                    "no file {written:?} beside the scene file or in the working directory"
+                )));
+            }
+        };
+        Self::parse(&text).map_err(|(line, reason)| refuse(format!("{written}:{line}: {reason}")))
+    }
+
+    /// The errors are a line and what is wrong there.
+    fn parse(text: &str) -> Result<Self, (usize, String)> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let is_content =
+            |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        let mut lines = (1..).zip(text.lines()).filter(|(_, line)| is_content(line));
+        let Some((head_line, head)) = lines.next() else {
+            return Err((
+                1,
+                "the file is empty; its first line names the columns".into(),
+            ));
+        };
+        let fields = |line: &str| -> Vec<String> {
+            let unquoted = |field: &str| field.trim().trim_matches('"').trim().to_owned();
+            line.split(',').map(unquoted).collect()
+        };
+        let mut names = fields(head);
+        let Some(time) = names.iter().position(|name| TIMES.contains(&name.as_str())) else {
+            let found = names.join(", ");
+            return Err((
+                head_line,
+                format!(
+                    "the first line names the columns, one of them `time_s`; found are {found}"
+                ),
+            ));
+        };
+        let width = names.len();
+        names.remove(time);
+        if let Some(twice) = (1..names.len()).find(|k| names[..*k].contains(&names[*k])) {
+            return Err((
+                head_line,
+                format!("two columns are called {:?}", names[twice]),
+            ));
+        }
+        let mut rows: Vec<(f64, Vec<f64>)> = Vec::new();
+        for (line, text) in lines {
+            let row = fields(text);
+            if row.len() != width {
+                let reason = format!("{} values for {width} columns", row.len());
+                return Err((line, reason));
+            }
+            let mut values = Vec::with_capacity(width);
+            for (column, field) in row.iter().enumerate() {
+                match field.parse::<f64>() {
+                    Ok(value) if value.is_finite() => values.push(value),
+                    _ => {
+                        let column = column + 1;
+                        let reason = format!("{field:?} in column {column} is not a finite number");
+                        return Err((line, reason));
+                    }
+                }
+            }
+            let time_s = values.remove(time);
+            if let Some((before, _)) = rows.last()
+                && time_s <= *before
+            {
+                let reason = format!("time {time_s} s is not later than {before} s before it");
+                return Err((line, reason));
+            }
+            rows.push((time_s, values));
+        }
+        match rows.is_empty() {
+            true => Err((
+                head_line,
+                "there is no row below the names of the columns".into(),
+            )),
+            false => Ok(Self { names, rows }),
+        }
+    }
+
+    /// One joint for each column, at the location of `item`.
+    pub(super) fn joints(&self, item: &Item<'_>) -> Vec<NamedReference> {
+        let at = item.at();
+        let joint = |name: &String| NamedReference {
+            name: name.clone(),
+            at,
+        };
+        self.names.iter().map(joint).collect()
+    }
+
+    /// Times and values of the columns called like `joints`, in that order.
+    pub(super) fn knots(
+        &self,
+        joints: &[NamedReference],
+        item: &Item<'_>,
+    ) -> Result<Vec<(f64, Vec<f64>)>, SceneError> {
+        let column = |joint: &NamedReference| {
+            let found = self.names.iter().position(|name| *name == joint.name);
+            found.ok_or_else(|| {
+                let fault = SceneFault::UnknownName {
+                    what: "column".into(),
+                    name: joint.name.clone(),
+                    remedy: remedy(&joint.name, self.names.iter().map(String::as_str)),
+                };
+                item.context.text.error(joint.at, fault)
+            })
+        };
+        let columns: Vec<usize> = joints.iter().map(column).collect::<Result<_, _>>()?;
+        let row = |(time_s, values): &(f64, Vec<f64>)| {
+            (*time_s, columns.iter().map(|k| values[*k]).collect())
+        };
+        Ok(self.rows.iter().map(row).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_found_by_name_wherever_the_time_is() {
+        let columns =
+            Columns::parse("# of a recorder\n elbow , time_s,\"wrist\"\n1,0,2\n\n3,0.5,-4e-1\n")
+                .expect("a trajectory");
+        assert_eq!(columns.names, ["elbow", "wrist"]);
+        assert_eq!(
+            columns.rows,
+            [(0.0, vec![1.0, 2.0]), (0.5, vec![3.0, -0.4])]
+        );
+    }
+
+    #[test]
+    fn faults_are_said_with_their_line() {
+        let cases = [
+            ("", 1, "is empty"),
+            ("a,b\n1,2\n", 1, "found are a, b"),
+            ("t,a,a\n0,1,2\n", 1, "two columns are called \"a\""),
+            ("t,a\n", 1, "no row"),
+            ("t,a\n0,1\n1\n", 3, "1 values for 2 columns"),
+            ("t,a\n0,1\n1,x\n", 3, "\"x\" in column 2"),
+            ("t,a\n0,nan\n", 2, "\"nan\" in column 2"),
+            (
+                "t,a\n0,1\n# again\n0,2\n",
+                4,
+                "time 0 s is not later than 0 s",
+            ),
+        ];
+        for (text, line, part) in cases {
+            let (found, reason) = Columns::parse(text).expect_err(text);
+            assert!(
+                found == line && reason.contains(part),
+                "{text:?}: {found}: {reason}"
+            );
+        }
+    }
+}

@@ -51,14 +51,14 @@ use std::path::{Path, PathBuf};
 use nalgebra::Point3;
 
 pub use error::RecordingError;
+use extent::Extent;
+pub use frame::{Between, BodyIdx, ContactArrow, Deformed, Frame, PatchForce, PressurePolygons};
 #[cfg(feature = "cli")]
 pub(crate) use live::LivePage;
-pub use frame::{Between, BodyIdx, ContactArrow, Deformed, Frame, PatchForce, PressurePolygons};
-pub use particles::ParticleStates;
-pub use store::Frames;
-use extent::Extent;
 use npz::NpzWriter;
 use output::whole_file;
+pub use particles::ParticleStates;
+pub use store::Frames;
 use store::{FrameStore, RowStore};
 pub use visual::{Anchor, Color, ThreadEnds, ValueScale, Visual, VisualShape};
 
@@ -344,7 +344,9 @@ impl Recording {
     /// # Errors
     /// An error of the file system.
     pub fn write_npz(&self, path: &Path) -> Result<(), RecordingError> {
-        whole_file(path, |file| tables::write_npz(self, NpzWriter::new(path, file)))
+        whole_file(path, |file| {
+            tables::write_npz(self, NpzWriter::new(path, file))
+        })
     }
 
     /// Writes deforming visuals for NumPy: the times of the frames as `time`, and for each such visual by its name

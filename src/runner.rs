@@ -520,11 +520,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
         });
     }
 
-    fn record_row(
-        &mut self,
-        state: &State,
-        attendant: &mut dyn Attendant,
-    ) -> Result<(), RunError> {
+    fn record_row(&mut self, state: &State, attendant: &mut dyn Attendant) -> Result<(), RunError> {
         attendant.row(state.time_s, self.series.last());
         self.recording
             .push_observables(state.time_s, self.series.last())
@@ -547,10 +543,12 @@ impl<S: Deref<Target = Scene>> Run<S> {
             &self.assembly.directory,
             particles,
         );
-        frame.contacts.extend(pushes.iter().map(|push| ContactArrow {
-            p_WC: push.p_WQ,
-            f_W: push.load.force_W,
-        }));
+        frame
+            .contacts
+            .extend(pushes.iter().map(|push| ContactArrow {
+                p_WC: push.p_WQ,
+                f_W: push.load.force_W,
+            }));
         attendant.frame(&frame);
         self.recording
             .push_frame(frame)

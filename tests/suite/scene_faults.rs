@@ -491,10 +491,10 @@ fn targets_from_a_file_are_those_of_equal_knots() {
         let path = folder.join("scene.toml");
         std::fs::write(&path, text).expect("written");
         Scene::load(path.to_str().expect("UTF-8"), &SceneOptions::default())
-            .and_then(|scene| {
+            .map(|scene| {
                 let end = check(&scene).map_err(|error| error.to_string());
                 assert_eq!(end.err(), None);
-                Ok(scene.drives.joint_targets[0].track.clone())
+                scene.drives.joint_targets[0].track.clone()
             })
             .map_err(|error| error.to_string())
     };

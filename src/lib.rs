@@ -19,6 +19,8 @@
 )]
 
 #[cfg(feature = "cli")]
+pub mod browser;
+#[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cli")]
 mod live;

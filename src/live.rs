@@ -75,12 +75,12 @@ impl Window {
     pub(crate) fn begin(&mut self, recording: &Recording, assembly: &Assembly) {
         match LivePage::html(recording) {
             Ok(html) => self.hub.show(html, recording.bodies().len()),
-            Err(error) => self.hub.fail(&error.to_string()),
+            Err(error) => self.hub.end(&error.to_string()),
         }
         self.page = Some(LivePage::new(recording, assembly.picture.unscaled()));
     }
 
-    /// What the user's hand does to a body in the step that begins at `state`.
+    /// What the pointer does to a body in the step that begins at `state`.
     pub(crate) fn pushes(&mut self, assembly: &Assembly, state: &State) -> Vec<Push> {
         let Some(drag) = self.hub.drag() else {
             self.dragged = None;

@@ -13,10 +13,12 @@
 
 mod actuation;
 mod assembly;
-mod attendant;
 mod checkpoint;
 mod drive_conflicts;
+mod error;
+mod hooks;
 mod observer;
+mod outcome;
 mod series;
 mod simulation;
 mod soft;
@@ -27,174 +29,30 @@ mod suspicious_settings;
 pub(crate) mod views;
 
 use std::ops::{ControlFlow, Deref};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pliant_contact_sap::Control;
-use pliant_contact_sap::StopReason;
 use pliant_coupling::{PatchFinder, State, StepError, StepReport, Stepper};
 
 pub use assembly::{Assembly, BundledOrPath, find_file};
-pub use attendant::{Attendant, Push};
 pub use checkpoint::{Checkpoint, CheckpointError};
+pub use error::RunError;
+pub use hooks::{Push, RunHooks};
+pub use outcome::{ParticleDetail, Progress, RunEnd, RunLength, RunOptions, RunOutcome};
 pub use series::{Outcome, Series, Verdict};
 pub use simulation::{Simulation, StateMismatch};
 pub use summary::{RunSummary, Stages, SubstepSummary};
 
-use crate::recording::{ContactArrow, Observable, Recording, RecordingError, Viewpoint};
+use crate::recording::{Camera, ContactArrow, Observable, Recording};
 use crate::registry::Snapshot;
-use crate::scene::{Scene, SceneError};
+use crate::scene::Scene;
 use actuation::Actuation;
-use attendant::Watched;
+use error::recording_error;
+use hooks::Watched;
 use observer::Observer;
 pub(crate) use observer::{LayerCount, built_in_quantities};
 use stepping::{AdaptiveSteps, stepper};
 use summary::Tally;
-
-/// Why a run could not be finished.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// The world of the scene cannot be built.
-    #[error(transparent)]
-    Scene(#[from] SceneError),
-    /// A step failed.
-    #[error("{scene}: {source}")]
-    Step {
-        /// Name of the scene.
-        scene: String,
-        /// The fault, with step and time.
-        source: Box<StepError>,
-        /// The run until then, with its last good state; `None` from [`check`], which keeps nothing.
-        until_then: Option<Box<RunOutcome>>,
-    },
-    /// A run that cannot begin at the state given.
-    #[error("{scene}: {reason}")]
-    Start {
-        /// Name of the scene.
-        scene: String,
-        /// Why.
-        reason: String,
-    },
-    /// A state that cannot be recorded.
-    #[error("{scene}: {source}")]
-    Recording {
-        /// Name of the scene.
-        scene: String,
-        /// The fault.
-        source: Box<RecordingError>,
-    },
-}
-
-impl RunError {
-    /// Takes out what the run had before the step that failed, with its last good state.
-    pub fn take_outcome(&mut self) -> Option<RunOutcome> {
-        match self {
-            Self::Step { until_then, .. } => until_then.take().map(|outcome| *outcome),
-            _ => None,
-        }
-    }
-}
-
-/// Simulated length of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum RunLength {
-    /// `smoke_s` of the scene.
-    #[default]
-    Smoke,
-    /// `full_s` of the scene.
-    Full,
-    /// Until this simulated time, s.
-    Until(f64),
-}
-
-/// Recorded data of particles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ParticleDetail {
-    /// Data for the replay: positions, and the values that colour them.
-    #[default]
-    Shown,
-    /// Their [states](crate::recording::ParticleStates), too: about 150 bytes per particle and frame.
-    States,
-}
-
-/// Options of a run.
-///
-/// ```
-/// use pliant::runner::{RunLength, RunOptions};
-///
-/// let options = RunOptions { length: RunLength::Until(0.5), ..RunOptions::default() };
-/// assert_eq!(RunOptions::default().length, RunLength::Smoke);
-/// # let _ = options;
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct RunOptions {
-    /// Simulated length.
-    pub length: RunLength,
-    /// Recorded data of particles.
-    pub particles: ParticleDetail,
-    /// Folder for temporary files with frames and rows; `None`: they are kept in memory.
-    pub recording_in: Option<PathBuf>,
-}
-
-/// Progress of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Steps taken.
-    pub step: u64,
-    /// Steps in total.
-    pub steps: u64,
-    /// Simulated time, s.
-    pub time_s: f64,
-    /// Wall time since the first step.
-    pub elapsed: Duration,
-    /// Contact points of the last step.
-    pub contacts: usize,
-    /// Iterations of the last step.
-    pub iterations: usize,
-    /// Whether the last step's solver met its tolerance.
-    pub stop: StopReason,
-}
-
-impl Progress {
-    /// Simulated time over real time so far.
-    pub fn realtime_rate(&self) -> f64 {
-        self.time_s / self.elapsed.as_secs_f64().max(1e-9)
-    }
-
-    /// Estimated remaining wall time.
-    pub fn remaining(&self) -> Duration {
-        let left = self.steps.saturating_sub(self.step) as f64 / self.step.max(1) as f64;
-        self.elapsed.mul_f64(left)
-    }
-}
-
-/// Result of a run.
-#[derive(Debug)]
-pub struct RunOutcome {
-    /// Frames and table of observables.
-    pub recording: Recording,
-    /// Observables of every step.
-    pub series: Series,
-    /// Statistics of the run.
-    pub summary: RunSummary,
-    /// Final state.
-    pub state: State,
-    /// Whether it was ended before its time.
-    pub end: RunEnd,
-    /// Notes on files and warnings of steps, each once.
-    pub notes: Vec<String>,
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RunEnd {
-    /// At its time.
-    #[default]
-    Complete,
-    /// Before it, by who watched it or by an error.
-    Early,
-}
 
 /// No run takes as many steps: at 100,000 steps per second they are four months.
 const STEPS_MAX: f64 = 1e12;
@@ -254,20 +112,20 @@ pub fn run_watched(
     options: &RunOptions,
     watch: &mut dyn FnMut(&Progress, &State) -> ControlFlow<()>,
 ) -> Result<RunOutcome, RunError> {
-    run_attended(scene, start, options, &mut Watched(watch))
+    run_with_hooks(scene, start, options, &mut Watched(watch))
 }
 
-/// Runs `scene` as [`run_watched`] does, with an attendant that also sees rows and frames and may push bodies.
+/// Runs `scene` as [`run_watched`] does, with hooks that also see rows and frames and may push bodies.
 ///
 /// # Errors
 /// As [`run_watched`].
-pub fn run_attended(
+pub fn run_with_hooks(
     scene: &Scene,
     start: Option<State>,
     options: &RunOptions,
-    attendant: &mut dyn Attendant,
+    hooks: &mut dyn RunHooks,
 ) -> Result<RunOutcome, RunError> {
-    Run::new(scene)?.simulate(start, options, attendant)
+    Run::new(scene)?.simulate(start, options, hooks)
 }
 
 /// Builds the world of `scene`, looks up every name in it and tries its first step, as `pliant check` does.
@@ -334,11 +192,14 @@ impl<S: Deref<Target = Scene>> Run<S> {
         .map_err(|source| recording_error(scene, source))?;
         let geometries = assembly.world.geometries().iter();
         recording.name_parts(geometries.map(|g| g.name.clone()).collect());
-        if let Some(camera) = scene.camera {
-            recording.look_from(Viewpoint {
-                eye: camera.eye,
-                target: camera.target,
+        for camera in &scene.cameras {
+            let added = recording.add_camera(Camera {
+                name: camera.name.clone(),
+                place: camera.place,
+                field_of_view: camera.field_of_view,
+                follow: camera.follow.as_ref().map(|follow| follow.name.clone()),
             });
+            added.map_err(|source| recording_error(scene, source))?;
         }
         let series = Series::new(scene.observables.len());
         Ok(Self {
@@ -359,7 +220,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
         mut self,
         start: Option<State>,
         options: &RunOptions,
-        attendant: &mut dyn Attendant,
+        hooks: &mut dyn RunHooks,
     ) -> Result<RunOutcome, RunError> {
         let simulation = &self.scene.simulation;
         let dt = simulation.time_step_s;
@@ -388,9 +249,9 @@ impl<S: Deref<Target = Scene>> Run<S> {
             kept.map_err(|source| recording_error(&self.scene, source))?;
         }
         let mut simulation = Simulation::of(self, Some(options.particles))?;
-        simulation.introduce(attendant);
+        simulation.begin_hooks(hooks);
         for step in first + 1..=steps {
-            simulation.be_pushed(attendant);
+            simulation.take_pushes(hooks);
             if let Err(source) = simulation.advance(|_| {}) {
                 let scene = simulation.scene().name().into();
                 return Err(RunError::Step {
@@ -398,11 +259,11 @@ impl<S: Deref<Target = Scene>> Run<S> {
                     source,
                     until_then: Some(Box::new(RunOutcome {
                         end: RunEnd::Early,
-                        ..simulation.finish_before(attendant)?
+                        ..simulation.finish_before(hooks)?
                     })),
                 });
             }
-            simulation.record(attendant)?;
+            simulation.record(hooks)?;
             let Some(report) = simulation.report() else {
                 continue;
             };
@@ -415,14 +276,14 @@ impl<S: Deref<Target = Scene>> Run<S> {
                 iterations: report.convergence.solve.iterations,
                 stop: report.convergence.solve.stop,
             };
-            if attendant.step(&progress, simulation.state()).is_break() && step < steps {
+            if hooks.step(&progress, simulation.state()).is_break() && step < steps {
                 return Ok(RunOutcome {
                     end: RunEnd::Early,
-                    ..simulation.finish_before(attendant)?
+                    ..simulation.finish_before(hooks)?
                 });
             }
         }
-        simulation.finish_before(attendant)
+        simulation.finish_before(hooks)
     }
 
     /// Begins at a saved state, before the last of so many steps.
@@ -520,8 +381,8 @@ impl<S: Deref<Target = Scene>> Run<S> {
         });
     }
 
-    fn record_row(&mut self, state: &State, attendant: &mut dyn Attendant) -> Result<(), RunError> {
-        attendant.row(state.time_s, self.series.last());
+    fn record_row(&mut self, state: &State, hooks: &mut dyn RunHooks) -> Result<(), RunError> {
+        hooks.row(state.time_s, self.series.last());
         self.recording
             .push_observables(state.time_s, self.series.last())
             .map_err(|source| recording_error(&self.scene, source))
@@ -533,7 +394,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
         report: Option<&StepReport>,
         pushes: &[Push],
         particles: ParticleDetail,
-        attendant: &mut dyn Attendant,
+        hooks: &mut dyn RunHooks,
     ) -> Result<(), RunError> {
         let mut frame = self.assembly.picture.frame(
             &self.assembly.world,
@@ -549,7 +410,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
                 p_WC: push.p_WQ,
                 f_W: push.load.force_W,
             }));
-        attendant.frame(&frame);
+        hooks.frame(&frame);
         self.recording
             .push_frame(frame)
             .map_err(|source| recording_error(&self.scene, source))
@@ -561,12 +422,5 @@ impl<S: Deref<Target = Scene>> Run<S> {
                 self.notes.push(warning.clone());
             }
         }
-    }
-}
-
-fn recording_error(scene: &Scene, source: RecordingError) -> RunError {
-    RunError::Recording {
-        scene: scene.name().into(),
-        source: Box::new(source),
     }
 }

@@ -1,12 +1,11 @@
 //! `pliant render`: a picture of a scene or of a replay at one time, drawn by the replay player in headless Chromium.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::browser::{Browser, Picture, Visit};
 use crate::registry::Registry;
 use crate::runner::{RunLength, RunOptions};
 use crate::scene::Scene;
@@ -15,8 +14,6 @@ use super::output::number;
 use super::run::{SceneSettings, run_with_progress};
 use super::{Ending, Failure};
 
-/// A software renderer draws a large scene in about a minute on one busy core.
-const PATIENCE: Duration = Duration::from_secs(240);
 const SIZES: std::ops::RangeInclusive<u32> = 64..=8192;
 
 #[derive(Args)]
@@ -73,41 +70,63 @@ pub(super) fn main(arguments: &RenderArguments, registry: &Registry) -> Result<E
             format!("--out {out}: the picture is a PNG; give a name that ends in .png").into(),
         );
     }
-    let browser = browser()?;
-    let folder = Folder::new()?;
-    let page = folder.0.join("replay.html");
-    let at_s = if arguments.source.ends_with(".html") {
-        fs::copy(&arguments.source, &page)
-            .map_err(|error| format!("{}: {error}", arguments.source))?;
-        arguments.at.unwrap_or(0.0)
+    let browser = Browser::find().ok_or(
+        "no Chromium on the PATH: install Chromium, or set PLIANT_CHROMIUM to the path of one",
+    )?;
+    let (page, at_s) = if arguments.source.ends_with(".html") {
+        let page = PathBuf::from(&arguments.source);
+        fs::metadata(&page).map_err(|error| format!("{}: {error}", arguments.source))?;
+        (page, arguments.at.unwrap_or(0.0))
     } else {
-        run_scene(arguments, registry, &folder.0)?
+        run_scene(arguments, registry)?
     };
-    let picture = folder.0.join("picture.png");
     let theme = match arguments.theme {
         Theme::Light => "light",
         Theme::Dark => "dark",
     };
-    draw(
-        &browser,
-        &folder.0,
-        &format!("still&theme={theme}&t={at_s}"),
-        arguments.size,
-    )?;
-    let bytes = fs::read(&picture)
-        .map_err(|error| format!("{} left no picture: {error}", browser.display()))?;
-    fs::write(&arguments.out, bytes)
+    // Beside its place, so that no picture is left of what turns out not to be a replay.
+    let unchecked = arguments.out.with_extension("partial.png");
+    let picture = Picture {
+        window: arguments.size,
+        scale: 1.0,
+        file: unchecked.clone(),
+    };
+    let settings = format!("still&theme={theme}&t={at_s}");
+    let drawn = browser.visit(&page, &settings, Some(&picture));
+    if !arguments.source.ends_with(".html") {
+        fs::remove_file(&page)?;
+    }
+    if let Err(reason) = check(&drawn?, &arguments.source, at_s) {
+        // Only there if the browser came that far.
+        let _ = fs::remove_file(&unchecked);
+        return Err(reason.into());
+    }
+    fs::rename(&unchecked, &arguments.out)
         .map_err(|error| format!("--out {}: {error}", arguments.out.display()))?;
     eprintln!("wrote {}", arguments.out.display());
     Ok(Ending::AsExpected)
 }
 
-/// Runs the scene until the time of the picture, writes its replay, and returns that time, s.
-fn run_scene(
-    arguments: &RenderArguments,
-    registry: &Registry,
-    folder: &Path,
-) -> Result<f64, Failure> {
+/// Whether the page is a replay that plays, and reaches the time of the picture.
+fn check(visit: &Visit, source: &str, at_s: f64) -> Result<(), String> {
+    if let Some(error) = visit.attribute("data-error") {
+        return Err(format!("{source}: the replay cannot be played: {error}"));
+    }
+    let end_s = visit.attribute("data-end").and_then(|end| end.parse().ok());
+    let end_s: f64 = end_s
+        .ok_or_else(|| format!("{source} is not a replay of pliant; `pliant run` writes one"))?;
+    // Times of frames are rounded in a replay.
+    if at_s > end_s * (1.0 + 1e-6) {
+        let (at_s, end_s) = (number(at_s), number(end_s));
+        return Err(format!(
+            "--at {at_s}: {source} ends at {end_s} s; give a time before that"
+        ));
+    }
+    Ok(())
+}
+
+/// Runs the scene until the time of the picture, and returns its replay beside the picture and that time, s.
+fn run_scene(arguments: &RenderArguments, registry: &Registry) -> Result<(PathBuf, f64), Failure> {
     let scene = Scene::load(&arguments.source, &arguments.settings.options(registry))?;
     let length = match arguments.at {
         // The beginning is in the recording of any run.
@@ -122,112 +141,7 @@ fn run_scene(
     for note in &outcome.notes {
         eprintln!("note: {note}");
     }
-    outcome.recording.write_to(folder)?;
-    let end_s = outcome.summary.simulated_s;
-    let at_s = arguments.at.unwrap_or(end_s);
-    if at_s > end_s + scene.simulation.time_step_s {
-        let (at_s, end_s) = (number(at_s), number(end_s));
-        return Err(
-            format!("--at {at_s}: the run ends at {end_s} s; give a time before that").into(),
-        );
-    }
-    Ok(at_s)
-}
-
-/// `PLIANT_CHROMIUM`, or a Chromium on the PATH.
-fn browser() -> Result<PathBuf, Failure> {
-    if let Some(path) = std::env::var_os("PLIANT_CHROMIUM").filter(|path| !path.is_empty()) {
-        return Ok(path.into());
-    }
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
-        .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|path| path.is_file())
-        .ok_or_else(|| {
-            "no Chromium on the PATH: install Chromium, or set PLIANT_CHROMIUM to the path of one"
-                .into()
-        })
-}
-
-/// A temporary folder, removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self, Failure> {
-        let path = std::env::temp_dir().join(format!("pliant-render-{}", std::process::id()));
-        fs::create_dir(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Draws `replay.html` of the folder into `picture.png` of the folder.
-fn draw(browser: &Path, folder: &Path, settings: &str, size: [u32; 2]) -> Result<(), Failure> {
-    let log = folder.join("log");
-    let mut command = Command::new(browser);
-    command
-        .args([
-            "--headless=new",
-            "--disable-dev-shm-usage",
-            "--hide-scrollbars",
-        ])
-        .args([
-            "--use-gl=angle",
-            "--use-angle=swiftshader",
-            "--enable-unsafe-swiftshader",
-        ])
-        .arg("--virtual-time-budget=4000")
-        .arg(format!("--window-size={},{}", size[0], size[1]))
-        .arg(format!(
-            "--user-data-dir={}",
-            folder.join("profile").display()
-        ))
-        .arg(format!(
-            "--screenshot={}",
-            folder.join("picture.png").display()
-        ));
-    // Chromium refuses to start as root with its sandbox.
-    #[cfg(unix)]
-    if std::os::unix::fs::MetadataExt::uid(&fs::metadata(folder)?) == 0 {
-        command.arg("--no-sandbox");
-    }
-    let name = browser.display();
-    let mut child = command
-        .arg(format!(
-            "file://{}#{settings}",
-            folder.join("replay.html").display()
-        ))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(fs::File::create(&log)?)
-        .spawn()
-        .map_err(|error| {
-            format!("{name} does not start: {error}; set PLIANT_CHROMIUM to the path of a Chromium")
-        })?;
-    let begin = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if begin.elapsed() > PATIENCE {
-            child.kill()?;
-            child.wait()?;
-            return Err(format!(
-                "{name} did not finish within {} s; try a smaller --size",
-                PATIENCE.as_secs()
-            )
-            .into());
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    if !status.success() {
-        let log = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
-        return Err(format!("{name} ended with {status}:\n{log}").into());
-    }
-    Ok(())
+    let page = arguments.out.with_extension("partial.html");
+    outcome.recording.write_replay(&page)?;
+    Ok((page, arguments.at.unwrap_or(outcome.summary.simulated_s)))
 }

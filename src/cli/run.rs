@@ -7,8 +7,9 @@ use crate::live::Window;
 use crate::recording::{Frame, Recording};
 use crate::registry::Registry;
 use crate::runner::{
-    Assembly, Attendant, Checkpoint, CheckpointError, Outcome, ParticleDetail, Progress, Push,
-    RunEnd, RunError, RunLength, RunOptions, RunOutcome, RunSummary, Verdict, run, run_attended,
+    Assembly, Checkpoint, CheckpointError, Outcome, ParticleDetail, Progress, Push, RunEnd,
+    RunError, RunHooks, RunLength, RunOptions, RunOutcome, RunSummary, Verdict, run,
+    run_with_hooks,
 };
 use crate::scene::{ParameterOverride, Scene, SceneOptions};
 use clap::Args;
@@ -285,24 +286,24 @@ fn with_progress(
     window: Option<&mut Window>,
 ) -> Result<RunOutcome, RunError> {
     let line = ProgressLine::new();
-    let mut attended = Attended {
+    let mut hooks = CommandLineHooks {
         line,
         watch,
         window,
     };
-    let outcome = rayon::scope(|_| run_attended(scene, start, options, &mut attended));
-    attended.line.end();
+    let outcome = rayon::scope(|_| run_with_hooks(scene, start, options, &mut hooks));
+    hooks.line.end();
     outcome
 }
 
 /// Progress, checkpoints, signals, and the live window if there is one.
-struct Attended<'a, 's> {
+struct CommandLineHooks<'a, 's> {
     line: ProgressLine,
     watch: &'a mut Watch<'s>,
     window: Option<&'a mut Window>,
 }
 
-impl Attendant for Attended<'_, '_> {
+impl RunHooks for CommandLineHooks<'_, '_> {
     fn begin(&mut self, recording: &Recording, assembly: &Assembly) {
         if let Some(window) = &mut self.window {
             window.begin(recording, assembly);

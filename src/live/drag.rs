@@ -1,4 +1,4 @@
-//! The spring between the user's hand and a body.
+//! The spring between the pointer and a body.
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{Load, MaterialPoint, Surface};
@@ -11,7 +11,7 @@ use crate::runner::{Assembly, Push};
 const FREQUENCY: f64 = 12.0;
 /// Radians of that frequency in a step, at most.
 const PHASE_MAX: f64 = 0.1;
-/// Largest acceleration, m/s²: a hand that is far away does not tear.
+/// Largest acceleration, m/s²: a pointer that is far away pulls no harder.
 const ACCELERATION_MAX: f64 = 100.0;
 /// Share of a soft body that a grasp holds.
 const SOFT_SHARE: f64 = 0.1;

@@ -47,14 +47,14 @@ impl From<io::Error> for Refusal {
 
 /// What a request must have.
 #[derive(Clone, Debug)]
-pub(super) struct Door {
+pub(super) struct AccessRules {
     pub(super) port: u16,
     pub(super) token: String,
 }
 
-impl Door {
+impl AccessRules {
     /// Reads a request and lets it in, or says why not.
-    pub(super) fn admit(&self, stream: &mut impl BufRead) -> Result<Request, Refusal> {
+    pub(super) fn read_request(&self, stream: &mut impl BufRead) -> Result<Request, Refusal> {
         let mut head = Vec::new();
         let mut limited = stream.take(HEAD_MAX);
         while !head.ends_with(b"\r\n\r\n") {
@@ -192,15 +192,15 @@ pub(super) fn head(
 mod tests {
     use super::*;
 
-    fn door() -> Door {
-        Door {
+    fn rules() -> AccessRules {
+        AccessRules {
             port: 4000,
             token: "secret".into(),
         }
     }
 
     fn status(request: &str) -> Result<Request, &'static str> {
-        let admitted = door().admit(&mut io::Cursor::new(request.as_bytes()));
+        let admitted = rules().read_request(&mut io::Cursor::new(request.as_bytes()));
         admitted.map_err(|refusal| &refusal.status[..3])
     }
 

@@ -22,7 +22,7 @@ enum Phase {
     Stepping,
 }
 
-/// Where run and pages meet.
+/// What the thread of the run shares with the connections.
 pub(super) struct Hub {
     shared: Mutex<Shared>,
     changed: Condvar,
@@ -45,8 +45,8 @@ struct Shared {
     streams: usize,
 }
 
-/// The news for one page.
-pub(super) struct News {
+/// What one page has not got yet.
+pub(super) struct Updates {
     /// Number of the message after these.
     pub(super) next: u64,
     pub(super) messages: Vec<Arc<str>>,
@@ -96,11 +96,6 @@ impl Hub {
             shared.page = Some(page.into());
             shared.n_bodies = n_bodies;
         });
-    }
-
-    /// There is no page to show.
-    pub(super) fn fail(&self, why: &str) {
-        self.end(why);
     }
 
     /// The page, once the run has begun.
@@ -165,7 +160,7 @@ impl Hub {
     }
 
     /// Waits for a command, at most so long.
-    pub(super) fn wait_for_word(&self, patience: Duration) {
+    pub(super) fn wait_for_change(&self, patience: Duration) {
         let shared = self.shared();
         let version = shared.version;
         let _woken = self
@@ -175,7 +170,7 @@ impl Hub {
     }
 
     /// Carries out the command of a page, or says why not.
-    pub(super) fn obey(&self, body: &[u8]) -> Result<(), String> {
+    pub(super) fn apply(&self, body: &[u8]) -> Result<(), String> {
         let n_bodies = self.shared().n_bodies;
         let command = Command::read(body, n_bodies)?;
         self.change(|shared| {
@@ -218,7 +213,7 @@ impl Hub {
     }
 
     /// What is new to a page that has the messages before `next` and the status `version`; nothing after `patience`.
-    pub(super) fn news(&self, next: u64, version: u64, patience: Duration) -> News {
+    pub(super) fn updates(&self, next: u64, version: u64, patience: Duration) -> Updates {
         /// More in one piece would make a page that comes late wait for its first.
         const MESSAGES_MAX: usize = 64;
         let (shared, _) = self
@@ -236,7 +231,7 @@ impl Hub {
             .cloned()
             .collect();
         let next = from + messages.len() as u64;
-        News {
+        Updates {
             last: shared.ended.is_some() && next == shared.end(),
             status: (shared.version != version).then(|| (shared.version, shared.status())),
             messages,

@@ -43,7 +43,7 @@ struct Tie {
 /// A run that is later than this is not hurried.
 const LATE: Duration = Duration::from_millis(100);
 /// How often a waiting run looks for a signal.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Clock {
     /// Waits until the run may go on from `time_s`.
@@ -59,7 +59,7 @@ impl Clock {
             }
             let Some(pace) = hub.going() else {
                 self.tied = None;
-                hub.wait_for_word(GLANCE);
+                hub.wait_for_change(POLL_INTERVAL);
                 continue;
             };
             let Pace::AtMost(rate) = pace else {
@@ -78,7 +78,7 @@ impl Clock {
             if now >= due {
                 return ControlFlow::Continue(());
             }
-            hub.wait_for_word((due - now).min(GLANCE));
+            hub.wait_for_change((due - now).min(POLL_INTERVAL));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::http::{Door, Method, Refusal, Request, answer, head};
+use super::http::{AccessRules, Method, Refusal, Request, answer, head};
 use super::hub::Hub;
 
 /// A browser opens half a dozen.
@@ -25,10 +25,10 @@ impl Server {
         let port = listener.local_addr()?.port();
         let token = token()?;
         let address = format!("http://127.0.0.1:{port}/{token}/");
-        let door = Arc::new(Door { port, token });
+        let rules = Arc::new(AccessRules { port, token });
         std::thread::Builder::new()
             .name("live window".into())
-            .spawn(move || accept(&listener, &door, &hub))?;
+            .spawn(move || accept(&listener, &rules, &hub))?;
         Ok(Self { address })
     }
 
@@ -44,7 +44,7 @@ fn token() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn accept(listener: &TcpListener, door: &Arc<Door>, hub: &Arc<Hub>) {
+fn accept(listener: &TcpListener, rules: &Arc<AccessRules>, hub: &Arc<Hub>) {
     let open = Arc::new(AtomicUsize::new(0));
     for stream in listener.incoming() {
         let Ok(stream) = stream else {
@@ -55,20 +55,20 @@ fn accept(listener: &TcpListener, door: &Arc<Door>, hub: &Arc<Hub>) {
             open.fetch_sub(1, Ordering::Relaxed);
             continue;
         }
-        let (door, hub, open) = (Arc::clone(door), Arc::clone(hub), Arc::clone(&open));
+        let (rules, hub, open) = (Arc::clone(rules), Arc::clone(hub), Arc::clone(&open));
         std::thread::spawn(move || {
             // A connection that breaks concerns only the browser.
-            let _ended = serve(stream, &door, &hub);
+            let _ended = serve(stream, &rules, &hub);
             open.fetch_sub(1, Ordering::Relaxed);
         });
     }
 }
 
-fn serve(mut stream: TcpStream, door: &Door, hub: &Hub) -> io::Result<()> {
+fn serve(mut stream: TcpStream, rules: &AccessRules, hub: &Hub) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.set_nodelay(true)?;
-    let request = door.admit(&mut BufReader::new(stream.try_clone()?));
+    let request = rules.read_request(&mut BufReader::new(stream.try_clone()?));
     match request.and_then(|request| Asked::of(request, hub)) {
         Ok(Asked::Page(page)) => {
             let html = "text/html; charset=utf-8";
@@ -76,7 +76,7 @@ fn serve(mut stream: TcpStream, door: &Door, hub: &Hub) -> io::Result<()> {
         }
         Ok(Asked::Stream(next)) => {
             hub.stream_begins();
-            let ended = send_news(&mut stream, hub, next);
+            let ended = send_updates(&mut stream, hub, next);
             hub.stream_ends();
             ended
         }
@@ -114,7 +114,7 @@ impl Asked {
             (Method::Get, "stream") => {
                 Ok(Self::Stream(request.last_event.map_or(0, |last| last + 1)))
             }
-            (Method::Post, "command") => match hub.obey(&request.body) {
+            (Method::Post, "command") => match hub.apply(&request.body) {
                 Ok(()) => Ok(Self::Done),
                 Err(text) => Err(Refusal::new("422 Unprocessable Content", text)),
             },
@@ -124,26 +124,26 @@ impl Asked {
 }
 
 /// Frames and statuses as server-sent events, until the run ends.
-fn send_news(stream: &mut TcpStream, hub: &Hub, mut next: u64) -> io::Result<()> {
+fn send_updates(stream: &mut TcpStream, hub: &Hub, mut next: u64) -> io::Result<()> {
     head(stream, "200 OK", "text/event-stream", "")?;
     let mut version = 0;
     loop {
-        let news = hub.news(next, version, Duration::from_secs(1));
+        let updates = hub.updates(next, version, Duration::from_secs(1));
         let mut text = String::new();
-        for message in &news.messages {
+        for message in &updates.messages {
             text += message;
         }
-        if let Some((now, status)) = &news.status {
+        if let Some((now, status)) = &updates.status {
             version = *now;
             text += status;
         }
-        // A remark, so that a page that has gone is noticed.
+        // A comment line, so that a page that has gone is noticed.
         if text.is_empty() {
             text += ":\n\n";
         }
         stream.write_all(text.as_bytes())?;
-        next = news.next;
-        if news.last {
+        next = updates.next;
+        if updates.last {
             return stream.flush();
         }
     }

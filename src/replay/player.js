@@ -33,6 +33,7 @@ class Player {
     };
     this.plotsShown = recording.observables.length > 0 && settings.get("plots") !== "off";
     document.documentElement.toggleAttribute("data-still", settings.has("still"));
+    document.documentElement.dataset.end = this.last;
     element("plots").hidden = !this.plotsShown;
     this.resetView();
     this.connect();

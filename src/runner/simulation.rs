@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use pliant_contact_sap::Control;
 use pliant_coupling::{BodyIdx, State, StepError, StepReport, Stepper, World};
 
-use super::attendant::{Attendant, Nobody, Push};
+use super::hooks::{NoHooks, Push, RunHooks};
 use super::stepping::stepper;
 use super::{ParticleDetail, Run, RunError, RunOutcome};
 use crate::scene::Scene;
@@ -85,8 +85,8 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
         let state = run.assembly.state.clone();
         if let Some(particles) = recorded {
             run.observe(&state, None);
-            run.record_row(&state, &mut Nobody)?;
-            run.record_frame(&state, None, &[], particles, &mut Nobody)?;
+            run.record_row(&state, &mut NoHooks)?;
+            run.record_frame(&state, None, &[], particles, &mut NoHooks)?;
         }
         Ok(Self {
             next: state.clone(),
@@ -143,7 +143,7 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
             source,
             until_then: None,
         })?;
-        self.record(&mut Nobody)
+        self.record(&mut NoHooks)
     }
 
     /// Goes on from `state`, which keeps its time. What follows has the same bits as after the state was saved.
@@ -157,13 +157,13 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
         Ok(())
     }
 
-    pub(super) fn introduce(&self, attendant: &mut dyn Attendant) {
-        attendant.begin(&self.run.recording, &self.run.assembly);
+    pub(super) fn begin_hooks(&self, hooks: &mut dyn RunHooks) {
+        hooks.begin(&self.run.recording, &self.run.assembly);
     }
 
     /// Takes the pushes of the next step.
-    pub(super) fn be_pushed(&mut self, attendant: &mut dyn Attendant) {
-        self.pushes = attendant.pushes(&self.run.assembly, &self.state);
+    pub(super) fn take_pushes(&mut self, hooks: &mut dyn RunHooks) {
+        self.pushes = hooks.pushes(&self.run.assembly, &self.state);
     }
 
     pub(super) fn advance(
@@ -179,7 +179,7 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
     }
 
     /// Observes the last step, and records a row and a frame where one is due.
-    pub(super) fn record(&mut self, attendant: &mut dyn Attendant) -> Result<(), RunError> {
+    pub(super) fn record(&mut self, hooks: &mut dyn RunHooks) -> Result<(), RunError> {
         let (Some(particles), Some(report)) = (self.recorded, &self.report) else {
             return Ok(());
         };
@@ -187,11 +187,11 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
         let state = &self.state;
         self.run.observe(state, Some((report, &self.next)));
         if state.step.is_multiple_of(self.row_every) {
-            self.run.record_row(state, attendant)?;
+            self.run.record_row(state, hooks)?;
         }
         if state.step.is_multiple_of(self.frame_every) {
             let (report, pushes) = (Some(report), &self.pushes);
-            (self.run).record_frame(state, report, pushes, particles, attendant)?;
+            (self.run).record_frame(state, report, pushes, particles, hooks)?;
         }
         self.run.tally.recording += started.elapsed();
         Ok(())
@@ -202,20 +202,20 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
     /// # Errors
     /// [`RunError::Recording`].
     pub fn finish(self) -> Result<RunOutcome, RunError> {
-        self.finish_before(&mut Nobody)
+        self.finish_before(&mut NoHooks)
     }
 
     pub(super) fn finish_before(
         mut self,
-        attendant: &mut dyn Attendant,
+        hooks: &mut dyn RunHooks,
     ) -> Result<RunOutcome, RunError> {
         if let Some(particles) = self.recorded {
             if !self.state.step.is_multiple_of(self.row_every) {
-                self.run.record_row(&self.state, attendant)?;
+                self.run.record_row(&self.state, hooks)?;
             }
             if !self.state.step.is_multiple_of(self.frame_every) {
                 let (report, pushes) = (self.report.as_ref(), &self.pushes);
-                (self.run).record_frame(&self.state, report, pushes, particles, attendant)?;
+                (self.run).record_frame(&self.state, report, pushes, particles, hooks)?;
             }
         }
         let elapsed = self.begin.elapsed();

@@ -1,32 +1,15 @@
 //! The command line as a user meets it: results on stdout, everything else on stderr, exit codes.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Output;
 
 use serde_json::Value;
 
-fn pliant(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pliant"))
-        .args(arguments)
-        .output()
-        .expect("the program starts")
-}
-
-/// A folder of the test's own, empty.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("the target folder can be written");
-    folder
-}
+use crate::program::{folder, path, pliant};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
-}
-
-fn path(path: &Path) -> &str {
-    path.to_str().expect("test paths are UTF-8")
 }
 
 #[track_caller]

@@ -1,30 +1,15 @@
 //! Runs that are ended, and runs that go on from a checkpoint.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-fn pliant(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pliant"));
-    command.args(arguments);
-    command
-}
-
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("the target folder can be written");
-    folder
-}
-
-fn path(path: &Path) -> &str {
-    path.to_str().expect("test paths are UTF-8")
-}
+use crate::program::{command, folder, path};
 
 #[track_caller]
 fn output(arguments: &[&str], code: i32) -> Output {
-    let output = pliant(arguments).output().expect("the program starts");
+    let output = command(arguments).output().expect("the program starts");
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{message}");
     output
@@ -54,14 +39,14 @@ fn a_resumed_run_has_the_bits_of_one_without_a_break() {
             ["broken", "resumed", "straight"].map(|part| folder(&format!("{part}_{scene}")));
         let mut first = vec!["run", scene, "--until", half, "--out", path(&broken)];
         first.extend(["--checkpoint-every", half]);
-        let _ = pliant(&first).output().expect("the program starts");
+        let _ = command(&first).output().expect("the program starts");
         let checkpoint = broken.join("checkpoint.json");
         assert!(checkpoint.is_file(), "{scene}");
         let mut second = vec!["run", scene, "--until", whole, "--out", path(&resumed)];
         second.extend(["--resume", path(&checkpoint)]);
-        let _ = pliant(&second).output().expect("the program starts");
+        let _ = command(&second).output().expect("the program starts");
         let third = ["run", scene, "--until", whole, "--out", path(&straight)];
-        let _ = pliant(&third).output().expect("the program starts");
+        let _ = command(&third).output().expect("the program starts");
         let half: f64 = half.parse().expect("a time");
         // Forces of the step before are no part of a state: from the first row after it on.
         let [resumed, straight] = [resumed, straight].map(|out| rows_from(&out, half + 1e-6));
@@ -78,7 +63,7 @@ fn a_checkpoint_that_does_not_fit_is_refused() {
         .into_iter()
         .chain(["--checkpoint-every", "0.1"])
         .collect();
-    let _ = pliant(&all).output().expect("the program starts");
+    let _ = command(&all).output().expect("the program starts");
     let checkpoint = out.join("checkpoint.json");
     let broken = out.join("broken.json");
     fs::write(&broken, "{\"scene\": 3}").expect("written");
@@ -100,7 +85,7 @@ fn a_checkpoint_that_does_not_fit_is_refused() {
     let clutter = |count: &str, rest: &[&str], code: i32| {
         let first = ["run", "clutter", "--set", count, "--out", path(&out)];
         let all: Vec<&str> = first.iter().chain(rest).copied().collect();
-        let output = pliant(&all).output().expect("the program starts");
+        let output = command(&all).output().expect("the program starts");
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(code != 2 || output.status.code() == Some(2), "{message}");
         message
@@ -128,7 +113,7 @@ fn signal(child: &Child, name: &str) {
 fn a_signal_ends_a_run_with_its_files() {
     for name in ["-INT", "-TERM"] {
         let out = folder(&format!("signal{name}"));
-        let mut child = pliant(&[
+        let mut child = command(&[
             "run",
             "box-on-incline",
             "--until",

@@ -3,22 +3,17 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::program::folder;
+
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The scene `box-on-incline` records 30 frames a second, each at a whole number of its steps of 2 ms.
 const FRAME_S: f64 = 0.034;
-
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("the target folder can be written");
-    folder
-}
 
 /// A run with a window; it is ended when this is dropped.
 struct Live {

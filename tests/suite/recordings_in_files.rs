@@ -8,14 +8,8 @@ use pliant::recording::Recording;
 use pliant::runner::{ParticleDetail, RunLength, RunOptions, run};
 use pliant::scene::{Scene, SceneOptions};
 
-use super::replay_in_browser::one_of_everything;
-
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("the target folder can be written");
-    folder
-}
+use crate::program::folder;
+use crate::replay_in_browser::one_of_everything;
 
 /// Everything that can be written, by file name.
 fn files(recording: &Recording, out: &Path) -> BTreeMap<PathBuf, Vec<u8>> {

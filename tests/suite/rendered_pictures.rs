@@ -1,28 +1,10 @@
 //! `pliant render`: pictures by the replay player in headless Chromium.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
+use crate::program::{command, folder, path, pliant};
 use crate::replay_in_browser::browser;
-
-fn pliant(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pliant"))
-        .args(arguments)
-        .output()
-        .expect("the program starts")
-}
-
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("the target folder can be written");
-    folder
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("test paths are UTF-8")
-}
 
 /// Renders `source` into `file` with an odd size, and returns the bytes of the picture.
 #[track_caller]
@@ -35,7 +17,7 @@ fn rendered(source: &str, at: &str, file: &Path) -> Vec<u8> {
         "--size",
         "321x243",
         "--out",
-        text(file),
+        path(file),
     ]);
     let complaints = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{complaints}");
@@ -61,11 +43,29 @@ fn a_scene_and_its_replay_have_the_same_picture_which_changes_with_time() {
         "--until",
         "0.5",
         "--out",
-        text(&folder),
+        path(&folder),
     ]);
     assert!(run.status.success());
     let replay = folder.join("replay.html");
-    assert!(end == rendered(text(&replay), "0.5", &folder.join("replay.png")));
+    assert!(end == rendered(path(&replay), "0.5", &folder.join("replay.png")));
+    let other = folder.join("other.html");
+    fs::write(&other, "<!doctype html><p>no replay").expect("written");
+    for (source, at, expected) in [
+        (&replay, "0.6", "ends at 0.5 s"),
+        (&other, "0", "is not a replay of pliant"),
+        (&folder.join("none.html"), "0", "No such file"),
+    ] {
+        let out = folder.join("refused.png");
+        let output = pliant(&["render", path(source), "--at", at, "--out", path(&out)]);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(expected), "{message}");
+        assert!(!out.exists(), "{expected}");
+    }
+    let left = fs::read_dir(&folder).expect("the folder");
+    let names = left.map(|file| file.expect("an entry").file_name());
+    let partial = names.filter(|name| name.to_string_lossy().contains("partial"));
+    assert_eq!(partial.count(), 0);
 }
 
 #[test]
@@ -80,8 +80,7 @@ fn what_cannot_be_rendered_is_refused_with_a_remedy() {
         assert_eq!(output.status.code(), Some(2), "{message}");
         assert!(message.contains(expected), "{message}");
     }
-    let output = Command::new(env!("CARGO_BIN_EXE_pliant"))
-        .args(["render", "box-on-incline"])
+    let output = command(&["render", "box-on-incline"])
         .env("PATH", "")
         .env_remove("PLIANT_CHROMIUM")
         .output()

@@ -1,4 +1,4 @@
-//! Who follows a run as it goes on, and may act on it.
+//! Calls during a run, for a window or a program that watches it and may push bodies.
 
 use std::ops::ControlFlow;
 
@@ -20,8 +20,8 @@ pub struct Push {
     pub p_WQ: Point3<f64>,
 }
 
-/// Follows a run. A run that is only watched has the bits of one that nobody follows.
-pub trait Attendant {
+/// Calls during a run. Without pushes the run has the same bits as one without hooks.
+pub trait RunHooks {
     /// Before the first step, with the first row and frame.
     fn begin(&mut self, recording: &Recording, assembly: &Assembly) {
         let _ = (recording, assembly);
@@ -50,16 +50,16 @@ pub trait Attendant {
 /// Calls a function after each step.
 pub(super) struct Watched<'a>(pub(super) &'a mut dyn FnMut(&Progress, &State) -> ControlFlow<()>);
 
-impl Attendant for Watched<'_> {
+impl RunHooks for Watched<'_> {
     fn step(&mut self, progress: &Progress, state: &State) -> ControlFlow<()> {
         (self.0)(progress, state)
     }
 }
 
-/// Nobody.
-pub(super) struct Nobody;
+/// Does nothing.
+pub(super) struct NoHooks;
 
-impl Attendant for Nobody {
+impl RunHooks for NoHooks {
     fn step(&mut self, _: &Progress, _: &State) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }

@@ -1,0 +1,110 @@
+//! What a run is asked for, its progress, and what it ends with.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pliant_contact_sap::StopReason;
+use pliant_coupling::State;
+
+use super::{RunSummary, Series};
+use crate::recording::Recording;
+
+/// Simulated length of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum RunLength {
+    /// `smoke_s` of the scene.
+    #[default]
+    Smoke,
+    /// `full_s` of the scene.
+    Full,
+    /// Until this simulated time, s.
+    Until(f64),
+}
+
+/// Recorded data of particles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ParticleDetail {
+    /// Data for the replay: positions, and the values that colour them.
+    #[default]
+    Shown,
+    /// Their [states](crate::recording::ParticleStates), too: about 150 bytes per particle and frame.
+    States,
+}
+
+/// Options of a run.
+///
+/// ```
+/// use pliant::runner::{RunLength, RunOptions};
+///
+/// let options = RunOptions { length: RunLength::Until(0.5), ..RunOptions::default() };
+/// assert_eq!(RunOptions::default().length, RunLength::Smoke);
+/// # let _ = options;
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// Simulated length.
+    pub length: RunLength,
+    /// Recorded data of particles.
+    pub particles: ParticleDetail,
+    /// Folder for temporary files with frames and rows; `None`: they are kept in memory.
+    pub recording_in: Option<PathBuf>,
+}
+
+/// Progress of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Steps taken.
+    pub step: u64,
+    /// Steps in total.
+    pub steps: u64,
+    /// Simulated time, s.
+    pub time_s: f64,
+    /// Wall time since the first step.
+    pub elapsed: Duration,
+    /// Contact points of the last step.
+    pub contacts: usize,
+    /// Iterations of the last step.
+    pub iterations: usize,
+    /// Whether the last step's solver met its tolerance.
+    pub stop: StopReason,
+}
+
+impl Progress {
+    /// Simulated time over real time so far.
+    pub fn realtime_rate(&self) -> f64 {
+        self.time_s / self.elapsed.as_secs_f64().max(1e-9)
+    }
+
+    /// Estimated remaining wall time.
+    pub fn remaining(&self) -> Duration {
+        let left = self.steps.saturating_sub(self.step) as f64 / self.step.max(1) as f64;
+        self.elapsed.mul_f64(left)
+    }
+}
+
+/// Result of a run.
+#[derive(Debug)]
+pub struct RunOutcome {
+    /// Frames and table of observables.
+    pub recording: Recording,
+    /// Observables of every step.
+    pub series: Series,
+    /// Statistics of the run.
+    pub summary: RunSummary,
+    /// Final state.
+    pub state: State,
+    /// Whether it was ended before its time.
+    pub end: RunEnd,
+    /// Notes on files and warnings of steps, each once.
+    pub notes: Vec<String>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunEnd {
+    /// At its time.
+    #[default]
+    Complete,
+    /// Before it, by who watched it or by an error.
+    Early,
+}

@@ -1,13 +1,25 @@
-//! Headless Chromium: opens a replay, and returns a picture of it and what the page says of itself.
+//! Headless Chromium: opens a replay, draws pictures of it, and asks the page about itself.
+
+mod page;
+mod socket;
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
+use page::Tab;
+pub use page::{PictureFormat, Window};
+use socket::Socket;
+
 /// A software renderer draws a large scene in about a minute on one busy core.
 const PATIENCE: Duration = Duration::from_secs(240);
+/// From one look at a browser that starts or ends to the next.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Why a page was not opened.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +31,7 @@ pub enum BrowserError {
         /// The browser.
         program: PathBuf,
         /// The error of the operating system.
-        reason: std::io::Error,
+        reason: io::Error,
     },
     /// It takes too long.
     #[error("{} did not finish within {} s; try a smaller picture", program.display(), PATIENCE.as_secs())]
@@ -37,35 +49,23 @@ pub enum BrowserError {
         /// What it logged.
         log: String,
     },
+    /// The page does not answer, or an expression in it fails.
+    #[error("{}: {reason}", program.display())]
+    Page {
+        /// The browser.
+        program: PathBuf,
+        /// What went wrong.
+        reason: io::Error,
+    },
     /// A temporary file cannot be written or read.
     #[error("the temporary folder of the browser: {0}")]
-    Files(#[from] std::io::Error),
+    Files(#[from] io::Error),
 }
 
 /// A Chromium.
 #[derive(Clone, Debug)]
 pub struct Browser {
     program: PathBuf,
-}
-
-/// A picture of a page.
-#[derive(Clone, Debug)]
-pub struct Picture {
-    /// Width and height of the window, CSS pixels.
-    pub window: [u32; 2],
-    /// Pixels of the picture for each of these.
-    pub scale: f64,
-    /// Its file, `.png` or `.jpg`.
-    pub file: PathBuf,
-}
-
-/// What a page said.
-#[derive(Clone, Debug)]
-pub struct Visit {
-    /// The document as it stands after four seconds of the page's time.
-    pub document: String,
-    /// The browser's log with the page's console.
-    pub log: String,
 }
 
 impl Browser {
@@ -83,18 +83,18 @@ impl Browser {
             .map(|program| Self { program })
     }
 
-    /// Opens `page` with `settings` after its #, and makes a picture of it if one is asked for.
+    /// Opens the file `page` with `settings` after its #, and waits until its first picture is drawn.
     ///
     /// # Errors
     /// [`BrowserError`], with the remedy.
-    pub fn visit(
+    pub fn open(
         &self,
         page: &Path,
         settings: &str,
-        picture: Option<&Picture>,
-    ) -> Result<Visit, BrowserError> {
+        window: Window,
+    ) -> Result<OpenPage, BrowserError> {
         let folder = Folder::new()?;
-        let [document, log] = ["document", "log"].map(|name| folder.0.join(name));
+        let profile = folder.0.join("profile");
         let mut command = Command::new(&self.program);
         command
             .args([
@@ -107,88 +107,149 @@ impl Browser {
                 "--use-angle=swiftshader",
                 "--enable-unsafe-swiftshader",
             ])
-            .args([
-                "--enable-logging=stderr",
-                "--v=0",
-                "--virtual-time-budget=4000",
-                "--dump-dom",
-            ])
-            .arg(format!(
-                "--user-data-dir={}",
-                folder.0.join("profile").display()
-            ));
-        let [width, height] = picture.map_or([960, 720], |picture| picture.window);
+            .args(["--remote-debugging-port=0", "--no-first-run"])
+            .arg(format!("--user-data-dir={}", profile.display()));
+        let [width, height] = window.size;
         command.arg(format!("--window-size={width},{height}"));
-        if let Some(picture) = picture {
-            command.arg(format!("--force-device-scale-factor={}", picture.scale));
-            command.arg(format!(
-                "--screenshot={}",
-                std::path::absolute(&picture.file)?.display()
-            ));
-        }
         // Chromium refuses to start as root with its sandbox.
         #[cfg(unix)]
         if std::os::unix::fs::MetadataExt::uid(&fs::metadata(&folder.0)?) == 0 {
             command.arg("--no-sandbox");
         }
-        command.arg(format!(
-            "file://{}#{settings}",
-            std::path::absolute(page)?.display()
-        ));
-        command.stdin(Stdio::null());
-        command.stdout(fs::File::create(&document)?);
+        let log = folder.0.join("log");
+        command.stdin(Stdio::null()).stdout(Stdio::null());
         command.stderr(fs::File::create(&log)?);
-        let status = self.finished(&mut command)?;
-        let read = |path: &Path| {
-            let bytes = fs::read(path)?;
-            Ok::<_, BrowserError>(String::from_utf8_lossy(&bytes).into_owned())
-        };
-        let visit = Visit {
-            document: read(&document)?,
-            log: read(&log)?,
-        };
-        match status.success() {
-            true => Ok(visit),
-            false => Err(BrowserError::Failed {
-                program: self.program.clone(),
-                status,
-                log: visit.log,
-            }),
-        }
-    }
-
-    fn finished(&self, command: &mut Command) -> Result<ExitStatus, BrowserError> {
-        let mut child = command.spawn().map_err(|reason| BrowserError::Start {
+        let child = command.spawn().map_err(|reason| BrowserError::Start {
             program: self.program.clone(),
             reason,
         })?;
+        let mut process = Process { child, folder };
+        let (port, path) = self.address(&mut process, &profile.join("DevToolsActivePort"))?;
+        let address = format!("file://{}#{settings}", std::path::absolute(page)?.display());
+        let tab = Socket::connect(port, &path, PATIENCE)
+            .and_then(|socket| Tab::open(socket, &address, window, PATIENCE));
+        Ok(OpenPage {
+            tab: tab.map_err(|reason| self.fault(reason))?,
+            browser: self.clone(),
+            process,
+        })
+    }
+
+    /// Port and path of a started browser, which writes them into a file.
+    fn address(&self, process: &mut Process, file: &Path) -> Result<(u16, String), BrowserError> {
         let begin = Instant::now();
         loop {
-            if let Some(status) = child.try_wait()? {
-                return Ok(status);
+            let text = fs::read_to_string(file).unwrap_or_default();
+            let mut lines = text.lines();
+            if let (Some(port), Some(path)) = (lines.next(), lines.next())
+                && let Ok(port) = port.parse()
+            {
+                return Ok((port, path.to_owned()));
             }
-            if begin.elapsed() > PATIENCE {
-                child.kill()?;
-                child.wait()?;
-                return Err(BrowserError::TooSlow {
+            if let Some(status) = process.child.try_wait()? {
+                return Err(BrowserError::Failed {
                     program: self.program.clone(),
+                    status,
+                    log: fs::read_to_string(process.folder.0.join("log"))?,
                 });
             }
-            std::thread::sleep(Duration::from_millis(20));
+            if begin.elapsed() > PATIENCE {
+                return Err(self.fault(io::ErrorKind::TimedOut.into()));
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    fn fault(&self, reason: io::Error) -> BrowserError {
+        let program = self.program.clone();
+        match reason.kind() {
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
+                BrowserError::TooSlow { program }
+            }
+            _ => BrowserError::Page { program, reason },
         }
     }
 }
 
-impl Visit {
+/// A page in a browser of its own, which ends when this is dropped.
+pub struct OpenPage {
+    // Before the process: the browser is asked to end before it is waited for.
+    tab: Tab,
+    browser: Browser,
+    process: Process,
+}
+
+impl OpenPage {
+    /// The value of an expression in the page, or of the promise that it is.
+    ///
+    /// # Errors
+    /// An exception in the page, or a browser that does not answer.
+    pub fn evaluate(&mut self, expression: &str) -> Result<Value, BrowserError> {
+        let value = self.tab.evaluate(expression);
+        value.map_err(|reason| self.browser.fault(reason))
+    }
+
     /// An attribute of the page's root element.
+    ///
+    /// # Errors
+    /// A browser that does not answer.
+    pub fn attribute(&mut self, name: &str) -> Result<Option<String>, BrowserError> {
+        let name = Value::from(name);
+        let value = self.evaluate(&format!("document.documentElement.getAttribute({name})"))?;
+        Ok(value.as_str().map(str::to_owned))
+    }
+
+    /// Shows a replay at time `t_s`, s, and waits until its picture is there.
+    ///
+    /// # Errors
+    /// A page that is no replay, or a browser that does not answer.
+    pub fn show(&mut self, t_s: f64) -> Result<(), BrowserError> {
+        let shown = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))";
+        self.evaluate(&format!("replay.show({t_s}), {shown}"))
+            .map(|_| ())
+    }
+
+    /// The file of a picture of the window.
+    ///
+    /// # Errors
+    /// A browser that does not answer.
+    pub fn picture(&mut self, format: PictureFormat) -> Result<Vec<u8>, BrowserError> {
+        let picture = self.tab.picture(format);
+        picture.map_err(|reason| self.browser.fault(reason))
+    }
+
+    /// Errors, exceptions and messages of the page so far.
     #[must_use]
-    pub fn attribute(&self, name: &str) -> Option<String> {
-        let root = &self.document[self.document.find("<html")?..];
-        let root = &root[..root.find('>')?];
-        let value = root.split_once(&format!(" {name}=\""))?.1;
-        let value = value.split_once('"')?.0;
-        let plain = value.replace("&quot;", "\"").replace("&lt;", "<");
-        Some(plain.replace("&gt;", ">").replace("&amp;", "&"))
+    pub fn complaints(&self) -> &[String] {
+        self.tab.complaints()
+    }
+}
+
+impl Drop for OpenPage {
+    fn drop(&mut self) {
+        // What does not end when asked is ended below.
+        let _ = self.tab.close_browser();
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(2) {
+            if !matches!(self.process.child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// A browser and its temporary folder; both end with this.
+struct Process {
+    child: Child,
+    folder: Folder,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -196,7 +257,7 @@ impl Visit {
 struct Folder(PathBuf);
 
 impl Folder {
-    fn new() -> std::io::Result<Self> {
+    fn new() -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("pliant-browser-{}-{number}", std::process::id());
@@ -210,24 +271,5 @@ impl Drop for Folder {
     fn drop(&mut self) {
         // What is left is in the temporary folder of the system.
         let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn attributes_are_those_of_the_root_element() {
-        let visit = Visit {
-            document: "<!doctype html><html lang=\"en\" data-error=\"a &lt; &quot;b&quot; &amp;amp;\"><p data-end=\"1\">".into(),
-            log: String::new(),
-        };
-        assert_eq!(
-            visit.attribute("data-error").as_deref(),
-            Some("a < \"b\" &amp;")
-        );
-        assert_eq!(visit.attribute("error"), None);
-        assert_eq!(visit.attribute("data-end"), None);
     }
 }

@@ -28,6 +28,7 @@
 //! # Ok::<(), pliant::recording::RecordingError>(())
 //! ```
 
+mod camera;
 mod error;
 mod extent;
 mod frame;
@@ -48,8 +49,7 @@ mod visual;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use nalgebra::Point3;
-
+pub use camera::{Camera, CameraPlace, DEFAULT_FIELD_OF_VIEW};
 pub use error::RecordingError;
 use extent::Extent;
 pub use frame::{Between, BodyIdx, ContactArrow, Deformed, Frame, PatchForce, PressurePolygons};
@@ -60,7 +60,7 @@ use output::whole_file;
 pub use particles::ParticleStates;
 pub use store::Frames;
 use store::{FrameStore, RowStore};
-pub use visual::{Anchor, Color, ThreadEnds, ValueScale, Visual, VisualShape};
+pub use visual::{Anchor, Color, PointsLook, ThreadEnds, ValueScale, Visual, VisualShape};
 
 /// A named value over time: one column of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,15 +81,6 @@ impl Observable {
     }
 }
 
-/// Initial position of the replay's camera; lengths in metres, world frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Viewpoint {
-    /// The camera's position.
-    pub eye: Point3<f64>,
-    /// The point it looks at and orbits around.
-    pub target: Point3<f64>,
-}
-
 /// The frames and the table of one run. Grows by [`push_frame`](Self::push_frame) and
 /// [`push_observables`](Self::push_observables), which check their input.
 ///
@@ -100,7 +91,7 @@ pub struct Recording {
     bodies: Vec<String>,
     visuals: Vec<Visual>,
     observables: Vec<Observable>,
-    viewpoint: Option<Viewpoint>,
+    cameras: Vec<Camera>,
     parts: Vec<String>,
     frames: FrameStore,
     extent: Extent,
@@ -150,7 +141,7 @@ impl Recording {
             visuals,
             rows: RowStore::new(observables.len()),
             observables,
-            viewpoint: None,
+            cameras: Vec::new(),
             parts: Vec::new(),
             frames: FrameStore::default(),
         })
@@ -176,9 +167,26 @@ impl Recording {
         Ok(())
     }
 
-    /// Sets the initial viewpoint of the replay; by default the whole scene is in view.
-    pub fn look_from(&mut self, viewpoint: Viewpoint) {
-        self.viewpoint = Some(viewpoint);
+    /// Adds a camera; the first is that of the initial view. Without any, what moves fills the picture.
+    ///
+    /// # Errors
+    /// A camera that looks nowhere, or follows something that is neither a body nor a visual.
+    pub fn add_camera(&mut self, camera: Camera) -> Result<(), RecordingError> {
+        let unknown = || {
+            let name = camera.follow.as_ref()?;
+            let known = self.bodies.contains(name) || self.visuals.iter().any(|v| v.name == *name);
+            (!known).then(|| format!("it follows {name:?}, which is neither a body nor a visual"))
+        };
+        match camera.fault().or_else(unknown) {
+            Some(reason) => Err(RecordingError::Camera {
+                name: camera.name,
+                reason,
+            }),
+            None => {
+                self.cameras.push(camera);
+                Ok(())
+            }
+        }
     }
 
     /// Sets the names of contact geometries, to which patches refer by index.

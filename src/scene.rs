@@ -26,6 +26,7 @@
 
 mod body;
 pub mod bundled;
+mod camera;
 mod constraint;
 mod contact;
 mod device;
@@ -65,6 +66,7 @@ use pliant_coupling::ContactSettings;
 
 use crate::registry::Registry;
 pub use body::{BodyEntry, BodyTemplate, FixedEntry, GravityEntry, PlacedShape};
+pub use camera::CameraEntry;
 pub use constraint::{ConstraintEntry, ConstraintKind};
 pub(crate) use contact::register as register_contact_models;
 pub use drive::{BodyMotion, Drives, Follow, FrameTarget, JointDrive, LoadEntry};
@@ -80,7 +82,7 @@ pub use pairs::{FilterEntry, PairEntry};
 pub use parameters::ParameterOverride;
 pub use quantity::{Component, Subject, quantities_markdown};
 pub use schema::{Key, REQUIRED, TableSchema, ValueKind, tables};
-pub use settings::{Camera, RecordingRates, Simulation};
+pub use settings::{RecordingRates, Simulation};
 pub use shape::{MeshUse, ShapeEntry};
 pub(crate) use soft::register_materials;
 pub use soft::{
@@ -158,8 +160,8 @@ pub struct Scene {
     pub solver: Solver,
     /// How often frames and rows are recorded.
     pub recording: RecordingRates,
-    /// Initial viewpoint of the replay.
-    pub camera: Option<Camera>,
+    /// Cameras of the replay; the first is that of the initial view.
+    pub cameras: Vec<CameraEntry>,
     /// Named surface materials.
     pub materials: Materials,
     /// Fixed shapes.

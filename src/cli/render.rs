@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::browser::{Browser, Picture, Visit};
+use crate::browser::{Browser, BrowserError, OpenPage, PictureFormat, Window};
 use crate::registry::Registry;
 use crate::runner::{RunLength, RunOptions};
 use crate::scene::Scene;
@@ -26,6 +26,9 @@ pub(super) struct RenderArguments {
     /// Width and height of the picture, pixels
     #[arg(long, value_name = "WxH", default_value = "1200x800", value_parser = parse_size)]
     size: [u32; 2],
+    /// Camera of the scene [default: the first]
+    #[arg(long, value_name = "NAME")]
+    camera: Option<String>,
     /// Colours of the picture
     #[arg(long, value_enum, default_value = "light")]
     theme: Theme,
@@ -84,36 +87,48 @@ pub(super) fn main(arguments: &RenderArguments, registry: &Registry) -> Result<E
         Theme::Light => "light",
         Theme::Dark => "dark",
     };
-    // Beside its place, so that no picture is left of what turns out not to be a replay.
-    let unchecked = arguments.out.with_extension("partial.png");
-    let picture = Picture {
-        window: arguments.size,
-        scale: 1.0,
-        file: unchecked.clone(),
+    let camera = match &arguments.camera {
+        Some(name) => format!("&camera={}", encoded(name)),
+        None => String::new(),
     };
-    let settings = format!("still&theme={theme}&t={at_s}");
-    let drawn = browser.visit(&page, &settings, Some(&picture));
+    let settings = format!("still&theme={theme}&t={at_s}{camera}");
+    let window = Window {
+        size: arguments.size,
+        scale: 1.0,
+    };
+    let drawn = browser
+        .open(&page, &settings, window)
+        .map_err(|error| error.to_string())
+        .and_then(|mut page| draw(&mut page, &arguments.source, at_s));
     if !arguments.source.ends_with(".html") {
         fs::remove_file(&page)?;
     }
-    if let Err(reason) = check(&drawn?, &arguments.source, at_s) {
-        // Only there if the browser came that far.
-        let _ = fs::remove_file(&unchecked);
-        return Err(reason.into());
-    }
-    fs::rename(&unchecked, &arguments.out)
+    fs::write(&arguments.out, drawn?)
         .map_err(|error| format!("--out {}: {error}", arguments.out.display()))?;
     eprintln!("wrote {}", arguments.out.display());
     Ok(Ending::AsExpected)
 }
 
-/// Whether the page is a replay that plays, and reaches the time of the picture.
-fn check(visit: &Visit, source: &str, at_s: f64) -> Result<(), String> {
-    if let Some(error) = visit.attribute("data-error") {
+/// A name in an address: everything but letters and digits by its bytes.
+fn encoded(name: &str) -> String {
+    let encode = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+            char::from(byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    };
+    name.bytes().map(encode).collect()
+}
+
+/// The picture of a replay that plays and reaches the time of the picture.
+fn draw(page: &mut OpenPage, source: &str, at_s: f64) -> Result<Vec<u8>, String> {
+    let text = |error: BrowserError| error.to_string();
+    if let Some(error) = page.attribute("data-error").map_err(text)? {
         return Err(format!("{source}: the replay cannot be played: {error}"));
     }
-    let end_s = visit.attribute("data-end").and_then(|end| end.parse().ok());
+    let end_s = page.attribute("data-end").map_err(text)?;
     let end_s: f64 = end_s
+        .and_then(|end| end.parse().ok())
         .ok_or_else(|| format!("{source} is not a replay of pliant; `pliant run` writes one"))?;
     // Times of frames are rounded in a replay.
     if at_s > end_s * (1.0 + 1e-6) {
@@ -122,7 +137,7 @@ fn check(visit: &Visit, source: &str, at_s: f64) -> Result<(), String> {
             "--at {at_s}: {source} ends at {end_s} s; give a time before that"
         ));
     }
-    Ok(())
+    page.picture(PictureFormat::Png).map_err(text)
 }
 
 /// Runs the scene until the time of the picture, and returns its replay beside the picture and that time, s.

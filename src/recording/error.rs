@@ -14,6 +14,14 @@ pub enum RecordingError {
         /// The recording's title.
         title: String,
     },
+    /// A camera that cannot be used.
+    #[error("camera {name:?}: {reason}")]
+    Camera {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A number that is not finite.
     #[error(
         "t = {time_s} s: {what} is not a finite number (or beyond 1e15); nothing was recorded for this time"

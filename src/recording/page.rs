@@ -11,8 +11,8 @@ use serde::Serialize;
 use self::streams::{Bodies, Source, Streamed};
 use super::packing::{self, ContactScale, Grid, PatchScale};
 use super::{
-    Anchor, Color, ContactArrow, Observable, PatchForce, Recording, RecordingError, ThreadEnds,
-    ValueScale, Visual, VisualShape,
+    Anchor, Camera, CameraPlace, Color, ContactArrow, Observable, PatchForce, PointsLook,
+    Recording, RecordingError, ThreadEnds, ValueScale, Visual, VisualShape,
 };
 
 const PAGE: &str = include_str!("../replay/page.html");
@@ -23,8 +23,11 @@ const SCRIPTS: &[&str] = &[
     include_str!("../replay/vectors.js"),
     include_str!("../replay/unpack.js"),
     include_str!("../replay/shapes.js"),
+    include_str!("../replay/bounds.js"),
     include_str!("../replay/camera.js"),
     include_str!("../replay/graphics.js"),
+    include_str!("../replay/items.js"),
+    include_str!("../replay/continuum.js"),
     include_str!("../replay/picture.js"),
     include_str!("../replay/plots.js"),
     include_str!("../replay/player.js"),
@@ -65,6 +68,18 @@ const SHADERS: &[(&str, &str)] = &[
     (
         "ball.frag",
         include_str!("../replay/shaders/ball.frag.glsl"),
+    ),
+    (
+        "thread.vert",
+        include_str!("../replay/shaders/thread.vert.glsl"),
+    ),
+    (
+        "smooth.frag",
+        include_str!("../replay/shaders/smooth.frag.glsl"),
+    ),
+    (
+        "continuum.frag",
+        include_str!("../replay/shaders/continuum.frag.glsl"),
     ),
     (
         "depth.frag",
@@ -179,10 +194,23 @@ struct Document<'a> {
     patches: Option<Streamed<'a, PatchScale>>,
     /// Net moments of patches, where their centres of pressure are.
     moments: Option<Streamed<'a, ContactScale>>,
-    viewpoint: Option<[[f64; 3]; 2]>,
+    cameras: Vec<View<'a>>,
     /// f64, s.
     row_times: String,
     observables: Vec<Column<'a>>,
+}
+
+/// A camera; it has an eye and a target, or a direction, or nothing of these.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct View<'a> {
+    name: &'a str,
+    eye: Option<[f64; 3]>,
+    target: Option<[f64; 3]>,
+    direction: Option<[f64; 3]>,
+    field_of_view: f64,
+    /// The followed visuals.
+    follow: Vec<usize>,
 }
 
 #[derive(Serialize)]
@@ -209,6 +237,7 @@ enum Shape<'a> {
     },
     Points {
         radius: f64,
+        look: PointsLook,
         scale: Option<Scale<'a>>,
         frames: Streamed<'a, Grid>,
     },
@@ -260,15 +289,45 @@ impl<'a> Document<'a> {
             contacts: source.contacts(),
             patches: source.patches(),
             moments: extent.moments.any.then(|| source.moments()),
-            viewpoint: recording
-                .viewpoint
-                .map(|view| [view.eye.into(), view.target.into()]),
+            cameras: (recording.cameras.iter())
+                .map(|camera| View::of(camera, recording))
+                .collect(),
             row_times: match recording.n_rows() > PLOT_POINTS_MAX {
                 true => String::new(),
                 false => packing::base64_f64(recording.row_times_s()?.into_iter()),
             },
             observables: columns.collect::<Result<_, _>>()?,
         })
+    }
+}
+
+impl<'a> View<'a> {
+    fn of(camera: &'a Camera, recording: &Recording) -> Self {
+        let (eye, target, direction) = match camera.place {
+            CameraPlace::At { eye, target } => (Some(eye.into()), Some(target.into()), None),
+            CameraPlace::From(direction) => (None, None, Some(direction.into())),
+            CameraPlace::Free => (None, None, None),
+        };
+        let is_followed = |visual: &Visual| {
+            let body = match visual.anchor {
+                Anchor::World => None,
+                Anchor::Body(body) => Some(&recording.bodies[body.0]),
+            };
+            let name = camera.follow.as_ref();
+            name.is_some() && (name == body || name == Some(&visual.name))
+        };
+        let visuals = recording.visuals.iter().enumerate();
+        Self {
+            name: &camera.name,
+            eye,
+            target,
+            direction,
+            field_of_view: camera.field_of_view,
+            follow: visuals
+                .filter(|(_, visual)| is_followed(visual))
+                .map(|(index, _)| index)
+                .collect(),
+        }
     }
 }
 
@@ -297,8 +356,13 @@ impl<'a> Drawn<'a> {
                 scale: scale.as_ref().map(Scale::of),
                 frames: source.points(soft_idx, scale.as_ref()),
             },
-            VisualShape::Points { radius, scale } => Shape::Points {
+            VisualShape::Points {
+                radius,
+                look,
+                scale,
+            } => Shape::Points {
                 radius: *radius,
+                look: *look,
                 scale: scale.as_ref().map(Scale::of),
                 frames: source.points(soft_idx, scale.as_ref()),
             },

@@ -72,10 +72,12 @@ pub enum VisualShape {
         /// Colour scale of recorded values at the vertices.
         scale: Option<ValueScale>,
     },
-    /// Spheres whose number may change from frame to frame: particles.
+    /// Particles, whose number may change from frame to frame.
     Points {
-        /// Radius of each, m.
+        /// Radius of each, m: half the distance of neighbours.
         radius: f64,
+        /// As what they are drawn.
+        look: PointsLook,
         /// Colour scale of recorded values.
         scale: Option<ValueScale>,
     },
@@ -88,6 +90,19 @@ pub enum VisualShape {
         /// Colour scale of recorded values.
         scale: Option<ValueScale>,
     },
+}
+
+/// As what particles are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PointsLook {
+    /// Each as a sphere.
+    #[default]
+    Grains,
+    /// Together as the surface of a solid.
+    Solid,
+    /// Together as the surface of a liquid, which is translucent.
+    Liquid,
 }
 
 /// Whether a thread is a loop.
@@ -179,7 +194,7 @@ impl VisualShape {
     fn fault(&self) -> Option<String> {
         match self {
             Self::Analytic(shape) => size_fault(shape),
-            Self::Points { radius, scale } | Self::Thread { radius, scale, .. } => {
+            Self::Points { radius, scale, .. } | Self::Thread { radius, scale, .. } => {
                 let sphere = AnalyticShape::Sphere { radius: *radius };
                 size_fault(&sphere).or_else(|| scale_fault(scale))
             }

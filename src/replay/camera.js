@@ -1,6 +1,6 @@
 // A camera that orbits a target, z up. Angles in radians, lengths in metres.
 
-const FIELD_OF_VIEW = 0.6;
+const FIELD_OF_VIEW = 0.6; // of a camera that says nothing of it
 
 class OrbitCamera {
   constructor() {
@@ -8,6 +8,7 @@ class OrbitCamera {
     this.distance = 3;
     this.azimuth = -0.9;
     this.elevation = 0.36;
+    this.fieldOfView = FIELD_OF_VIEW;
   }
 
   // Looks along a slope that descends to the right.
@@ -20,8 +21,8 @@ class OrbitCamera {
   fit(points, aspect) {
     const right = [-Math.sin(this.azimuth), Math.cos(this.azimuth), 0];
     const up = cross(this.back, right);
-    const tall = 0.8 * Math.tan(FIELD_OF_VIEW / 2);
-    const wide = 0.84 * Math.tan(FIELD_OF_VIEW / 2) * Math.max(aspect, 1);
+    const tall = 0.8 * Math.tan(this.fieldOfView / 2);
+    const wide = 0.84 * Math.tan(this.fieldOfView / 2) * Math.max(aspect, 1);
     this.target = points[0];
     // Target and distance depend on each other: a fixed-point iteration, which converges in a few rounds.
     for (let round = 0; round < 6; round++) {
@@ -40,11 +41,16 @@ class OrbitCamera {
   }
 
   lookFrom(eye, target) {
-    const away = sub(eye, target);
     this.target = target;
-    this.distance = length(away) || 1;
+    this.distance = length(sub(eye, target)) || 1;
+    this.faceAlong(sub(eye, target));
+  }
+
+  // Turns so that the eye is in direction `away` from the target.
+  faceAlong(away) {
+    const size = length(away) || 1;
     this.azimuth = Math.atan2(away[1], away[0]);
-    this.elevation = Math.asin(clamp(away[2] / this.distance, -1, 1));
+    this.elevation = clamp(Math.asin(clamp(away[2] / size, -1, 1)), -1.55, 1.55);
   }
 
   get back() {
@@ -60,7 +66,7 @@ class OrbitCamera {
     const near = this.distance / 100;
     const far = this.distance + 60 * sceneRadius;
     // A tall window keeps the width of the scene in view instead of its height.
-    const field = aspect < 1 ? 2 * Math.atan(Math.tan(FIELD_OF_VIEW / 2) / aspect) : FIELD_OF_VIEW;
+    const field = aspect < 1 ? 2 * Math.atan(Math.tan(this.fieldOfView / 2) / aspect) : this.fieldOfView;
     const view = lookAt(this.eye, this.target, [0, 0, 1]);
     return { view, projection: perspective(field, aspect, near, far) };
   }
@@ -72,7 +78,7 @@ class OrbitCamera {
   }
 
   shift(dx, dy, height) {
-    const perPixel = (2 * this.distance * Math.tan(FIELD_OF_VIEW / 2)) / height;
+    const perPixel = (2 * this.distance * Math.tan(this.fieldOfView / 2)) / height;
     const right = [-Math.sin(this.azimuth), Math.cos(this.azimuth), 0];
     const up = cross(this.back, right);
     this.target = add(this.target, add(scale(right, -dx * perPixel), scale(up, dy * perPixel)));

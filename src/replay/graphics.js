@@ -38,30 +38,35 @@ class Program {
       else if (type === gl.FLOAT_VEC3) gl.uniform3fv(location, value);
       else if (type === gl.FLOAT_VEC2) gl.uniform2fv(location, value);
       else if (type === gl.FLOAT) gl.uniform1f(location, value);
+      else if (type === gl.INT_VEC2) gl.uniform2iv(location, value);
       else gl.uniform1i(location, value); // integers and textures
     }
   }
 }
 
-// Corners (and instances) of something to draw. `attributes`: name → { size, data, each } with each = 1 for one value
-// per instance. Locations of the names are the same in all vertex shaders.
-const ATTRIBUTES = { a_position: 0, a_normal: 1, a_value: 2, a_corner: 3, a_start: 4, a_along: 5 };
+// Locations of attributes, the same in all vertex shaders.
+const ATTRIBUTES = {
+  a_position: 0, a_normal: 1, a_value: 2, a_corner: 3, a_start: 4, a_along: 5, a_next: 6, a_nextNormal: 7, a_nextValue: 8, a_aside: 9, a_other: 10, a_nextAside: 11, a_nextOther: 12,
+};
 
+// Corners (and instances) of something to draw. `attributes`: name → { size, data, each, normalized } with each = 1 for one value per instance
+// and normalized for whole numbers that stand for 0 to 1, or { size, each, within, stride, offset } for numbers that lie among those of the attribute `within`.
 class Geometry {
   constructor(gl, attributes, indices) {
     this.gl = gl;
+    this.attributes = attributes;
     this.array = gl.createVertexArray();
     this.buffers = {};
+    this.kinds = {};
     gl.bindVertexArray(this.array);
-    for (const [name, { size, data, each = 0 }] of Object.entries(attributes)) {
-      const buffer = (this.buffers[name] = gl.createBuffer());
-      gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-      gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
+    for (const [name, { data, each = 0 }] of Object.entries(attributes)) {
       gl.enableVertexAttribArray(ATTRIBUTES[name]);
-      gl.vertexAttribPointer(ATTRIBUTES[name], size, gl.FLOAT, false, 0, 0);
       gl.vertexAttribDivisor(ATTRIBUTES[name], each);
+      if (data) this.buffers[name] = gl.createBuffer();
     }
+    for (const name of Object.keys(this.buffers)) this.update(name, attributes[name].data);
     this.indexed = Boolean(indices);
+    gl.bindVertexArray(this.array);
     if (indices) {
       gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, (this.indices = gl.createBuffer()));
       gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, indices, gl.STATIC_DRAW);
@@ -69,9 +74,19 @@ class Geometry {
     gl.bindVertexArray(null);
   }
 
+  // Gives an attribute and those within it new numbers; the type of the array is that of the numbers.
   update(name, data) {
-    this.gl.bindBuffer(this.gl.ARRAY_BUFFER, this.buffers[name]);
-    this.gl.bufferData(this.gl.ARRAY_BUFFER, data, this.gl.DYNAMIC_DRAW);
+    const { gl } = this;
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
+    gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
+    if (this.kinds[name] === data.constructor) return;
+    this.kinds[name] = data.constructor;
+    const type = data instanceof Uint16Array ? gl.UNSIGNED_SHORT : data instanceof Uint8Array ? gl.UNSIGNED_BYTE : gl.FLOAT;
+    gl.bindVertexArray(this.array);
+    for (const [part, { size, normalized = false, within = part, stride = 0, offset = 0 }] of Object.entries(this.attributes)) {
+      if (within === name) gl.vertexAttribPointer(ATTRIBUTES[part], size, type, normalized, stride, offset);
+    }
+    gl.bindVertexArray(null);
   }
 
   updateIndices(indices) {

@@ -1,4 +1,4 @@
-// Renders the recorded world at one time: shadow map, sky, rigid and deformable bodies, ground, patches, arrows.
+// Renders the recorded world at one time: shadow map, sky, bodies (items.js), surfaces of continua (continuum.js), ground, patches, arrows.
 
 const THEMES = {
   light: {
@@ -42,6 +42,8 @@ class Picture {
       patch: this.program("surface.vert", "patch.frag", true),
       ball: this.program("ball.vert", "ball.frag", true),
       ballDepth: this.program("ball.vert", "ball.frag", false, "#define DEPTH_ONLY"),
+      thread: this.program("thread.vert", "surface.frag", true),
+      threadDepth: this.program("thread.vert", "depth.frag", false),
       sky: this.program("sky.vert", "sky.frag", true),
     };
     this.shadows = new ShadowMap(gl, 2048);
@@ -49,65 +51,37 @@ class Picture {
     this.square = new Geometry(gl, { a_position: { size: 3, data: new Float32Array([-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, -1, 0, 1, 1, 0, -1, 1, 0]) } });
     const arrow = arrowCorners();
     this.arrowCorners = arrow.length / 4;
-    this.arrows = new Geometry(gl, {
+    [this.arrows, this.moments] = [0, 1].map(() => new Geometry(gl, {
       a_corner: { size: 4, data: arrow },
-      a_start: { size: 3, data: new Float32Array(0), each: 1 },
-      a_along: { size: 3, data: new Float32Array(0), each: 1 },
-    });
-    this.moments = new Geometry(gl, {
-      a_corner: { size: 4, data: arrow },
-      a_start: { size: 3, data: new Float32Array(0), each: 1 },
-      a_along: { size: 3, data: new Float32Array(0), each: 1 },
-    });
-    this.centers = this.balls();
-    const empty = { data: new Float32Array(0) };
-    this.patches = new Geometry(gl, { a_position: { size: 3, ...empty }, a_value: { size: 1, ...empty } }, new Uint32Array(0));
-    this.drawn = this.recording.visuals.map((visual) => this.prepare(visual));
+      a_start: { size: 3, data: EMPTY, each: 1, stride: 24 },
+      a_along: { size: 3, each: 1, within: "a_start", stride: 24, offset: 12 },
+    }));
+    this.centers = ballGeometry(gl);
+    this.patches = new Geometry(gl, { a_position: { size: 3, data: EMPTY }, a_value: { size: 1, data: EMPTY } }, new Uint32Array(0));
+    this.drawn = this.recording.visuals.map((visual) => makeItem(gl, recording, visual));
+    this.drawn.forEach((item, i) => (item.id = [((i + 1) & 255) / 255, ((i + 1) >> 8 & 255) / 255, 0, 1]));
+    this.continuum = ContinuumPass.create(gl, this.program);
     this.bounds = sceneBounds(this.drawn, recording);
     this.pickFrame = this.createPickFrame();
     gl.enable(gl.DEPTH_TEST);
     gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE);
   }
 
-  balls() {
-    const empty = new Float32Array(0);
-    const corners = new Float32Array([[-1, -1], [1, -1], [1, 1], [-1, -1], [1, 1], [-1, 1]].flatMap((c) => [...c, 0, 0]));
-    return new Geometry(this.gl, {
-      a_corner: { size: 4, data: corners },
-      a_start: { size: 3, data: empty, each: 1 },
-      a_value: { size: 1, data: empty, each: 1 },
-    });
+  // The box around items at time t.
+  boxOf(items, t) {
+    const { k, next, s } = locateFrame(this.recording.times, t);
+    const boxes = items.map((item) => boxAtFrame(item, this.recording, s < 0.5 ? k : next)).filter(Boolean);
+    return boxes.length > 0 ? bounded(boxes) : this.bounds;
   }
 
-  prepare(visual) {
-    const { gl } = this;
-    const { shape } = visual;
-    // Only bodies of a single shape need a marking that makes rotation visible.
-    const alone = this.recording.visuals.filter(({ body }) => body === visual.body).length === 1;
-    const item = { visual, kind: shape.kind, marking: alone ? MARKING[shape.kind] ?? 0 : 0, useValue: shape.scale ? 1 : 0, ramp: rampFrom(visual.color).flat() };
-    const empty = new Float32Array(0);
-    const moving = { a_position: { size: 3, data: empty }, a_normal: { size: 3, data: empty }, a_value: { size: 1, data: empty } };
-    if (shape.kind === "deforming_mesh") {
-      const { origin, step, frames } = visual.soft;
-      const first = Float32Array.from(frames[0].points, (x, i) => origin[i % 3] + step * x);
-      Object.assign(item, creased(first, uint32s(shape.triangles)));
-      item.geometry = new Geometry(gl, moving, item.triangles);
-    } else if (shape.kind === "points") {
-      item.balls = this.balls();
-    } else if (shape.kind === "thread") {
-      item.balls = this.balls();
-      const longest = visual.soft.frames.reduce((most, { points }) => Math.max(most, points.length / 3), 0);
-      item.geometry = new Geometry(gl, moving, tubeTriangles(longest + 1));
-    } else if (shape.kind !== "half_space") {
-      const mesh = meshOf(shape);
-      item.closed = shape.kind !== "mesh";
-      item.box = boxAround(mesh.positions);
-      item.count = mesh.indices.length;
-      item.geometry = new Geometry(gl, {
-        a_position: { size: 3, data: new Float32Array(mesh.positions) }, a_normal: { size: 3, data: new Float32Array(mesh.normals) },
-      }, new Uint32Array(mesh.indices));
-    }
-    return item;
+  // The middle of items at time t: of a rigid body its origin, of a soft body the mean of its points.
+  middle(items, t) {
+    const at = locateFrame(this.recording.times, t);
+    const middles = items.map(({ visual }) => {
+      if (visual.soft) return meanOf(softPoints(visual.soft, at).points) ?? this.bounds.center;
+      return visual.body === null ? visual.pose.position : bodyPose(this.recording.bodies[visual.body].poses, at).position;
+    });
+    return scale(middles.reduce(add), 1 / middles.length);
   }
 
   // Sets the direction of the sun for a camera at this azimuth.
@@ -120,63 +94,30 @@ class Picture {
   moveTo(t) {
     const at = locateFrame(this.recording.times, t);
     this.nearest = at.s < 0.5 ? at.k : at.next;
-    const bodies = this.recording.bodies.map(({ poses }) => bodyPose(poses, at));
-    this.bodies = bodies;
-    for (const item of this.drawn) {
-      const { visual } = item;
-      if (!visual.soft) {
-        item.pose = poseProduct(visual.body === null ? IDENTITY : bodies[visual.body], visual.pose);
-        item.matrix = poseMatrix(item.pose);
-        continue;
-      }
-      const { points, values } = softPoints(visual.soft, at);
-      item.matrix = poseMatrix(IDENTITY);
-      const count = points.length / 3;
-      item.ballCount = count;
-      if (item.kind === "deforming_mesh") {
-        item.count = item.triangles.length;
-        const positions = Float32Array.from({ length: 3 * item.source.length }, (_, i) => points[3 * item.source[Math.floor(i / 3)] + (i % 3)]);
-        item.geometry.update("a_position", positions);
-        item.geometry.update("a_normal", smoothNormals(positions, item.triangles));
-        item.geometry.update("a_value", Float32Array.from(item.source, (v) => values[v]));
-        continue;
-      }
-      if (item.kind === "points") {
-        item.balls.update("a_start", points);
-        item.balls.update("a_value", values);
-      } else if (item.kind === "thread") {
-        // Balls round the ends.
-        item.balls.update("a_start", Float32Array.of(...points.slice(0, 3), ...points.slice(-3)));
-        item.balls.update("a_value", Float32Array.of(...values.slice(0, 1), ...values.slice(-1)));
-        item.ballCount = Math.min(count, 2);
-        const joined = visual.shape.joined && count > 2;
-        const line = joined ? Float32Array.of(...points, ...points.subarray(0, 3)) : points;
-        const rings = tubeRings(line, visual.shape.radius);
-        item.count = Math.max(0, line.length / 3 - 1) * TUBE_SIDES * 6;
-        item.geometry.update("a_position", rings.positions);
-        item.geometry.update("a_normal", rings.normals);
-        item.geometry.update("a_value", Float32Array.from({ length: (line.length / 3) * TUBE_SIDES }, (_, i) => values[Math.floor(i / TUBE_SIDES) % count]));
-      }
-    }
-    const patches = this.recording.patches?.[this.nearest];
-    this.patchCorners = patches?.triangles.length ?? 0;
-    if (patches) {
-      this.patches.update("a_position", patches.points);
-      this.patches.update("a_value", patches.values);
-      this.patches.updateIndices(patches.triangles);
-    }
-    const contacts = this.recording.contacts[this.nearest];
+    this.bodies = this.recording.bodies.map(({ poses }) => bodyPose(poses, at));
+    for (const item of this.drawn) item.moveTo(at, this.bodies);
+    const { contacts, moments, patches } = this.recording;
+    this.showFrame(contacts[this.nearest], moments?.[this.nearest] ?? EMPTY, patches?.[this.nearest] ?? null);
+  }
+
+  // Contacts and patches are those of the nearest frame.
+  showFrame(contacts, moments, patch) {
     this.contactCount = contacts.length / 6;
-    const starts = (arrows) => arrows.filter((_, i) => i % 6 < 3);
-    const alongs = (arrows) => arrows.filter((_, i) => i % 6 >= 3);
-    this.arrows.update("a_start", starts(contacts));
-    this.arrows.update("a_along", alongs(contacts));
-    const moments = this.recording.moments?.[this.nearest] ?? new Float32Array(0);
     this.momentCount = moments.length / 6;
-    this.moments.update("a_start", starts(moments));
-    this.moments.update("a_along", alongs(moments));
-    this.centers.update("a_start", starts(moments));
-    this.centers.update("a_value", new Float32Array(this.momentCount).fill(-1));
+    this.patchCorners = patch?.triangles.length ?? 0;
+    const { shown = {} } = this;
+    if (shown.contacts !== contacts) this.arrows.update("a_start", contacts);
+    if (shown.moments !== moments) {
+      this.moments.update("a_start", moments);
+      const centers = moments.filter((_, i) => i % 6 < 3);
+      for (const [name, data] of [["a_start", centers], ["a_next", centers], ["a_value", new Uint8Array(this.momentCount)], ["a_nextValue", new Uint8Array(this.momentCount)]]) this.centers.update(name, data);
+    }
+    if (patch && (shown.patch !== patch || shown.values !== patch.values)) {
+      this.patches.update("a_position", patch.points);
+      this.patches.update("a_value", patch.values);
+      this.patches.updateIndices(patch.triangles);
+    }
+    this.shown = { contacts, moments, patch, values: patch?.values };
   }
 
   // `view`: { camera, theme: "light" | "dark", metresPerNewton, metresPerNewtonMetre, longestArrow (m), forceCrowding (1 for few arrows, less for many) }
@@ -195,6 +136,7 @@ class Picture {
       u_ramp: RAMP.flat(),
       u_right: [look[0], look[4], look[8]], u_up: [look[1], look[5], look[9]],
     };
+    this.facing = { u_right: common.u_right, u_up: common.u_up };
     gl.viewport(0, 0, canvas.width, canvas.height);
     gl.clear(gl.DEPTH_BUFFER_BIT);
     gl.disable(gl.DEPTH_TEST);
@@ -203,10 +145,13 @@ class Picture {
     gl.drawArrays(gl.TRIANGLES, 0, 3);
     gl.enable(gl.DEPTH_TEST);
 
-    this.drawItems(this.programs, common, (item) => item.visual.color[3] >= 1);
+    const spread = [1 / projection[0], 1 / projection[5]];
+    this.drawItems(this.programs, common, (item) => item.visual.color[3] >= 1 && !this.isSurface(item));
+    this.drawContinuum("solid", common, spread);
     gl.enable(gl.BLEND);
     this.drawGrounds(view, theme, common);
-    this.drawItems(this.programs, common, (item) => item.visual.color[3] < 1);
+    this.drawItems(this.programs, common, (item) => item.visual.color[3] < 1 && !this.isSurface(item));
+    this.drawContinuum("liquid", common, spread);
     if (view.patches) this.drawPatches(common);
     if (view.forces) this.drawArrows(this.arrows, this.contactCount, { color: theme.force, scale: view.metresPerNewton, heads: 1 }, view, common);
     if (view.moments) this.drawArrows(this.moments, this.momentCount, { color: theme.moment, scale: view.metresPerNewtonMetre, heads: 2 }, view, common);
@@ -214,7 +159,17 @@ class Picture {
     gl.disable(gl.BLEND);
   }
 
-  drawItems({ surface, ball }, common, wanted) {
+  // Whether the points of an item are drawn as one surface.
+  isSurface(item) {
+    return this.continuum !== null && (item.look === "solid" || item.look === "liquid");
+  }
+
+  drawContinuum(look, common, spread) {
+    const items = this.drawn.filter((item) => this.isSurface(item) && item.look === look && item.ballCount > 0);
+    if (items.length > 0) this.continuum.draw(items, common, spread, look);
+  }
+
+  drawItems({ surface, thread, ball }, common, wanted, radiusOf = ({ radius }) => radius) {
     const { gl } = this;
     const items = this.drawn.filter(wanted);
     surface.use(common);
@@ -223,13 +178,22 @@ class Picture {
       // Back faces of closed shapes are invisible; drawing them causes flicker along edges.
       if (item.closed) gl.enable(gl.CULL_FACE);
       else gl.disable(gl.CULL_FACE);
+      surface.set(item.between);
       surface.set({ u_worldFromShape: item.matrix, u_color: item.visual.color, u_marking: item.marking, u_useValue: item.useValue, u_ramp: item.ramp, u_id: item.id });
       item.geometry.draw(item.count);
     }
     gl.disable(gl.CULL_FACE);
+    if (items.some((item) => item.threads)) thread.use(common);
+    for (const item of items) {
+      if (!item.threads) continue;
+      thread.set({ u_radius: item.radius, u_color: item.visual.color, u_marking: 0, u_useValue: item.useValue, u_ramp: item.ramp, u_id: item.id });
+      item.threads.draw(6 * TUBE_SIDES, item.segmentCount);
+    }
+    if (items.some((item) => item.balls)) ball.use(common);
     for (const item of items) {
       if (!item.balls) continue;
-      ball.use({ ...common, u_radius: item.visual.shape.radius, u_color: item.visual.color, u_useValue: item.useValue, u_ramp: item.ramp });
+      ball.set(item.between);
+      ball.set({ u_radius: radiusOf(item), u_color: item.visual.color, u_useValue: item.useValue, u_ramp: item.ramp, u_id: item.id });
       item.balls.draw(6, item.ballCount);
     }
   }
@@ -246,10 +210,10 @@ class Picture {
     // Moves by whole texels, so that shadow edges do not flicker while the camera moves.
     for (const i of [12, 13]) look[i] = Math.round(look[i] / texel) * texel;
     const matrix = matrixProduct(orthographic(radius, range), look);
-    const { surfaceDepth: surface, ballDepth: ball } = this.programs;
+    const { surfaceDepth: surface, threadDepth: thread, ballDepth: ball } = this.programs;
     this.shadows.begin();
     const common = { u_clipFromWorld: matrix, u_right: [look[0], look[4], look[8]], u_up: [look[1], look[5], look[9]] };
-    this.drawItems({ surface, ball }, common, (item) => item.visual.color[3] > 0.3);
+    this.drawItems({ surface, thread, ball }, common, (item) => item.visual.color[3] > 0.3, ({ radius, shadowRadius }) => shadowRadius ?? radius);
     this.shadows.end();
     return { matrix, texel, range };
   }
@@ -289,7 +253,7 @@ class Picture {
   drawPatches(common) {
     const { gl, programs: { patch } } = this;
     gl.disable(gl.CULL_FACE);
-    patch.use({ ...common, u_worldFromShape: poseMatrix(IDENTITY), u_useValue: 1 });
+    patch.use({ ...common, ...FIXED, u_worldFromShape: poseMatrix(IDENTITY), u_useValue: 1 });
     gl.depthMask(false);
     gl.depthFunc(gl.GREATER);
     patch.set({ u_color: [0, 0, 0, 0.72] });
@@ -320,7 +284,7 @@ class Picture {
   drawCenters(view, theme, common) {
     const { gl, programs: { ball } } = this;
     gl.disable(gl.DEPTH_TEST);
-    ball.use({ ...common, u_radius: 0.007 * view.camera.distance, u_color: [...theme.moment, 1], u_useValue: 0 });
+    ball.use({ ...common, ...FIXED, u_radius: 0.007 * view.camera.distance, u_color: [...theme.moment, 1], u_useValue: 0 });
     this.centers.draw(6, this.momentCount);
     gl.enable(gl.DEPTH_TEST);
   }
@@ -336,7 +300,6 @@ class Picture {
       gl.framebufferRenderbuffer(gl.FRAMEBUFFER, attachment, gl.RENDERBUFFER, buffer);
     }
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    this.drawn.forEach((item, i) => (item.id = [((i + 1) & 255) / 255, ((i + 1) >> 8 & 255) / 255, 0, 1]));
     return frame;
   }
 
@@ -348,74 +311,12 @@ class Picture {
     gl.viewport(0, 0, 1, 1);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-    const { surfaceDepth } = this.programs;
-    surfaceDepth.use({ u_clipFromWorld: matrixProduct(zoomed, this.clipFromWorld) });
-    for (const item of this.drawn) {
-      if (!item.geometry) continue;
-      surfaceDepth.set({ u_worldFromShape: item.matrix, u_id: item.id });
-      item.geometry.draw(item.count);
-    }
+    const { surfaceDepth: surface, threadDepth: thread, ballDepth: ball } = this.programs;
+    const common = { ...this.facing, u_clipFromWorld: matrixProduct(zoomed, this.clipFromWorld) };
+    this.drawItems({ surface, thread, ball }, common, () => true);
     const pixel = new Uint8Array(4);
     gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     return this.drawn[pixel[0] + 256 * pixel[1] - 1] ?? null;
   }
-}
-
-// Bounding box of points (x, y, z in sequence).
-function boxAround(positions) {
-  const box = { low: [Infinity, Infinity, Infinity], high: [-Infinity, -Infinity, -Infinity] };
-  for (let i = 0; i < positions.length; i++) {
-    box.low[i % 3] = Math.min(box.low[i % 3], positions[i]);
-    box.high[i % 3] = Math.max(box.high[i % 3], positions[i]);
-  }
-  return box;
-}
-
-const corners = ({ low, high }) => Array.from({ length: 8 }, (_, i) => [0, 1, 2].map((axis) => (i >> axis & 1 ? high : low)[axis]));
-const boxCenter = ({ low, high }) => scale(add(low, high), 0.5);
-
-// Bounding box of an item at frame k, or null if it is empty.
-function boxAtFrame({ visual, box }, { bodies }, k) {
-  const at = { k, next: k, s: 0 };
-  if (visual.soft) {
-    if (visual.soft.frames[k].points.length === 0) return null;
-    const { low, high } = boxAround(softPoints(visual.soft, at).points);
-    const r = visual.shape.radius ?? 0;
-    return { low: low.map((x) => x - r), high: high.map((x) => x + r) };
-  }
-  const body = visual.body === null ? IDENTITY : bodyPose(bodies[visual.body].poses, at);
-  const { position, rotation } = poseProduct(body, visual.pose);
-  return boxAround(corners(box).flatMap((corner) => add(position, rotated(rotation, corner))));
-}
-
-function bounded(boxes) {
-  const { low, high } = boxAround(boxes.flatMap((box) => [...box.low, ...box.high]));
-  return { boxes, low, high, center: boxCenter({ low, high }), radius: Math.max(length(sub(high, low)) / 2, 1e-6) };
-}
-
-// Bounds of the scene for the initial view: for each item the box that contains it most of the time, without items far from
-// the others. Returns these boxes and their common box and ball.
-function sceneBounds(drawn, recording) {
-  const count = Math.min(recording.times.length, 40);
-  const frames = Array.from({ length: count }, (_, i) => Math.round((i * (recording.times.length - 1)) / Math.max(1, count - 1)));
-  const boxes = [];
-  for (const item of drawn) {
-    if (!item.visual.soft && !item.box) continue;
-    const over = frames.map((k) => boxAtFrame(item, recording, k)).filter(Boolean);
-    if (over.length === 0) continue;
-    const share = Math.floor(0.12 * over.length);
-    const sorted = (side, axis) => over.map((box) => box[side][axis]).sort((a, b) => a - b);
-    boxes.push({
-      low: [0, 1, 2].map((axis) => sorted("low", axis)[share]),
-      high: [0, 1, 2].map((axis) => sorted("high", axis).at(-1 - share)),
-    });
-  }
-  if (boxes.length === 0) return bounded([{ low: [-1, -1, 0], high: [1, 1, 1] }]);
-  const median = (numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1];
-  const typical = [0, 1, 2].map((axis) => median(boxes.map((box) => boxCenter(box)[axis])));
-  const reach = ({ low, high }) => Math.max(length(sub(low, typical)), length(sub(high, typical)));
-  const limit = 8 * median(boxes.map(reach));
-  const near = boxes.filter((box) => reach(box) <= limit);
-  return bounded(near);
 }

@@ -1,5 +1,5 @@
 // The player: playback, buttons, keys and display settings. Settings may be appended to the address:
-// replay.html#t=1.5&theme=dark&paused&still&patches=off&forces=off&moments=on&grid=off&plots=off (still: hides all controls).
+// replay.html#t=1.5&camera=NAME&theme=dark&paused&still&patches=off&forces=off&moments=on&grid=off&plots=off (still: hides all controls).
 
 const element = (id) => document.getElementById(id);
 // Of the scene's radius.
@@ -16,6 +16,8 @@ class Player {
     this.t = clamp(Number(settings.get("t") ?? this.first), this.first, this.last);
     this.speed = 1;
     this.camera = new OrbitCamera();
+    this.views = recording.cameras.length > 0 ? recording.cameras : [{ name: "main", fieldOfView: FIELD_OF_VIEW, follow: [] }];
+    this.cameraNumber = this.cameraCalled(settings.get("camera"));
     this.picture = new Picture(element("picture"), recording, shaders);
     this.followed = null;
     this.plots = new Plots(element("curves"), element("legend"), recording.observables, (t) => this.seek(t), () => this.refresh());
@@ -59,18 +61,39 @@ class Player {
     return large > 0 ? (0.25 * radius * view.forceCrowding) / Math.max(large, least) : 0;
   }
 
+  // The number of a camera by its name; the first, if none is asked for.
+  cameraCalled(name) {
+    if (name === null) return 0;
+    const number = this.views.findIndex((view) => view.name === name);
+    if (number < 0) throw new Error(`no camera has the name "${name}"; known are ${this.views.map((view) => `"${view.name}"`).join(", ")}`);
+    return number;
+  }
+
+  chooseCamera(number) {
+    this.cameraNumber = number;
+    element("camera").value = number;
+    this.resetView();
+  }
+
   resetView() {
-    const { viewpoint } = this.recording;
-    Object.assign(this.camera, new OrbitCamera());
-    if (viewpoint) this.camera.lookFrom(...viewpoint);
-    else {
-      const slope = this.picture.slope();
-      if (slope) this.camera.faceSlope(slope);
-      const { clientWidth, clientHeight } = element("picture");
-      this.camera.fit(this.picture.bounds.boxes.flatMap(corners), clientWidth / (clientHeight || 1));
-    }
-    this.picture.lightFor(this.camera.azimuth);
+    const { camera, picture } = this;
+    const { eye, target, direction, fieldOfView, follow } = this.views[this.cameraNumber];
+    const followed = follow.map((number) => picture.drawn[number]);
+    Object.assign(camera, new OrbitCamera(), { fieldOfView });
     this.followed = null;
+    const slope = picture.slope();
+    if (direction) camera.faceAlong(direction);
+    else if (slope) camera.faceSlope(slope);
+    if (eye) {
+      camera.lookFrom(eye, target);
+      if (followed.length > 0) this.follow(followed, picture.middle(followed, this.recording.times[0]));
+    } else {
+      const { clientWidth, clientHeight } = element("picture");
+      const boxes = followed.length > 0 ? [surroundings(picture.boxOf(followed, this.t))] : picture.bounds.moving.boxes;
+      camera.fit(boxes.flatMap(corners), clientWidth / (clientHeight || 1));
+      if (followed.length > 0) this.follow(followed, picture.middle(followed, this.t));
+    }
+    picture.lightFor(camera.azimuth);
     this.refresh();
   }
 
@@ -79,7 +102,7 @@ class Player {
     steerWithPointer(canvas, this.camera, () => this.refresh());
     canvas.addEventListener("pointermove", (event) => this.showLabel(event));
     canvas.addEventListener("pointerleave", () => (element("label").hidden = true));
-    canvas.addEventListener("dblclick", (event) => this.follow(this.pickAt(event)));
+    canvas.addEventListener("dblclick", (event) => this.followPicked(this.pickAt(event)));
     canvas.addEventListener("webglcontextlost", (event) => {
       event.preventDefault();
       notice("The browser has lost its graphics context. Reload the page to continue.");
@@ -96,6 +119,11 @@ class Player {
     speed.append(...SPEEDS.map((s) => new Option(`${s}×`, s)));
     speed.value = 1;
     speed.addEventListener("change", () => this.setSpeed(Number(speed.value)));
+    const camera = element("camera");
+    camera.append(...this.views.map(({ name }, number) => new Option(name, number)));
+    camera.value = this.cameraNumber;
+    camera.parentElement.hidden = this.views.length < 2;
+    camera.addEventListener("change", () => this.chooseCamera(Number(camera.value)));
     element("patches").addEventListener("click", () => this.toggle("patches"));
     element("forces").addEventListener("click", () => this.toggle("forces"));
     element("moments").addEventListener("click", () => this.toggle("moments"));
@@ -144,6 +172,7 @@ class Player {
       g: () => this.toggle("grid"),
       p: () => this.togglePlots(),
       t: () => this.toggleTheme(),
+      v: () => this.chooseCamera((this.cameraNumber + 1) % this.views.length),
       0: () => this.resetView(),
       "+": () => longer(0.15),
       "=": () => longer(0.15),
@@ -219,11 +248,28 @@ class Player {
     label.style.top = `${event.clientY - top}px`;
   }
 
-  // Moves the camera's target to a body and keeps it there.
-  follow(item) {
-    this.followed = item && item.visual.body !== null ? { item, was: item.pose.position } : null;
-    if (item?.pose) this.camera.target = add(item.pose.position, rotated(item.pose.rotation, boxCenter(item.box)));
+  // Moves the camera along with `items`, whose middle is at `at` for the present place of the camera.
+  follow(items, at) {
+    this.followed = { items, was: at };
+  }
+
+  // Moves the camera's target to the middle of an item and keeps it there; with nothing picked the camera stands still.
+  followPicked(item) {
+    this.followed = null;
+    if (item) {
+      const items = this.picture.drawn.filter(({ visual }) => visual === item.visual || (visual.body !== null && visual.body === item.visual.body));
+      const at = this.picture.middle(items, this.t);
+      this.camera.target = at;
+      this.follow(items, at);
+    }
     this.refresh();
+  }
+
+  // Shows time t at once: for programs.
+  show(t) {
+    this.setPlaying(false);
+    this.seek(t);
+    this.drawNow();
   }
 
   // Requests a redraw in the next animation frame; repeated calls request one.
@@ -255,9 +301,9 @@ class Player {
     element("plots").hidden = !this.plotsShown;
     picture.moveTo(this.t);
     if (this.followed) {
-      const { position } = this.followed.item.pose;
-      this.camera.target = add(this.camera.target, sub(position, this.followed.was));
-      this.followed.was = position;
+      const now = picture.middle(this.followed.items, this.t);
+      this.camera.target = add(this.camera.target, sub(now, this.followed.was));
+      this.followed.was = now;
     }
     const longer = 10 ** Number(element("force-scale").firstChild.value);
     view.longestArrow = ARROW_LIMIT * picture.bounds.radius * longer;
@@ -271,6 +317,7 @@ class Player {
     if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
     picture.draw(view);
     this.pictures = (this.pictures ?? 0) + 1;
+    document.documentElement.dataset.ready = ""; // for programs that wait for the first picture
   }
 
   showState() {
@@ -360,6 +407,7 @@ let player = null;
 try {
   const recording = unpackRecording(JSON.parse(element("recording").textContent));
   player = new Player(recording, JSON.parse(element("shaders").textContent), settings);
+  window.replay = player; // for programs that open the page
 } catch (error) {
   failed(error);
   console.error(error);

@@ -95,6 +95,23 @@ function sumWithArrows(times) {
   return pixelReport(gl, canvas.width, canvas.height).sum;
 }
 
+// Milliseconds of the page's own work for a picture, without drawing: median and longest of `count` pictures of a run at its own pace.
+function frameTimes(count) {
+  const { gl } = player.picture;
+  const draws = ["drawArrays", "drawArraysInstanced", "drawElementsInstanced"];
+  for (const draw of draws) gl[draw] = () => {};
+  const times = Array.from({ length: count }, (_, i) => {
+    player.t = mix(player.first, player.last, i / count);
+    const begin = performance.now();
+    player.drawNow();
+    return performance.now() - begin;
+  });
+  for (const draw of draws) delete gl[draw];
+  times.splice(0, count >> 2); // the compiler warms up
+  times.sort((a, b) => a - b);
+  return { median: times[times.length >> 1], longest: times.at(-1) };
+}
+
 // Forces of 1 N and of 2 N, with an impact of 1000 N in one frame of a hundred.
 const IMPACT = Array.from({ length: 100 }, (_, i) => new Float32Array([0, 0, 0, 0, 0, 1, 0, 0, 0, i === 50 ? 1000 : 2, 0, 0]));
 
@@ -139,6 +156,7 @@ function selftest() {
     keys,
     soughtBack,
     arrows,
+    frameTimes: frameTimes(120),
     steering: steering(),
     buttons: buttons(),
     center,

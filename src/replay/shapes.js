@@ -161,17 +161,32 @@ function creased(points, triangles) {
   return { source, triangles: renamed };
 }
 
-// Smooth normals of a surface that moves.
-function smoothNormals(points, triangles) {
-  const normals = new Float32Array(points.length);
+// Smooth normals of a surface that moves, into `normals`; not normalised: the shader normalises.
+function smoothNormals(points, triangles, normals) {
+  normals.fill(0);
   for (let t = 0; t < triangles.length; t += 3) {
-    const [a, b, c] = [3 * triangles[t], 3 * triangles[t + 1], 3 * triangles[t + 2]];
-    const [ux, uy, uz] = [points[b] - points[a], points[b + 1] - points[a + 1], points[b + 2] - points[a + 2]];
-    const [vx, vy, vz] = [points[c] - points[a], points[c + 1] - points[a + 1], points[c + 2] - points[a + 2]];
-    const n = [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx];
-    for (const v of [a, b, c]) for (let i = 0; i < 3; i++) normals[v + i] += n[i];
+    const a = 3 * triangles[t];
+    const b = 3 * triangles[t + 1];
+    const c = 3 * triangles[t + 2];
+    const ux = points[b] - points[a];
+    const uy = points[b + 1] - points[a + 1];
+    const uz = points[b + 2] - points[a + 2];
+    const vx = points[c] - points[a];
+    const vy = points[c + 1] - points[a + 1];
+    const vz = points[c + 2] - points[a + 2];
+    const x = uy * vz - uz * vy;
+    const y = uz * vx - ux * vz;
+    const z = ux * vy - uy * vx;
+    normals[a] += x;
+    normals[a + 1] += y;
+    normals[a + 2] += z;
+    normals[b] += x;
+    normals[b + 1] += y;
+    normals[b + 2] += z;
+    normals[c] += x;
+    normals[c + 1] += y;
+    normals[c + 2] += z;
   }
-  return normals; // not normalised: the shader normalises
 }
 
 function meshOf(shape) {
@@ -196,40 +211,56 @@ function boundingRadius({ positions }) {
 // Markings that make the rotation of round shapes visible (surface.frag).
 const MARKING = { sphere: 1, ellipsoid: 1, cylinder: 2, capsule: 2, cone: 2 };
 
-// A round tube along points with one ring of corners each, by parallel transport.
+// A round tube: segments of triangles between rings at the nodes of a line, turned by parallel transport.
 const TUBE_SIDES = 16;
+// Numbers of a node: its place, two directions across the line, and a value.
+const NODE = 10;
 
-function tubeRings(points, radius) {
-  const count = points.length / 3;
-  const at = (i) => [...points.subarray(3 * i, 3 * i + 3)];
-  const rings = { positions: new Float32Array(3 * TUBE_SIDES * count), normals: new Float32Array(3 * TUBE_SIDES * count) };
-  let aside = [0, 0, 0];
+// Fills in place and directions of the first `count` nodes of `line`.
+function tubeNodes(line, count, nodes) {
+  let [ax, ay, az] = [0, 0, 0];
   for (let i = 0; i < count; i++) {
-    const along = normalized(sub(at(Math.min(i + 1, count - 1)), at(Math.max(i - 1, 0))));
-    aside = sub(aside, scale(along, dot(aside, along)));
-    if (length(aside) < 1e-6) aside = cross(along, Math.abs(along[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0]);
-    aside = normalized(aside);
-    const other = cross(along, aside);
-    for (let j = 0; j < TUBE_SIDES; j++) {
-      const [x, y] = onCircle(j / TUBE_SIDES);
-      const normal = add(scale(aside, x), scale(other, y));
-      rings.normals.set(normal, 3 * (TUBE_SIDES * i + j));
-      rings.positions.set(add(at(i), scale(normal, radius)), 3 * (TUBE_SIDES * i + j));
+    const [from, to] = [3 * Math.max(i - 1, 0), 3 * Math.min(i + 1, count - 1)];
+    let tx = line[to] - line[from];
+    let ty = line[to + 1] - line[from + 1];
+    let tz = line[to + 2] - line[from + 2];
+    let size = Math.sqrt(tx * tx + ty * ty + tz * tz) || 1;
+    tx /= size;
+    ty /= size;
+    tz /= size;
+    let along = ax * tx + ay * ty + az * tz;
+    ax -= along * tx;
+    ay -= along * ty;
+    az -= along * tz;
+    size = Math.sqrt(ax * ax + ay * ay + az * az);
+    if (size < 1e-6) {
+      [ax, ay, az] = Math.abs(tz) < 0.9 ? [ty, -tx, 0] : [0, tz, -ty];
+      size = Math.sqrt(ax * ax + ay * ay + az * az) || 1;
     }
+    ax /= size;
+    ay /= size;
+    az /= size;
+    const at = NODE * i;
+    nodes[at] = line[3 * i];
+    nodes[at + 1] = line[3 * i + 1];
+    nodes[at + 2] = line[3 * i + 2];
+    nodes[at + 3] = ax;
+    nodes[at + 4] = ay;
+    nodes[at + 5] = az;
+    nodes[at + 6] = ty * az - tz * ay;
+    nodes[at + 7] = tz * ax - tx * az;
+    nodes[at + 8] = tx * ay - ty * ax;
   }
-  return rings;
 }
 
-// Triangles between `count` consecutive rings.
-function tubeTriangles(count) {
-  const triangles = [];
-  for (let i = 0; i + 1 < count; i++) {
-    for (let j = 0; j < TUBE_SIDES; j++) {
-      const [a, b] = [TUBE_SIDES * i + j, TUBE_SIDES * i + ((j + 1) % TUBE_SIDES)];
-      triangles.push(a, b, b + TUBE_SIDES, a, b + TUBE_SIDES, a + TUBE_SIDES);
-    }
+// Corners of a segment: (x, y) on the circle, and 0 or 1 for its first or second node.
+function tubeCorners() {
+  const corners = [];
+  for (let j = 0; j < TUBE_SIDES; j++) {
+    const [c, d] = [onCircle(j / TUBE_SIDES), onCircle((j + 1) / TUBE_SIDES)];
+    for (const [circle, end] of [[c, 0], [d, 0], [d, 1], [c, 0], [d, 1], [c, 1]]) corners.push(...circle, end, 0);
   }
-  return new Uint32Array(triangles);
+  return new Float32Array(corners);
 }
 
 // Arrows: a round bar and a head. Each corner is (radial x, radial y, part, slope): arrow.vert

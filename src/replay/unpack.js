@@ -133,7 +133,7 @@ function unpackRecording(document) {
   return {
     title: document.title,
     times,
-    viewpoint: document.viewpoint,
+    cameras: document.cameras,
     bodies: document.bodies.map(({ name, poses }) => ({ name, poses: unpackPoses(poses, times.length) })),
     visuals: document.visuals.map((visual) => {
       const [[kind, sizes]] = Object.entries(visual.shape);

@@ -38,9 +38,24 @@ const poseProduct = (a, b) => ({
   rotation: quaternionProduct(a.rotation, b.rotation),
 });
 
-function poseMatrix({ position, rotation }) {
-  const [x, y, z] = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map((axis) => rotated(rotation, axis));
-  return new Float32Array([...x, 0, ...y, 0, ...z, 0, ...position, 1]);
+const poseMatrix = (pose) => setPose(new Float32Array(16), pose);
+
+// Writes the matrix of a pose into `matrix`.
+function setPose(matrix, { position, rotation: [w, x, y, z] }) {
+  matrix[0] = 1 - 2 * (y * y + z * z);
+  matrix[1] = 2 * (x * y + w * z);
+  matrix[2] = 2 * (x * z - w * y);
+  matrix[4] = 2 * (x * y - w * z);
+  matrix[5] = 1 - 2 * (x * x + z * z);
+  matrix[6] = 2 * (y * z + w * x);
+  matrix[8] = 2 * (x * z + w * y);
+  matrix[9] = 2 * (y * z - w * x);
+  matrix[10] = 1 - 2 * (x * x + y * y);
+  matrix[12] = position[0];
+  matrix[13] = position[1];
+  matrix[14] = position[2];
+  matrix[15] = 1;
+  return matrix;
 }
 
 function matrixProduct(a, b) {

@@ -63,9 +63,10 @@ pub(super) static SCENE: TableSchema = TableSchema {
         section(
             "camera",
             "table",
-            "frames everything",
+            "frames what moves",
             "where the replay looks from",
         ),
+        section("cameras", "list of tables", "none", "more cameras"),
         section(
             "materials",
             "table of name = table",
@@ -292,7 +293,10 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
             options.solver.as_deref(),
         )?,
         recording: super::settings::recording(table.optional("recording").as_ref())?,
-        camera: super::settings::camera(table.optional("camera").as_ref())?,
+        cameras: super::camera::cameras(
+            table.optional("camera").as_ref(),
+            table.optional("cameras").as_ref(),
+        )?,
         filters: each(&table, "filters", super::pairs::filter)?,
         pairs: each(&table, "pairs", super::pairs::pair)?,
         drives: super::drive::drives(&table)?,
@@ -384,6 +388,9 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
             .between
             .iter()
             .try_for_each(|m| check(m, &allowed))?;
+    }
+    for follow in scene.cameras.iter().filter_map(|c| c.follow.as_ref()) {
+        check(follow, &[NameKind::Body, NameKind::Model, NameKind::Soft])?;
     }
     check_drives(&scene.drives, &check)?;
     for observable in &scene.observables {

@@ -1,14 +1,13 @@
-//! How a scene is simulated, recorded and looked at.
+//! How a scene is simulated and recorded.
 
-use nalgebra::{Point3, Vector3};
+use nalgebra::Vector3;
 
 use super::error::SceneError;
 use super::item::Item;
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::stepper::SceneStepper;
-use super::table::TableReader;
 
-pub(super) static TABLES: [&TableSchema; 3] = [&SIMULATION, &RECORDING, &CAMERA];
+pub(super) static TABLES: [&TableSchema; 2] = [&SIMULATION, &RECORDING];
 
 static SIMULATION: TableSchema = TableSchema {
     name: "[simulation]",
@@ -71,26 +70,6 @@ static RECORDING: TableSchema = TableSchema {
     ],
 };
 
-static CAMERA: TableSchema = TableSchema {
-    name: "[camera]",
-    keys: &[
-        Key {
-            name: "eye",
-            value: ValueKind::Vector3,
-            unit: "m",
-            default: REQUIRED,
-            about: "where the replay's camera stands at first",
-        },
-        Key {
-            name: "target",
-            value: ValueKind::Vector3,
-            unit: "m",
-            default: "[0, 0, 0]",
-            about: "what it looks at and orbits around",
-        },
-    ],
-};
-
 /// Steps, lengths and gravity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Simulation {
@@ -111,15 +90,6 @@ pub struct RecordingRates {
     pub frames_per_s: f64,
     /// Rows of the table per simulated second.
     pub rows_per_s: f64,
-}
-
-/// Where the replay's camera stands at first, m.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Camera {
-    /// Its place.
-    pub eye: Point3<f64>,
-    /// What it looks at.
-    pub target: Point3<f64>,
 }
 
 /// `[simulation]`; `time_step_s` from outside replaces the file's.
@@ -160,21 +130,4 @@ pub(super) fn recording(item: Option<&Item<'_>>) -> Result<RecordingRates, Scene
     };
     table.finish();
     Ok(rates)
-}
-
-/// `[camera]`.
-pub(super) fn camera(item: Option<&Item<'_>>) -> Result<Option<Camera>, SceneError> {
-    let Some(item) = item else {
-        return Ok(None);
-    };
-    let table: TableReader<'_> = item.table(&CAMERA)?;
-    let camera = Camera {
-        eye: table.vector3("eye")?.into(),
-        target: table.vector3("target")?.into(),
-    };
-    if camera.eye == camera.target {
-        return Err(table.conflict("`eye` and `target` are the same point; move one of them"));
-    }
-    table.finish();
-    Ok(Some(camera))
 }

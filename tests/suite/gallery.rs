@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use pliant::runner::{RunLength, RunOptions, run};
 use pliant::scene::{Scene, SceneOptions, bundled};
 
-use crate::replay_in_browser::{browser, screenshot};
+use crate::replay_in_browser::{browser, open, screenshot};
 
 const PAGE: &str = "docs/gallery.md";
 const PICTURES: &str = "docs/images/gallery";
@@ -70,12 +70,8 @@ fn render(name: &str) {
         .join(name);
     let pages = outcome.recording.write_to(&folder).expect("written");
     let end = outcome.summary.simulated_s;
-    screenshot(
-        &browser,
-        &pages[0],
-        &format!("still&theme=light&forces=off&moments=off&t={end}"),
-        &file,
-    );
+    let settings = format!("still&theme=light&forces=off&moments=off&t={end}");
+    screenshot(&mut open(&browser, &pages[0], &settings), &file);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use nalgebra::{Point3, Vector3};
 use pliant::recording::{
-    Anchor, Color, Deformed, Frame, Recording, ValueScale, Visual, VisualShape,
+    Anchor, Color, Deformed, Frame, PointsLook, Recording, ValueScale, Visual, VisualShape,
 };
 use pliant::scene::{Matter, Scene, SceneOptions};
 
@@ -34,6 +34,7 @@ fn replay_of_200_000_particles_over_300_frames_stays_under_100_megabytes() {
     let n = drawn();
     let look = VisualShape::Points {
         radius: 0.005,
+        look: PointsLook::Grains,
         scale: Some(ValueScale {
             name: "speed".into(),
             unit: "m/s".into(),

@@ -11,7 +11,9 @@ use pliant_hydroelastic::AnalyticShape;
 use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, read_surface};
 
 use super::*;
-use crate::recording::{Between, BodyIdx, Color, ContactArrow, PressurePolygons, Visual};
+use crate::recording::{
+    Between, BodyIdx, Color, ContactArrow, PointsLook, PressurePolygons, Visual,
+};
 
 fn recording_of(shape: VisualShape) -> Recording {
     let visual = Visual {
@@ -153,6 +155,7 @@ fn contacts_particles_threads_and_patches_have_files_of_their_own() {
             "grains",
             VisualShape::Points {
                 radius: 0.1,
+                look: PointsLook::Grains,
                 scale: None,
             },
         ),
@@ -259,6 +262,7 @@ fn particles_bring_their_states_as_point_data() {
         X_BG: Isometry3::identity(),
         shape: VisualShape::Points {
             radius: 0.1,
+            look: PointsLook::Grains,
             scale: None,
         },
         color: Color::GROUND,

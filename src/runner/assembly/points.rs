@@ -7,20 +7,29 @@ use pliant_contact_sap::DeformableModel;
 use pliant_coupling::{BodyIdx, Geometry};
 use pliant_hydroelastic::Shape;
 use pliant_mpm::{
-    MaterialPoints, MpmBuilder, MpmError, MpmSettings, ObjectIdx, ObjectSpec, ParticleSet, Sink,
-    Source, fill,
+    Material, MaterialPoints, MpmBuilder, MpmError, MpmSettings, ObjectIdx, ObjectSpec,
+    ParticleSet, ShaderLaw, Sink, Source, fill,
 };
 
 use super::Draft;
 use super::directory::Owner;
 use super::soft::{SoftBody, scale};
 use super::solids;
-use crate::recording::{Color, VisualShape};
+use crate::recording::{Color, PointsLook, VisualShape};
 use crate::runner::soft::{Members, PointsObject, SoftModel};
 use crate::scene::{
     GridEntry, Matter, PlacedShape, PointsEntry, SceneError, SceneFault, ShapeEntry, SoftEntry,
     SourceEntry, SourceLocation, Surface,
 };
+
+/// Grains are drawn one by one, other materials as a surface.
+fn look_of(material: &dyn Material) -> PointsLook {
+    match material.shader_law() {
+        Some(ShaderLaw::Sand { .. }) => PointsLook::Grains,
+        _ if material.bears_shear() => PointsLook::Solid,
+        _ => PointsLook::Liquid,
+    }
+}
 
 impl Draft<'_> {
     /// Adds every entry of material points, in the order of the scene.
@@ -160,8 +169,11 @@ impl Draft<'_> {
         let color = entry
             .color
             .map_or(Color::palette(index), super::picture::color);
+        // Where only some are drawn, these stand for the others.
+        let drawn_of = places.len().div_ceil(points.drawn_max).max(1) as f64;
         let look = VisualShape::Points {
-            radius: 0.5 * particle_volume.cbrt(),
+            radius: 0.5 * (particle_volume * drawn_of).cbrt(),
+            look: look_of(&*points.material),
             scale: scale(entry.shown, entry.shown_max),
         };
         self.picture.add_soft(

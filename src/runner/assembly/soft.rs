@@ -12,7 +12,7 @@ use pliant_hydroelastic::Tips;
 use super::Draft;
 use super::directory::{Owner, WeldedEnd};
 use super::solid_meshes::solid_mesh;
-use crate::recording::{Color, ValueScale, VisualShape};
+use crate::recording::{Color, PointsLook, ValueScale, VisualShape};
 use crate::runner::soft::{OwnBody, SoftModel, shown};
 use crate::scene::{
     FemEntry, Matter, OwnBodyEntry, RegionShape, SceneError, SceneFault, SelfContact, Shown,
@@ -248,6 +248,7 @@ fn own_body(entry: &OwnBodyEntry) -> Made {
                 .radii
                 .iter()
                 .fold(OWN_POINT_RADIUS_M, |a, b| a.max(*b)),
+            look: PointsLook::Grains,
             scale: None,
         },
     };

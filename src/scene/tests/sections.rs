@@ -40,6 +40,27 @@ fn keys_that_exclude_each_other_are_refused() {
     );
     check_fragment("[camera]\neye = [0, 0, 0]\n", &["are the same point"]);
     check_fragment(
+        "[camera]\neye = [0, 1, 0]\ndirection = [0, 1, 0]\n",
+        &["`eye` and `direction` are both given"],
+    );
+    check_fragment(
+        "[camera]\ntarget = [0, 1, 0]\n",
+        &["`target` belongs to a camera with an `eye`"],
+    );
+    check_fragment(
+        "[camera]\ndirection = [0, 0, 0]\n",
+        &["must have a direction"],
+    );
+    check_fragment("[camera]\nfov = 3\n", &["must lie in (0.01, 2.5)"]);
+    check_fragment(
+        "[camera]\nfollow = \"bal\"\n",
+        &["body or model or soft body", "\"bal\""],
+    );
+    check_fragment(
+        "[[cameras]]\nname = \"main\"\n",
+        &["another camera has the name \"main\""],
+    );
+    check_fragment(
         "[contact]\nmodel = \"sap\"\nfriction_limit = \"lagged\"\n",
         &["has no key `friction_limit`; it belongs to `lagged`"],
     );

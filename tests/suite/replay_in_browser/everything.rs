@@ -3,7 +3,7 @@
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use pliant::recording::{
     Anchor, Between, BodyIdx, Color, ContactArrow, Deformed, Frame, Observable, PatchForce,
-    PressurePolygons, Recording, ThreadEnds, ValueScale, Visual, VisualShape,
+    PointsLook, PressurePolygons, Recording, ThreadEnds, ValueScale, Visual, VisualShape,
 };
 use pliant_hydroelastic::AnalyticShape;
 
@@ -15,6 +15,16 @@ pub(crate) fn visual(name: &str, anchor: Anchor, shape: VisualShape, color: Colo
         shape,
         color,
     }
+}
+
+/// A cube of points on a grid, whose top sways.
+fn cube(at: Vector3<f64>, t: f64) -> Vec<Point3<f64>> {
+    let place = |i: u32| {
+        let [x, y, z] = [i % 8, i / 8 % 8, i / 64].map(|n| 0.024 * f64::from(n));
+        let sway = z * (3.0 * t).sin();
+        Point3::from(at + Vector3::new(x + sway, y, z))
+    };
+    (0..512).map(place).collect()
 }
 
 /// One of every shape, hopping and turning on a floor.
@@ -112,10 +122,12 @@ pub(crate) fn one_of_everything() -> Recording {
         scale: Some(scale.clone()),
     };
     visuals.push(visual("sheet", Anchor::World, sheet, Color::palette(6)));
-    let grains = VisualShape::Points {
+    let points = |look: PointsLook, scale: Option<ValueScale>| VisualShape::Points {
         radius: 0.012,
-        scale: Some(scale),
+        look,
+        scale,
     };
+    let grains = points(PointsLook::Grains, Some(scale.clone()));
     visuals.push(visual("grains", Anchor::World, grains, Color::palette(2)));
     let rope = VisualShape::Thread {
         radius: 0.012,
@@ -123,6 +135,17 @@ pub(crate) fn one_of_everything() -> Recording {
         scale: None,
     };
     visuals.push(visual("rope", Anchor::World, rope, Color::palette(4)));
+    for (name, look, scale) in [
+        ("dough", PointsLook::Solid, Some(scale)),
+        ("water", PointsLook::Liquid, None),
+    ] {
+        visuals.push(visual(
+            name,
+            Anchor::World,
+            points(look, scale),
+            Color::palette(5),
+        ));
+    }
     visuals.push(Visual {
         X_BG: Isometry3::translation(0.0, 0.0, 0.35),
         ..visual(
@@ -233,6 +256,12 @@ pub(crate) fn one_of_everything() -> Recording {
             colored(grains),
             Deformed {
                 points: rope.collect(),
+                values: vec![],
+                states: None,
+            },
+            colored(cube(Vector3::new(0.0, 0.95, 0.02), t)),
+            Deformed {
+                points: cube(Vector3::new(0.0, -0.95, 0.02), t),
                 values: vec![],
                 states: None,
             },

@@ -16,7 +16,7 @@ use pliant_hydroelastic::AnalyticShape;
 use serde_json::Value;
 
 use browser::report;
-pub(crate) use browser::{browser, screenshot};
+pub(crate) use browser::{browser, open, screenshot};
 pub(crate) use everything::one_of_everything;
 use everything::visual;
 

@@ -1,0 +1,58 @@
+//! Cameras of the replay.
+
+use nalgebra::{Point3, Vector3};
+
+/// Vertical field of view of a camera that says nothing of it, rad.
+pub const DEFAULT_FIELD_OF_VIEW: f64 = 0.6;
+
+/// A camera of the replay; the first of a recording is that of the initial view.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Camera {
+    /// Its name in the menu.
+    pub name: String,
+    /// Where it stands at first.
+    pub place: CameraPlace,
+    /// Vertical field of view, rad, between 0 and π.
+    pub field_of_view: f64,
+    /// Name of the body or of the visual that it moves along with.
+    pub follow: Option<String>,
+}
+
+/// Where a camera stands at first; lengths in m, world frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CameraPlace {
+    /// At a given point.
+    At {
+        /// The camera's position.
+        eye: Point3<f64>,
+        /// The point it looks at and orbits around.
+        target: Point3<f64>,
+    },
+    /// In this direction from what moves, where that fills the picture.
+    From(Vector3<f64>),
+    /// As [`From`](Self::From), in a direction that the player chooses.
+    Free,
+}
+
+impl Camera {
+    /// What is invalid, if anything.
+    pub(super) fn fault(&self) -> Option<String> {
+        let finite = |v: &Vector3<f64>| v.iter().all(|x| x.is_finite());
+        let sound = match self.place {
+            CameraPlace::At { eye, target } => {
+                finite(&eye.coords) && finite(&target.coords) && eye != target
+            }
+            CameraPlace::From(direction) => finite(&direction) && direction.norm() > 0.0,
+            CameraPlace::Free => true,
+        };
+        let open = 0.0 < self.field_of_view && self.field_of_view < std::f64::consts::PI;
+        match (sound, open) {
+            (false, _) => Some("its place is not finite, or it looks nowhere".into()),
+            (_, false) => Some(format!(
+                "its field of view is {} rad; it must lie between 0 and π",
+                self.field_of_view
+            )),
+            _ => None,
+        }
+    }
+}

@@ -1,6 +1,8 @@
 """What a run yields."""
 
+import json
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +57,12 @@ class Run:
         return self._raw.unconverged_steps
 
     @property
+    def summary(self) -> dict[str, Any]:
+        """What the run did, in numbers: the object that `pliant run --json` prints."""
+        summary: dict[str, Any] = json.loads(self._raw.summary())
+        return summary
+
+    @property
     def notes(self) -> list[str]:
         """Notes on files and warnings of steps, each once."""
         return self._raw.notes
@@ -66,3 +74,8 @@ class Run:
     def save_csv(self, path: str | PathLike[str]) -> None:
         """Writes the table of observables. Raises `RecordingError`."""
         self._raw.save_csv(path)
+
+    def _repr_html_(self) -> str:
+        from ._show import show
+
+        return show(self)._repr_html_()

@@ -1,11 +1,12 @@
 """Scenes, read and checked."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from os import PathLike, fspath
 from typing import Literal
 
 from . import _pliant
+from ._parts import Parts
 from ._run import Run
 from ._simulation import Simulation
 
@@ -15,17 +16,37 @@ def load(
     *,
     time_step: float | None = None,
     solver: str | None = None,
-    keys: dict[str, str | float] | None = None,
+    keys: Mapping[str, str | float] | None = None,
+    parts: Parts | None = None,
     **parameters: str | float,
 ) -> "Scene":
     """Reads the bundled scene of that name (see `scene_names`), or the file at that path.
 
     `parameters` are those of the scene: numbers or expressions such as "20*deg". `keys` overrides any key, as in
-    `keys={"contact.model": "sap"}`. `time_step` is in s. Raises `SceneError`.
+    `keys={"contact.model": "sap"}`. `time_step` is in s. `parts` has materials, contact laws and quantities written in Python, which
+    the scene may name. Raises `SceneError`.
     """
-    settings = {**parameters, **(keys or {})}
-    overrides = [f"{name}={value}" for name, value in settings.items()]
-    return Scene(_pliant.Scene(fspath(path_or_name), overrides, time_step, solver))
+    overrides = _overrides(keys, parameters)
+    return Scene(_pliant.Scene(fspath(path_or_name), None, overrides, time_step, solver, None if parts is None else parts._raw))
+
+
+def parse(
+    text: str,
+    *,
+    name: str = "scene",
+    time_step: float | None = None,
+    solver: str | None = None,
+    keys: Mapping[str, str | float] | None = None,
+    parts: Parts | None = None,
+    **parameters: str | float,
+) -> "Scene":
+    """Reads the scene that stands in `text`; error messages call it `name`. The rest is as in `load`. Raises `SceneError`."""
+    overrides = _overrides(keys, parameters)
+    return Scene(_pliant.Scene(name, text, overrides, time_step, solver, None if parts is None else parts._raw))
+
+
+def _overrides(keys: Mapping[str, str | float] | None, parameters: Mapping[str, str | float]) -> list[str]:
+    return [f"{name}={value}" for name, value in {**parameters, **(keys or {})}.items()]
 
 
 class Scene:
@@ -48,6 +69,16 @@ class Scene:
     def time_step(self) -> float:
         """The time step, s."""
         return self._raw.time_step
+
+    @property
+    def solver(self) -> str:
+        """Name of the solver."""
+        return self._raw.solver
+
+    @property
+    def stepper(self) -> str:
+        """Name of the time stepper."""
+        return self._raw.stepper
 
     @property
     def parameters(self) -> dict[str, float]:

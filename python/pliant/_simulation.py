@@ -1,12 +1,14 @@
 """A scene under the control of a loop of one's own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _pliant
-from ._pliant import ControlError
+from ._arrays import Array, Values, floats, packed, unpacked
+from ._model import Model
+from ._pliant import ControlError, State
 
 CONTACT = np.dtype(
     [
@@ -21,7 +23,9 @@ CONTACT = np.dtype(
 """A contact: geometries a and b (indices into `Simulation.geometries`), where the force acts on a (m, world frame, at the start of
 the step), unit normal from b into a, mean force on a over the step (N, world axes), signed distance (m, negative in penetration)."""
 
-Values = Sequence[float] | NDArray[np.float64]
+Field = Callable[[float, Array, Array, Array], Array]
+"""A force field: from time (s), positions (m, shape (n, 3)), velocities (m/s, shape (n, 3)) and masses (kg, shape (n,)) of the points of
+a body to forces (N, shape (n, 3)), all in world axes."""
 
 
 class Simulation:
@@ -33,6 +37,8 @@ class Simulation:
     def __init__(self, raw: _pliant.Simulation) -> None:
         self._raw = raw
         self._bodies = dict(raw.bodies())
+        self._fields: list[tuple[Field, tuple[str, ...]]] = []
+        self._models: dict[str, Model] = {}
 
     @property
     def time(self) -> float:
@@ -61,19 +67,48 @@ class Simulation:
 
     def step(self, n: int = 1) -> None:
         """Takes `n` steps of the scene's time step. Raises `StepError`; the state is then that before the failed step."""
+        if n < 0:
+            raise ValueError(f"n must not be negative; it is {n}")
+        if not self._fields:
+            self._raw.step(n)
+            return
         for _ in range(n):
-            self._raw.step()
-
-    def positions(self, body: str) -> NDArray[np.float64]:
-        """Generalised positions q, shape (n_q,): m and rad; a free rigid body has position and unit quaternion."""
-        return np.frombuffer(self._raw.positions(self._index(body)), np.float64)
-
-    def velocities(self, body: str) -> NDArray[np.float64]:
-        """Generalised velocities v, shape (n_v,): m/s and rad/s."""
-        return np.frombuffer(self._raw.velocities(self._index(body)), np.float64)
+            self._push()
+            self._raw.step(1)
 
     @property
-    def state(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    def energy(self) -> tuple[float, float]:
+        """Kinetic and potential energy of everything, J."""
+        return self._raw.energy()
+
+    def positions(self, body: str) -> Array:
+        """Generalised positions q, shape (n_q,): m and rad; a free rigid body has position and unit quaternion."""
+        return unpacked(self._raw.positions(self._index(body)))
+
+    def velocities(self, body: str) -> Array:
+        """Generalised velocities v, shape (n_v,): m/s and rad/s."""
+        return unpacked(self._raw.velocities(self._index(body)))
+
+    def points(self, body: str) -> tuple[Array, Array, Array]:
+        """Points with mass of a body: positions (m, (n, 3)), velocities (m/s, (n, 3)), masses (kg, (n,)), world axes.
+
+        They are the centres of mass of the links of a rigid body or robot, the vertices of a mesh, the nodes of a rod, or material
+        points. Raises `ControlError` for another kind of body.
+        """
+        p, v, m = self._raw.points(self._index(body))
+        return unpacked(p).reshape(-1, 3), unpacked(v).reshape(-1, 3), unpacked(m)
+
+    def model(self, body: str) -> Model:
+        """The kinematic tree of a rigid body or robot. Raises `ControlError` for a soft body."""
+        if body not in self._models:
+            raw = self._raw.model(self._index(body))
+            if raw is None:
+                raise ControlError(f"{body!r} is soft: only rigid bodies and robots have a kinematic tree")
+            self._models[body] = Model(raw)
+        return self._models[body]
+
+    @property
+    def state(self) -> dict[str, tuple[Array, Array]]:
         """Positions and velocities of every body."""
         return {body: (self.positions(body), self.velocities(body)) for body in self._bodies}
 
@@ -96,7 +131,8 @@ class Simulation:
         take the place of the scene's own drives of that body. Raises `ControlError`.
         """
         index = self._index(body)
-        self._raw.control(index, _floats(position), _floats(velocity), _floats(effort))
+        given = [None if values is None else floats(values) for values in (position, velocity, effort)]
+        self._raw.control(index, *given)
 
     def set_load(self, body: str, force: Values = (0, 0, 0), torque: Values = (0, 0, 0)) -> None:
         """Sets force (N) and torque (N·m) on a free rigid body at its origin, world axes, from the next step on, until changed.
@@ -108,19 +144,58 @@ class Simulation:
             raise ControlError("force and torque have 3 components each")
         self._raw.load(self._index(body), wrench)
 
+    def set_field(self, field: Field, bodies: Sequence[str] | None = None) -> None:
+        """Adds a force field, which acts from the next step on, on `bodies` or on all; see `Field`.
+
+        Its forces act beside all others and are constant during a step. A field is no part of the state: `save` and `snapshot` leave
+        its forces out. Raises `ControlError`, also in a step where a force is not finite or the shape is wrong.
+        """
+        names = self.bodies if bodies is None else tuple(bodies)
+        for name in names:
+            self._raw.points(self._index(name))
+        self._fields.append((field, names))
+
+    def set_positions(self, body: str, q: Values) -> None:
+        """Puts a body at the positions `q`, shape (n_q,); quaternions are normalised. Raises `ControlError`.
+
+        What contact remembers from the last step is forgotten, for all bodies. The new place is not checked for overlaps.
+        """
+        self._raw.place(self._index(body), packed(q), None)
+
+    def set_velocities(self, body: str, v: Values) -> None:
+        """Gives a body the velocities `v`, shape (n_v,). Raises `ControlError`. Contact forgets as in `set_positions`."""
+        self._raw.place(self._index(body), None, packed(v))
+
     def save(self) -> bytes:
-        """The state. `load` goes on from it with the same bits."""
+        """The state, for a file. `load` goes on from it with the same bits."""
         return self._raw.save()
 
     def load(self, state: bytes) -> None:
         """Goes on from a saved state of the same scene; forgets what `set_control` and `set_load` set since. Raises `StateError`."""
         self._raw.load_state(state)
 
+    def snapshot(self) -> State:
+        """The state, kept in memory: as `save`, and faster."""
+        return self._raw.snapshot()
+
+    def restore(self, state: State) -> None:
+        """Goes on from a snapshot of the same scene, as `load` does. Raises `StateError`."""
+        self._raw.restore(state)
+
+    def _push(self) -> None:
+        sums: dict[str, Array] = {}
+        for field, bodies in self._fields:
+            for body in bodies:
+                p, v, m = self.points(body)
+                force = np.asarray(field(self.time, p, v, m), np.float64)
+                if force.shape != p.shape:
+                    raise ControlError(f"the field on {body!r} has shape {force.shape}; its points have {p.shape}")
+                sums[body] = sums[body] + force if body in sums else force
+        for body, force in sums.items():
+            self._raw.push(self._index(body), packed(force))
+
     def _index(self, body: str) -> int:
         if body not in self._bodies:
             raise ControlError(f"no body {body!r}; there are: {', '.join(self._bodies)}")
         return self._bodies[body]
 
-
-def _floats(values: Values | None) -> list[float] | None:
-    return None if values is None else [float(x) for x in values]

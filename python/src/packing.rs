@@ -27,3 +27,9 @@ pub(crate) fn contacts<'py>(py: Python<'py>, contacts: &[ContactForce]) -> Bound
     }
     PyBytes::new(py, &bytes)
 }
+
+/// The numbers of an array's bytes.
+pub(crate) fn numbers(bytes: &[u8]) -> Vec<f64> {
+    let (numbers, _) = bytes.as_chunks::<8>();
+    numbers.iter().map(|b| f64::from_ne_bytes(*b)).collect()
+}

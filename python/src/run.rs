@@ -71,6 +71,12 @@ impl Run {
             .collect()
     }
 
+    /// As `pliant run --json` prints it.
+    fn summary(&self) -> PyResult<String> {
+        serde_json::to_string(&self.outcome.summary)
+            .map_err(|error| RecordingError::new_err(error.to_string()))
+    }
+
     #[getter]
     fn steps(&self) -> u64 {
         self.outcome.summary.steps

@@ -1,12 +1,15 @@
 //! Scenes, read and checked.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use pliant::runner::{self, ParticleDetail};
+use pliant::Registry;
+use pliant::runner::{self, Assembly, ParticleDetail, RunError};
 use pliant::scene::{self, ParameterOverride, SceneOptions, bundled};
+use pliant_multibody::Model;
 use pyo3::prelude::*;
 
 use crate::error::{of_run, of_scene};
+use crate::parts::{Faults, Parts};
 use crate::run::Run;
 use crate::simulation::Simulation;
 
@@ -14,17 +17,48 @@ use crate::simulation::Simulation;
 #[pyclass(frozen, module = "pliant._pliant")]
 pub(crate) struct Scene {
     scene: Arc<scene::Scene>,
+    faults: Faults,
+    /// The kinematic trees of its rigid bodies and robots.
+    trees: OnceLock<Arc<[Arc<Model>]>>,
+}
+
+impl Scene {
+    fn trees(&self) -> Result<Arc<[Arc<Model>]>, RunError> {
+        if let Some(trees) = self.trees.get() {
+            return Ok(Arc::clone(trees));
+        }
+        let assembly = Assembly::new(&self.scene)?;
+        Ok(Arc::clone(
+            self.trees.get_or_init(|| assembly.trees().into()),
+        ))
+    }
+
+    fn simulated(
+        &self,
+        py: Python<'_>,
+        make: impl FnOnce(Arc<scene::Scene>) -> Result<runner::Simulation<Arc<scene::Scene>>, RunError>
+        + Send,
+    ) -> PyResult<Simulation> {
+        let made = py.detach(|| Ok((make(Arc::clone(&self.scene))?, self.trees()?)));
+        self.faults.raise()?;
+        let (held, trees) = made.map_err(|error| of_run(&error))?;
+        Ok(Simulation::new(held, trees, self.faults.clone()))
+    }
 }
 
 #[pymethods]
 impl Scene {
+    /// The bundled scene or the file of that name; with `text`, a scene of that name that stands in the text.
     #[new]
-    #[pyo3(signature = (path_or_name, overrides, time_step, solver))]
+    #[pyo3(signature = (name, text, overrides, time_step, solver, parts))]
     fn new(
-        path_or_name: &str,
+        py: Python<'_>,
+        name: &str,
+        text: Option<&str>,
         overrides: Vec<String>,
         time_step: Option<f64>,
         solver: Option<String>,
+        parts: Option<&Parts>,
     ) -> PyResult<Self> {
         let parameters = (overrides.iter())
             .map(|text| text.parse::<ParameterOverride>())
@@ -34,11 +68,18 @@ impl Scene {
             parameters,
             time_step_s: time_step,
             solver,
-            ..SceneOptions::default()
+            registry: parts.map_or_else(Registry::default, Parts::registry),
         };
-        let scene = scene::Scene::load(path_or_name, &options).map_err(|error| of_scene(&error))?;
+        let read = py.detach(|| match text {
+            Some(text) => scene::Scene::parse(name, text, &options),
+            None => scene::Scene::load(name, &options),
+        });
+        let faults = parts.map_or_else(Faults::default, |parts| parts.faults().clone());
+        faults.raise()?;
         Ok(Self {
-            scene: Arc::new(scene),
+            scene: Arc::new(read.map_err(|error| of_scene(&error))?),
+            faults,
+            trees: OnceLock::new(),
         })
     }
 
@@ -50,6 +91,16 @@ impl Scene {
     #[getter]
     fn title(&self) -> &str {
         &self.scene.title
+    }
+
+    #[getter]
+    fn solver(&self) -> &str {
+        self.scene.solver.name()
+    }
+
+    #[getter]
+    fn stepper(&self) -> &str {
+        self.scene.stepper.name()
     }
 
     #[getter]
@@ -74,16 +125,14 @@ impl Scene {
 
     /// The scene at its start. `simulation` records nothing.
     fn simulation(&self, py: Python<'_>) -> PyResult<Simulation> {
-        let scene = Arc::clone(&self.scene);
-        let made = py.detach(|| runner::Simulation::new(scene));
-        Ok(Simulation::new(made.map_err(|error| of_run(&error))?))
+        self.simulated(py, runner::Simulation::new)
     }
 
     /// The same, recorded.
     fn recorded(&self, py: Python<'_>) -> PyResult<Simulation> {
-        let scene = Arc::clone(&self.scene);
-        let made = py.detach(|| runner::Simulation::recorded(scene, ParticleDetail::Shown));
-        Ok(Simulation::new(made.map_err(|error| of_run(&error))?))
+        self.simulated(py, |scene| {
+            runner::Simulation::recorded(scene, ParticleDetail::Shown)
+        })
     }
 
     /// Ends a recorded simulation of this scene.

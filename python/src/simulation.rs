@@ -1,67 +1,46 @@
 //! A scene under the control of Python, one step at a time.
 
+mod overrides;
+mod snapshot;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nalgebra::Vector3;
 use pliant::runner;
 use pliant::scene::Scene;
-use pliant_contact_sap::{Control, Load, MaterialPoint};
-use pliant_coupling::State;
+use pliant_contact_sap::Load;
+use pliant_coupling::{BodyIdx, State as Whole, StepperMemory};
+use pliant_multibody::Model as Tree;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use self::overrides::{Override, without_fields};
+pub(crate) use self::snapshot::State;
 use crate::error::{ControlError, PliantError, StateError, of_run};
-use crate::packing::{contacts, floats};
+use crate::model::Model;
+use crate::packing::{contacts, floats, numbers};
+use crate::parts::Faults;
+use crate::points::{MassPoint, of_soft, of_tree};
 
 type Held = runner::Simulation<Arc<Scene>>;
-
-/// What Python sets for a body, after the scene's own drives.
-#[derive(Clone, Default)]
-struct Override {
-    body: usize,
-    position: Option<Vec<f64>>,
-    velocity: Option<Vec<f64>>,
-    effort: Option<Vec<f64>>,
-    load: Option<[f64; 6]>,
-}
-
-impl Override {
-    fn apply(&self, controls: &mut [Control]) {
-        let control = &mut controls[self.body];
-        let pairs = [
-            (&self.position, &mut control.position),
-            (&self.velocity, &mut control.velocity),
-            (&self.effort, &mut control.effort),
-        ];
-        for (value, place) in pairs {
-            if let Some(value) = value {
-                place.clone_from(value);
-            }
-        }
-        if let Some([fx, fy, fz, tx, ty, tz]) = self.load {
-            control.loads.clear();
-            control.loads.push(Load {
-                point: MaterialPoint::on_frame(0, Vector3::zeros()),
-                force_W: Vector3::new(fx, fy, fz),
-                torque_W: Vector3::new(tx, ty, tz),
-            });
-        }
-    }
-}
 
 /// A scene that Python steps.
 #[pyclass(module = "pliant._pliant")]
 pub(crate) struct Simulation {
     /// Only ever reached by `&mut`: the lock makes it shareable between threads, as Python demands.
     held: Option<Mutex<Held>>,
+    trees: Arc<[Arc<Tree>]>,
     overrides: Vec<Override>,
+    faults: Faults,
 }
 
 impl Simulation {
-    pub(crate) fn new(held: Held) -> Self {
+    pub(crate) fn new(held: Held, trees: Arc<[Arc<Tree>]>, faults: Faults) -> Self {
         Self {
             held: Some(Mutex::new(held)),
+            trees,
             overrides: Vec::new(),
+            faults,
         }
     }
 
@@ -72,6 +51,45 @@ impl Simulation {
 
     fn held(&mut self) -> PyResult<&mut Held> {
         inner(&mut self.held)
+    }
+
+    /// What Python has set for a body.
+    fn entry(&mut self, body: usize) -> &mut Override {
+        let found = self.overrides.iter().position(|entry| entry.body == body);
+        let index = found.unwrap_or_else(|| {
+            self.overrides.push(Override {
+                body,
+                ..Override::default()
+            });
+            self.overrides.len() - 1
+        });
+        &mut self.overrides[index]
+    }
+
+    fn state(&mut self) -> PyResult<Whole> {
+        let held = inner(&mut self.held)?;
+        Ok(without_fields(held.state(), &self.overrides))
+    }
+
+    fn go_on_from(&mut self, state: Whole) -> PyResult<()> {
+        let held = self.held()?;
+        (held.set_state(state)).map_err(|error| StateError::new_err(error.to_string()))?;
+        self.overrides.clear();
+        Ok(())
+    }
+
+    fn mass_points(&mut self, body: usize) -> PyResult<Vec<MassPoint>> {
+        let held = inner(&mut self.held)?;
+        let state = &held.state().bodies[body];
+        if let Some(tree) = self.trees.get(body) {
+            return Ok(of_tree(tree, state));
+        }
+        of_soft(held.world(), BodyIdx(body), state).ok_or_else(|| {
+            ControlError::new_err(format!(
+                "{}: force fields act on rigid bodies, [[fem]], [[cloth]], rods and material points",
+                held.world().body_name(BodyIdx(body))
+            ))
+        })
     }
 }
 
@@ -84,14 +102,39 @@ fn ended() -> PyErr {
     PliantError::new_err("the simulation has ended; make another with Scene.simulation()")
 }
 
+fn check(what: &str, values: &[f64], expected: usize, of: &str) -> PyResult<()> {
+    if values.len() != expected {
+        return Err(ControlError::new_err(format!(
+            "{what} has {} values; the body has {expected} {of}, and one value goes with each",
+            values.len()
+        )));
+    }
+    if values.iter().any(|value| !value.is_finite()) {
+        return Err(ControlError::new_err(format!("{what} must be finite")));
+    }
+    Ok(())
+}
+
 #[pymethods]
 impl Simulation {
-    /// Takes one step, with the interpreter released.
-    fn step(&mut self, py: Python<'_>) -> PyResult<()> {
-        let Self { held, overrides } = self;
-        let held = inner(held)?;
-        py.detach(|| held.step(|controls| overrides.iter().for_each(|o| o.apply(controls))))
-            .map_err(|error| of_run(&error))
+    /// Takes `n` steps, with the interpreter released; Ctrl-C ends them between two steps.
+    fn step(&mut self, py: Python<'_>, n: u64) -> PyResult<()> {
+        for _ in 0..n {
+            let Self {
+                held,
+                overrides,
+                faults,
+                ..
+            } = self;
+            let held = inner(held)?;
+            let stepped = py.detach(|| {
+                held.step(|controls| overrides.iter_mut().for_each(|o| o.apply(controls)))
+            });
+            faults.raise()?;
+            stepped.map_err(|error| of_run(&error))?;
+            py.check_signals()?;
+        }
+        Ok(())
     }
 
     #[getter]
@@ -109,6 +152,13 @@ impl Simulation {
         Ok((self.held()?.report()).is_none_or(pliant_coupling::StepReport::is_trusted))
     }
 
+    /// Kinetic and potential energy, J.
+    fn energy(&mut self) -> PyResult<(f64, f64)> {
+        let held = self.held()?;
+        let energy = held.world().energy(held.state());
+        Ok((energy.kinetic, energy.potential))
+    }
+
     /// Names of bodies with their indices.
     fn bodies(&mut self) -> PyResult<Vec<(String, usize)>> {
         let bodies = self.held()?.bodies();
@@ -118,6 +168,13 @@ impl Simulation {
     fn geometries(&mut self) -> PyResult<Vec<String>> {
         let geometries = self.held()?.world().geometries().iter();
         Ok(geometries.map(|geometry| geometry.name.clone()).collect())
+    }
+
+    /// The kinematic tree of a rigid body or robot; none for others.
+    fn model(&mut self, body: usize) -> PyResult<Option<Model>> {
+        let gravity = *self.held()?.world().gravity();
+        let tree = self.trees.get(body);
+        Ok(tree.map(|tree| Model::new(Arc::clone(tree), &gravity)))
     }
 
     fn positions<'py>(&mut self, py: Python<'py>, body: usize) -> PyResult<Bound<'py, PyBytes>> {
@@ -132,6 +189,28 @@ impl Simulation {
             py,
             self.held()?.state().bodies[body].v.iter().copied(),
         ))
+    }
+
+    /// Puts a body elsewhere: what contact remembers from the last step is forgotten.
+    fn place(&mut self, body: usize, q: Option<&[u8]>, v: Option<&[u8]>) -> PyResult<()> {
+        let mut state = self.held()?.state().clone();
+        let own = &mut state.bodies[body];
+        if let Some(q) = q {
+            let mut q = numbers(q);
+            check("q", &q, own.q.len(), "positions")?;
+            if let Some(tree) = self.trees.get(body) {
+                tree.normalise(&mut q);
+            }
+            own.q = q;
+        }
+        if let Some(v) = v {
+            let v = numbers(v);
+            check("v", &v, own.v.len(), "velocities")?;
+            own.v = v;
+        }
+        state.memory = StepperMemory::default();
+        let held = self.held()?;
+        (held.set_state(state)).map_err(|error| StateError::new_err(error.to_string()))
     }
 
     fn contacts<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -155,15 +234,7 @@ impl Simulation {
         ];
         for (what, values) in given {
             let Some(values) = values else { continue };
-            if values.len() != expected {
-                return Err(ControlError::new_err(format!(
-                    "{what} has {} values; the body has {expected} velocities, and one value goes with each",
-                    values.len()
-                )));
-            }
-            if values.iter().any(|value| !value.is_finite()) {
-                return Err(ControlError::new_err(format!("{what} must be finite")));
-            }
+            check(what, values, expected, "velocities")?;
         }
         let entry = self.entry(body);
         entry.position = position.or(entry.position.take());
@@ -176,7 +247,7 @@ impl Simulation {
         let held = self.held()?;
         if held.state().bodies[body].q.len() != 7 || held.state().bodies[body].v.len() != 6 {
             return Err(ControlError::new_err(
-                "only a free rigid body takes a load from Python; put [[loads]] in the scene for others",
+                "only a free rigid body takes a load from Python; put [[loads]] in the scene for others, or use set_field",
             ));
         }
         if wrench.iter().any(|value| !value.is_finite()) {
@@ -186,34 +257,65 @@ impl Simulation {
         Ok(())
     }
 
+    /// Points with mass of a body: positions and velocities, three numbers each, and masses.
+    fn points<'py>(&mut self, py: Python<'py>, body: usize) -> PyResult<[Bound<'py, PyBytes>; 3]> {
+        let points = self.mass_points(body)?;
+        let positions = points.iter().flat_map(|p| p.p_WP.coords.data.0[0]);
+        let velocities = points.iter().flat_map(|p| p.v_WP.data.0[0]);
+        Ok([
+            floats(py, positions),
+            floats(py, velocities),
+            floats(py, points.iter().map(|p| p.mass)),
+        ])
+    }
+
+    /// Forces on these points during the next step, world axes.
+    fn push(&mut self, body: usize, forces: &[u8]) -> PyResult<()> {
+        let points = self.mass_points(body)?;
+        let forces = numbers(forces);
+        if forces.len() != 3 * points.len() {
+            return Err(ControlError::new_err(format!(
+                "the field gives {} numbers; the body has {} points, and three numbers go with each",
+                forces.len(),
+                points.len()
+            )));
+        }
+        if let Some(value) = forces.iter().find(|value| !value.is_finite()) {
+            return Err(ControlError::new_err(format!(
+                "forces of a field must be finite; there is {value}"
+            )));
+        }
+        let loads = points.iter().zip(forces.chunks_exact(3));
+        let loads = loads.map(|(point, force)| Load {
+            point: point.point,
+            force_W: Vector3::from_column_slice(force),
+            torque_W: Vector3::zeros(),
+        });
+        let loads = loads.collect();
+        self.entry(body).field.forces = loads;
+        Ok(())
+    }
+
     /// The state as text of JSON, which keeps every bit of its numbers.
     fn save<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = serde_json::to_vec(self.held()?.state());
+        let bytes = serde_json::to_vec(&self.state()?);
         let bytes = bytes.map_err(|error| StateError::new_err(error.to_string()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     fn load_state(&mut self, state: &[u8]) -> PyResult<()> {
-        let state: State = serde_json::from_slice(state).map_err(|error| {
+        let state: Whole = serde_json::from_slice(state).map_err(|error| {
             StateError::new_err(format!("not a state saved by Simulation.save: {error}"))
         })?;
-        let held = self.held()?;
-        (held.set_state(state)).map_err(|error| StateError::new_err(error.to_string()))?;
-        self.overrides.clear();
-        Ok(())
+        self.go_on_from(state)
     }
-}
 
-impl Simulation {
-    fn entry(&mut self, body: usize) -> &mut Override {
-        let found = self.overrides.iter().position(|entry| entry.body == body);
-        let index = found.unwrap_or_else(|| {
-            self.overrides.push(Override {
-                body,
-                ..Override::default()
-            });
-            self.overrides.len() - 1
-        });
-        &mut self.overrides[index]
+    /// The state, kept in memory.
+    fn snapshot(&mut self) -> PyResult<State> {
+        Ok(State(Arc::new(self.state()?)))
+    }
+
+    fn restore(&mut self, state: &State) -> PyResult<()> {
+        self.go_on_from(Whole::clone(&state.0))
     }
 }

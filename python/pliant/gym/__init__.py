@@ -1,0 +1,63 @@
+"""Environments for reinforcement learning, by the conventions of Gymnasium; `pip install pliant[gym]`.
+
+>>> import gymnasium, pliant.gym
+>>> env = gymnasium.make("pliant/PushBoxes-v0")
+>>> envs = pliant.gym.make_vec("pliant/PushBoxes-v0", 8)
+"""
+
+from typing import Any
+
+try:
+    import gymnasium
+except ImportError as error:
+    raise ImportError("pliant.gym needs gymnasium: pip install 'pliant[gym]'") from error
+from gymnasium.vector import AutoresetMode
+
+from ._cable import InsertCable
+from ._dough import RollDough
+from ._env import SceneEnv
+from ._grasp import GraspTeddy
+from ._push import PushBoxes
+from ._vector import ThreadVectorEnv
+
+TASKS: dict[str, type[SceneEnv]] = {
+    "pliant/PushBoxes-v0": PushBoxes,
+    "pliant/GraspTeddy-v0": GraspTeddy,
+    "pliant/RollDough-v0": RollDough,
+    "pliant/InsertCable-v0": InsertCable,
+}
+"""The tasks by their names in Gymnasium; importing `pliant.gym` registers them."""
+
+
+def make_vec(
+    task: str,
+    num_envs: int,
+    *,
+    threads: int | None = None,
+    autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+    **settings: Any,
+) -> ThreadVectorEnv:
+    """`num_envs` environments of a task of `TASKS` that step in `threads` threads; `settings` are those of the task."""
+    if task not in TASKS:
+        raise ValueError(f"no task {task!r}; there are: {', '.join(TASKS)}")
+    if num_envs < 1:
+        raise ValueError(f"num_envs must be at least 1; it is {num_envs}")
+    return ThreadVectorEnv(
+        [lambda: TASKS[task](**settings)] * num_envs, threads=threads, autoreset_mode=autoreset_mode
+    )
+
+
+for _name, _task in TASKS.items():
+    if _name not in gymnasium.registry:
+        gymnasium.register(_name, f"{_task.__module__}:{_task.__qualname__}")
+
+__all__ = [
+    "TASKS",
+    "GraspTeddy",
+    "InsertCable",
+    "PushBoxes",
+    "RollDough",
+    "SceneEnv",
+    "ThreadVectorEnv",
+    "make_vec",
+]

@@ -1,0 +1,154 @@
+"""Environments by Gymnasium's conventions; as many threads as one give the same bits."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+gymnasium = pytest.importorskip("gymnasium", reason="SKIPPED gym: gymnasium is not installed")
+
+import pliant.gym
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+# Coarse: the checker resets and steps an environment often.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "pliant/PushBoxes-v0": {"boxes": 1},
+    "pliant/GraspTeddy-v0": {"edge_length": 0.03},
+    "pliant/RollDough-v0": {"spacing": 0.04},
+    "pliant/InsertCable-v0": {},
+}
+
+
+def test_every_task_is_tested() -> None:
+    assert list(SETTINGS) == list(pliant.gym.TASKS)
+
+
+@pytest.mark.parametrize("task", SETTINGS)
+def test_environment_keeps_the_conventions(task: str) -> None:
+    env = gymnasium.make(task, **SETTINGS[task])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Unbounded observations are meant.
+        warnings.filterwarnings("ignore", message=".*Box observation space m(in|ax)imum value is (-)?infinity")
+        check_env(env.unwrapped, skip_render_check=True)
+
+
+def episode(env: pliant.gym.SceneEnv, seed: int, actions: NDArray[np.float32]) -> list[Any]:
+    seen: list[Any] = [env.reset(seed=seed)[0].tobytes()]
+    for action in actions:
+        observation, reward, terminated, truncated, _ = env.step(action)
+        seen.append((observation.tobytes(), reward, terminated, truncated))
+    return seen
+
+
+def test_same_seed_and_actions_give_the_same_bits() -> None:
+    env = pliant.gym.PushBoxes(boxes=1)
+    actions = np.random.default_rng(0).uniform(-1, 1, (30, 2)).astype(np.float32)
+    first = episode(env, 5, actions)
+    assert episode(env, 6, actions) != first
+    assert episode(env, 5, actions) == first
+    assert episode(pliant.gym.PushBoxes(boxes=1), 5, actions) == first
+
+
+def test_pushing_towards_the_goal_is_rewarded_and_ends() -> None:
+    env = pliant.gym.PushBoxes(boxes=1)
+    observation, info = env.reset(seed=3)
+    total, terminated, truncated = 0.0, False, False
+    while not (terminated or truncated):
+        box, goal = observation[4:6] / 10, observation[6:8] / 10
+        # Behind the box, as seen from the goal; then straight on.
+        behind = box - 0.07 * goal / np.linalg.norm(goal)
+        action = np.clip(30 * (behind + 0.03 * goal / np.linalg.norm(goal)), -1, 1).astype(np.float32)
+        observation, reward, terminated, truncated, info = env.step(action)
+        total += reward
+    assert terminated and info["success"] and total > 5
+
+
+def test_unmoved_boxes_truncate_the_episode() -> None:
+    env = pliant.gym.PushBoxes(boxes=2)
+    env.reset(seed=0)
+    for _ in range(env.max_steps):
+        _, _, terminated, truncated, info = env.step(np.zeros(2, np.float32))
+    assert truncated and not terminated and not info["success"]
+
+
+def test_bear_is_lifted_by_a_grip_that_closes() -> None:
+    env = pliant.gym.GraspTeddy(edge_length=0.03)
+    env.reset(seed=1)
+    for k in range(env.max_steps):
+        action = np.array([1.0, 0.0] if k > 12 else [0.0, -1.0], np.float32)
+        _, _, terminated, _, info = env.step(action)
+        if terminated:
+            break
+    assert info["success"]
+
+
+def test_dough_is_flattened_by_a_roller_that_comes_down() -> None:
+    env = pliant.gym.RollDough(spacing=0.04)
+    observation, _ = env.reset(seed=1)
+    high = observation[6:-2].max()
+    total = 0.0
+    for k in range(20):
+        observation, reward, *_ = env.step(np.array([0.0, -1.0], np.float32))
+        total += float(reward)
+    assert observation[6:-2].min() < high - 0.005 and total > 0
+
+
+def test_cable_enters_the_hole_when_it_is_lowered_above_it() -> None:
+    env = pliant.gym.InsertCable()
+    observation, _ = env.reset(seed=2)
+    total, terminated, truncated = 0.0, False, False
+    while not (terminated or truncated):
+        tip = observation[6:9]
+        down = -1.0 if np.abs(tip[:2]).max() < 0.004 else 0.0
+        observation, reward, terminated, truncated, info = env.step(np.append(np.clip(-20 * tip[:2], -1, 1), down))
+        total += reward
+    assert terminated and info["success"] and total > 5
+
+
+def results(envs: SyncVectorEnv, steps: int) -> list[Any]:
+    actions = np.random.default_rng(1).uniform(-1, 1, (steps, envs.num_envs, 2)).astype(np.float32)
+    seen: list[Any] = [envs.reset(seed=7)[0].tobytes()]
+    for action in actions:
+        observations, rewards, terminations, truncations, infos = envs.step(action)
+        finals = [None if final is None else final.tobytes() for final in infos.get("final_obs", [])]
+        seen.append([x.tobytes() for x in (observations, rewards, terminations, truncations)] + finals)
+        if envs.autoreset_mode == AutoresetMode.DISABLED and (ended := terminations | truncations).any():
+            seen.append(envs.reset(options={"reset_mask": ended})[0].tobytes())
+    envs.close()
+    return seen
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_threads_give_the_bits_of_one_by_one(mode: AutoresetMode) -> None:
+    def make() -> pliant.gym.PushBoxes:
+        env = pliant.gym.PushBoxes(boxes=1)
+        env.max_steps = 7
+        return env
+
+    one_by_one = SyncVectorEnv([make] * 5, autoreset_mode=mode)
+    threads = pliant.gym.ThreadVectorEnv([make] * 5, threads=4, autoreset_mode=mode)
+    assert threads.metadata["autoreset_mode"] == mode
+    assert results(threads, 20) == results(one_by_one, 20)
+
+
+def test_vector_environment_by_name() -> None:
+    envs = pliant.gym.make_vec("pliant/PushBoxes-v0", 3, boxes=1, autoreset_mode=AutoresetMode.DISABLED)
+    observations, _ = envs.reset(seed=0)
+    assert observations.shape == (3, 10)
+    envs.set_attr("max_steps", 1)
+    envs.step(envs.action_space.sample())
+    with pytest.raises(RuntimeError, match=r"environments \[0, 1, 2\] have ended: reset them"):
+        envs.step(envs.action_space.sample())
+    mask = np.array([True, False, False])
+    envs.reset(options={"reset_mask": mask})
+    with pytest.raises(RuntimeError, match=r"environments \[1, 2\]"):
+        envs.step(envs.action_space.sample())
+    envs.close()
+    with pytest.raises(ValueError, match="no task 'pliant/Push'; there are: pliant/PushBoxes-v0"):
+        pliant.gym.make_vec("pliant/Push", 2)
+    with pytest.raises(ValueError, match="num_envs must be at least 1"):
+        pliant.gym.make_vec("pliant/PushBoxes-v0", 0)

@@ -9,6 +9,7 @@ mod devices;
 mod interrupt;
 mod list;
 mod live;
+mod notes;
 mod output;
 mod render;
 mod results;
@@ -39,7 +40,7 @@ enum Task {
     /// Read a scene, robot or mesh and report its content
     Check(check::CheckArguments),
     /// List the bundled scenes
-    Scenes,
+    Scenes(list::ScenesArguments),
     /// List the GPUs that the asynchronous stepper may run on
     Devices,
     /// Compare cases with known answers against those answers
@@ -84,7 +85,7 @@ pub fn main(registry: &Registry) -> ExitCode {
     let result = match arguments.task {
         Task::Run(arguments) => run::main(&arguments, registry),
         Task::Check(arguments) => check::main(&arguments, registry),
-        Task::Scenes => list::main(registry),
+        Task::Scenes(arguments) => list::main(&arguments, registry),
         Task::Devices => devices::main(),
         #[cfg(feature = "validate")]
         Task::Validate(arguments) => validate::main(&arguments),

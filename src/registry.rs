@@ -13,7 +13,7 @@ pub use body::{MakeBody, ReadBody, SceneBody};
 pub use contact_model::ReadContactModel;
 pub use material::{ReadFemMaterial, ReadParticleMaterial};
 pub use parts::{Part, Parts};
-pub(crate) use quantity::{Measure, Value, of_vector};
+pub(crate) use quantity::{Measure, SensorKind, Value, of_vector};
 pub use quantity::{Quantity, ReadQuantity, Snapshot};
 pub use solver::{MakeSolver, ReadSolver};
 pub use stepper::{MakeStepper, ReadStepper};

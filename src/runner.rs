@@ -14,9 +14,11 @@
 mod actuation;
 mod assembly;
 mod checkpoint;
+mod default_observables;
 mod drive_conflicts;
 mod error;
 mod hooks;
+mod judge;
 mod observer;
 mod outcome;
 mod series;
@@ -38,8 +40,9 @@ pub use assembly::{Assembly, BundledOrPath, find_file};
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use error::RunError;
 pub use hooks::{Push, RunHooks};
+pub use judge::{Outcome, Verdict};
 pub use outcome::{ParticleDetail, Progress, RunEnd, RunLength, RunOptions, RunOutcome};
-pub use series::{Outcome, Series, Verdict};
+pub use series::{KeptRows, Series};
 pub use simulation::{Simulation, StateMismatch};
 pub use summary::{RunSummary, Stages, SubstepSummary};
 
@@ -49,6 +52,7 @@ use crate::scene::Scene;
 use actuation::Actuation;
 use error::recording_error;
 use hooks::Watched;
+use judge::Judge;
 use observer::Observer;
 pub(crate) use observer::{LayerCount, built_in_quantities};
 use stepping::{AdaptiveSteps, stepper};
@@ -165,6 +169,8 @@ struct Run<S> {
     patches: PatchFinder,
     recording: Recording,
     series: Series,
+    /// One for each expectation.
+    judges: Vec<Judge>,
     tally: Tally,
     adaptive_steps: AdaptiveSteps,
     notes: Vec<String>,
@@ -176,9 +182,17 @@ impl<S: Deref<Target = Scene>> Run<S> {
         let mut assembly = Assembly::new(scene)?;
         assembly.notes.extend(suspicious_settings::notes(scene));
         let actuation = Actuation::new(scene, &mut assembly)?;
-        let observer = Observer::new(scene, &assembly)?;
-        let units = observer.units(scene, &assembly.directory);
-        let columns = scene.observables.iter().zip(units);
+        let by_default = match scene.observables.is_empty() {
+            true => default_observables::entries(scene, &assembly),
+            false => Vec::new(),
+        };
+        let entries = match by_default.is_empty() {
+            true => &scene.observables,
+            false => &by_default,
+        };
+        let observer = Observer::new(scene, entries, &assembly)?;
+        let units = observer.units(entries, &assembly.directory);
+        let columns = entries.iter().zip(units);
         let columns = columns
             .map(|(entry, unit)| Observable::new(&*entry.name.name, unit))
             .collect();
@@ -201,7 +215,10 @@ impl<S: Deref<Target = Scene>> Run<S> {
             });
             added.map_err(|source| recording_error(scene, source))?;
         }
-        let series = Series::new(scene.observables.len());
+        let series = Series::new(entries.len(), KeptRows::All);
+        let slack_s = 0.5 * scene.simulation.time_step_s;
+        let expectations = scene.expectations.iter();
+        let judges = expectations.map(|e| Judge::new(e, slack_s)).collect();
         Ok(Self {
             scene: held,
             notes: assembly.notes.clone(),
@@ -211,6 +228,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
             patches: PatchFinder::default(),
             recording,
             series,
+            judges,
             tally: Tally::default(),
             adaptive_steps: AdaptiveSteps::default(),
         })
@@ -247,6 +265,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
         if let Some(folder) = &options.recording_in {
             let kept = self.recording.keep_in(folder);
             kept.map_err(|source| recording_error(&self.scene, source))?;
+            self.series = Series::new(self.recording.observables().len(), KeptRows::Last);
         }
         let mut simulation = Simulation::of(self, Some(options.particles))?;
         simulation.begin_hooks(hooks);
@@ -313,11 +332,8 @@ impl<S: Deref<Target = Scene>> Run<S> {
     fn finish(mut self, state: State, elapsed: Duration) -> RunOutcome {
         self.notes.extend(self.adaptive_steps.note());
         self.recording.fit_scales(self.assembly.picture.unscaled());
-        let slack_s = 0.5 * self.scene.simulation.time_step_s;
-        let expectations = self.scene.expectations.iter();
-        let verdicts = expectations
-            .map(|e| self.series.verdict(e, slack_s))
-            .collect();
+        let judged = self.judges.iter().zip(&self.scene.expectations);
+        let verdicts = judged.map(|(judge, e)| judge.verdict(e)).collect();
         let summary = self
             .tally
             .summary(self.scene.name(), state.time_s, elapsed, verdicts);
@@ -379,6 +395,10 @@ impl<S: Deref<Target = Scene>> Run<S> {
         self.series.push(state.time_s, |row| {
             observer.measure(directory, &snapshot, row)
         });
+        let row = self.series.last();
+        for (judge, expectation) in self.judges.iter_mut().zip(&self.scene.expectations) {
+            judge.see(state.time_s, row[expectation.index]);
+        }
     }
 
     fn record_row(&mut self, state: &State, hooks: &mut dyn RunHooks) -> Result<(), RunError> {

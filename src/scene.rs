@@ -75,7 +75,7 @@ pub use error::{SceneError, SceneFault};
 pub use expect::{Bounds, Expectation, Reduction, Window};
 pub use item::NamedReference;
 pub use material::{Hydroelastic, Materials, Surface};
-pub use model::{ActuatorEntry, AttachedEntry, ModelEntry, RootEntry};
+pub use model::{ActuatorEntry, AttachedEntry, JointValues, ModelEntry, RootEntry};
 pub use names::{NameKind, Names};
 pub use observable::{Among, ObservableEntry};
 pub use pairs::{FilterEntry, PairEntry};

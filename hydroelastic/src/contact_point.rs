@@ -33,17 +33,17 @@ pub struct ContactPoint {
 }
 
 impl ContactPoint {
-    /// The part of a patch that the point represents, where a point of share one has the stiffness `of_share_one`
-    /// (N/m); `None` in point contact.
+    /// The part of a patch that the point represents; `None` in point contact. `stiffness` (N/m) is that of the point in use, which
+    /// gives the pressure where no pressure field does. It may be less than [`PointStiffness::of_pair`]: contact laws cap it.
     #[must_use]
-    pub fn patch_share(&self, of_share_one: f64) -> Option<PatchShare> {
+    pub fn patch_share(&self, stiffness: f64) -> Option<PatchShare> {
         match self.stiffness {
             PointStiffness::Share(_) => None,
             PointStiffness::OfPatch { share, .. } => Some(share),
-            PointStiffness::OfArea { share, area } => Some(match area > 0.0 {
+            PointStiffness::OfArea { area, .. } => Some(match area > 0.0 {
                 true => PatchShare {
                     area,
-                    pressure_max: of_share_one * share * (-self.signed_distance).max(0.0) / area,
+                    pressure_max: stiffness * (-self.signed_distance).max(0.0) / area,
                 },
                 false => PatchShare::default(),
             }),

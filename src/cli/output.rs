@@ -78,6 +78,21 @@ pub(super) fn duration(duration: Duration) -> String {
     }
 }
 
+/// Width of a line of progress: a narrow terminal.
+const COLUMNS: usize = 70;
+
+/// Progress in at most [`COLUMNS`] characters, up to a million steps and a hundred hours.
+fn progress_text(progress: &Progress) -> String {
+    format!(
+        "{:.0} %  t = {} s  {} contacts  {} iterations  {} left",
+        100.0 * progress.step as f64 / progress.steps.max(1) as f64,
+        number((1e3 * progress.time_s).round() / 1e3),
+        progress.contacts,
+        progress.iterations,
+        duration(progress.remaining()),
+    )
+}
+
 /// Progress of a run: one updated line on a terminal, otherwise a line from time to time.
 pub(super) struct ProgressLine {
     terminal: bool,
@@ -105,18 +120,9 @@ impl ProgressLine {
             return;
         }
         self.last = Some(Instant::now());
-        let text = format!(
-            "step {}/{}  t = {:.3} s  {:.2}x real time  {} contacts  {} iterations  {} to go",
-            progress.step,
-            progress.steps,
-            progress.time_s,
-            progress.realtime_rate(),
-            progress.contacts,
-            progress.iterations,
-            duration(progress.remaining()),
-        );
+        let text = progress_text(progress);
         if self.terminal {
-            eprint!("\r{text:<100}");
+            eprint!("\r{text:<COLUMNS$}");
             self.open = true;
         } else {
             eprintln!("{text}");
@@ -160,6 +166,25 @@ mod tests {
             [text(0.0423), text(5.62), text(184.0), text(3725.0)],
             ["42 ms", "5.6 s", "3 min 04 s", "1 h 02 min"]
         );
+    }
+
+    #[test]
+    fn progress_fits_a_narrow_terminal() {
+        let progress = Progress {
+            step: 499_999,
+            steps: 1_000_000,
+            time_s: 1234.5678,
+            elapsed: Duration::from_secs(99 * 3600 + 59 * 60),
+            contacts: 123_456,
+            iterations: 1000,
+            stop: pliant_contact_sap::StopReason::Converged,
+        };
+        let text = progress_text(&progress);
+        assert_eq!(
+            text,
+            "50 %  t = 1234.57 s  123456 contacts  1000 iterations  99 h 59 min left"
+        );
+        assert!(text.chars().count() <= COLUMNS, "{}", text.len());
     }
 
     #[test]

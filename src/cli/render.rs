@@ -10,6 +10,7 @@ use crate::registry::Registry;
 use crate::runner::{RunLength, RunOptions};
 use crate::scene::Scene;
 
+use super::notes::Notes;
 use super::output::number;
 use super::run::{SceneSettings, run_with_progress};
 use super::{Ending, Failure};
@@ -153,7 +154,7 @@ fn run_scene(arguments: &RenderArguments, registry: &Registry) -> Result<(PathBu
         ..RunOptions::default()
     };
     let outcome = run_with_progress(&scene, &options)?;
-    for note in &outcome.notes {
+    for note in Notes::of(&outcome.notes).all() {
         eprintln!("note: {note}");
     }
     let page = arguments.out.with_extension("partial.html");

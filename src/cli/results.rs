@@ -82,9 +82,9 @@ pub(super) fn main(arguments: &ResultsArguments, registry: &Registry) -> Result<
             &format!("{}\n", serde_json::to_string_pretty(&result)?),
         )?;
     }
-    let page = page(&all_results(&arguments.out)?);
-    write(&arguments.out.join("README.md"), &page)?;
-    print(&page)?;
+    let results = all_results(&arguments.out)?;
+    write(&arguments.out.join("README.md"), &page(&results))?;
+    print(&summary(&results, &arguments.out))?;
     Ok(ending)
 }
 
@@ -151,6 +151,38 @@ fn commit() -> String {
         (Some(commit), _) => format!("{commit}+"),
         (None, _) => "unknown".into(),
     }
+}
+
+/// Counts, and one line for each failed expectation.
+fn summary(results: &[SceneResult], folder: &Path) -> String {
+    let expectations: usize = results.iter().map(|r| r.run.expectations.len()).sum();
+    let mut failed = Vec::new();
+    let mut met = 0;
+    for SceneResult { run, .. } in results {
+        for verdict in &run.expectations {
+            match verdict.outcome {
+                Outcome::Met => met += 1,
+                Outcome::Skipped => {}
+                Outcome::Failed => failed.push(format!(
+                    "failed: {}: {} {}: {}, allowed {}\n",
+                    run.scene,
+                    verdict.observable,
+                    verdict.measured,
+                    verdict.found.map_or("none".into(), number),
+                    allowed(verdict)
+                )),
+            }
+        }
+    }
+    let unconverged: u64 = results.iter().map(|r| r.run.unconverged_steps).sum();
+    let steps: u64 = results.iter().map(|r| r.run.steps).sum();
+    format!(
+        "{}: {} scenes, {met} of {} expectations met\n{unconverged} of {steps} steps did not reach the solver's tolerance\n{}",
+        folder.display(),
+        results.len(),
+        expectations,
+        failed.concat()
+    )
 }
 
 fn page(results: &[SceneResult]) -> String {

@@ -14,8 +14,10 @@ use crate::runner::{
 use crate::scene::{ParameterOverride, Scene, SceneOptions};
 use clap::Args;
 use pliant_coupling::State;
+use serde::Serialize;
 
 use super::interrupt::Interrupt;
+use super::notes::Notes;
 use super::output::{ProgressLine, duration, number, print, table};
 use super::{Ending, Failure};
 
@@ -162,7 +164,8 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
             None => return Err(error.into()),
         },
     };
-    for note in &outcome.notes {
+    let notes = Notes::of(&outcome.notes);
+    for note in notes.all() {
         eprintln!("note: {note}");
     }
     let mut files = outcome.recording.write_to(&arguments.out)?;
@@ -192,7 +195,11 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
     }
     let summary = &outcome.summary;
     if arguments.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(summary)?))?;
+        let report = JsonReport {
+            summary,
+            notes: notes.doubt(doubts(summary)),
+        };
+        print(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
     } else {
         print(&report(summary))?;
     }
@@ -211,6 +218,15 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
     } else {
         Ending::NotAsExpected
     })
+}
+
+/// The object of `--json`.
+#[derive(Serialize)]
+struct JsonReport<'a> {
+    #[serde(flatten)]
+    summary: &'a RunSummary,
+    #[serde(flatten)]
+    notes: Notes,
 }
 
 /// The state of a checkpoint of the scene.
@@ -374,29 +390,8 @@ pub(super) fn report(summary: &RunSummary) -> String {
             );
         }
     }
-    if summary.unconverged_steps > 0 {
-        text += &format!(
-            "{} steps did not reach the solver's tolerance\n",
-            summary.unconverged_steps
-        );
-    }
-    if summary.missed_contact_steps > 0 {
-        text += &format!(
-            "in {} steps bodies may have passed through each other\n",
-            summary.missed_contact_steps
-        );
-    }
-    if summary.unconverged_rotation_steps > 0 {
-        text += &format!(
-            "in {} steps the lagged rotations of a soft body have not converged\n",
-            summary.unconverged_rotation_steps
-        );
-    }
-    if summary.unconverged_friction_steps > 0 {
-        text += &format!(
-            "in {} steps friction bounds have not converged\n",
-            summary.unconverged_friction_steps
-        );
+    for doubt in doubts(summary) {
+        text += &format!("{doubt}\n");
     }
     let rows: Vec<Vec<String>> = summary.expectations.iter().map(expectation_row).collect();
     if !rows.is_empty() {
@@ -407,6 +402,31 @@ pub(super) fn report(summary: &RunSummary) -> String {
         );
     }
     text
+}
+
+/// Why some steps are not trusted.
+fn doubts(summary: &RunSummary) -> Vec<String> {
+    let counted = [
+        (
+            summary.unconverged_steps,
+            "{} steps did not reach the solver's tolerance",
+        ),
+        (
+            summary.missed_contact_steps,
+            "in {} steps bodies may have passed through each other",
+        ),
+        (
+            summary.unconverged_rotation_steps,
+            "in {} steps the lagged rotations of a soft body have not converged",
+        ),
+        (
+            summary.unconverged_friction_steps,
+            "in {} steps friction bounds have not converged",
+        ),
+    ];
+    let some = counted.into_iter().filter(|(steps, _)| *steps > 0);
+    some.map(|(steps, text)| text.replace("{}", &steps.to_string()))
+        .collect()
 }
 
 pub(super) fn expectation_row(verdict: &Verdict) -> Vec<String> {

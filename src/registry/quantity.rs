@@ -53,6 +53,26 @@ impl std::fmt::Debug for Quantity {
     }
 }
 
+/// What a sensor on a link reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SensorKind {
+    /// Specific force.
+    Accelerometer,
+    /// Angular velocity.
+    Gyroscope,
+    /// Force of the parent through the joint of the link.
+    ReactionForce,
+    /// Its torque.
+    ReactionTorque,
+}
+
+impl SensorKind {
+    /// Whether it needs a joint to a parent.
+    pub(crate) fn is_of_a_joint(self) -> bool {
+        matches!(self, Self::ReactionForce | Self::ReactionTorque)
+    }
+}
+
 /// How a quantity is measured, and of what.
 #[derive(Clone)]
 pub(crate) enum Measure {
@@ -63,6 +83,8 @@ pub(crate) enum Measure {
     },
     /// Of a rigid body.
     Frame(fn(&FrameView) -> Value),
+    /// Of a sensor on a link.
+    Sensor(SensorKind),
     /// Of a joint with one degree of freedom.
     Joint(fn(&JointView<'_>) -> f64),
     /// Of the contacts of the last step.
@@ -95,6 +117,7 @@ impl Measure {
     pub(crate) fn subject(&self) -> Subject {
         match self {
             Self::Point { .. } | Self::Frame(_) => Subject::Frame,
+            Self::Sensor(_) => Subject::Link,
             Self::Joint(_) => Subject::Joint,
             Self::Contact(_) | Self::AttachmentsChanged => Subject::Contact,
             Self::Mass(_) => Subject::Mass,

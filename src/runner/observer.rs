@@ -4,6 +4,7 @@ mod attachments;
 mod layers;
 mod measure;
 mod quantities;
+mod sensors;
 mod strands;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use self::attachments::Attachments;
 pub(crate) use self::layers::LayerCount;
 use self::layers::Layers;
 pub(crate) use self::quantities::built_in_quantities;
+use self::sensors::Sensor;
 use self::strands::Strands;
 use super::assembly::{Assembly, Directory, FrameRef, JointRef, MassRef, SoftPart};
 use crate::registry::{Measure, Snapshot, Value};
@@ -29,6 +31,7 @@ use crate::scene::{
 enum Reading {
     Frames(Vec<FrameRef>, Point3<f64>, fn(&FrameView) -> Value),
     Soft(Vec<SoftPart>, fn(&SoftView<'_>) -> Value),
+    Sensor(Box<Sensor>),
     Joint(JointRef, fn(&JointView<'_>) -> f64),
     /// Whether each geometry belongs to the first and to the second side.
     Contact {
@@ -63,11 +66,16 @@ pub(super) struct Observer {
 }
 
 impl Observer {
-    pub(super) fn new(scene: &Scene, assembly: &Assembly) -> Result<Self, SceneError> {
+    /// Measures `entries`: those of the scene, or what is measured by default.
+    pub(super) fn new(
+        scene: &Scene,
+        entries: &[ObservableEntry],
+        assembly: &Assembly,
+    ) -> Result<Self, SceneError> {
         let directory = &assembly.directory;
         let mut workspaces: Vec<Option<Workspace>> = directory.trees.iter().map(|_| None).collect();
         let mut columns = Vec::new();
-        for entry in &scene.observables {
+        for entry in entries {
             let reading = reading(scene, directory, assembly.world.geometries().len(), entry)?;
             for body in reading.links() {
                 workspaces[body.0].get_or_insert_with(|| Workspace::new(directory.tree(body)));
@@ -92,7 +100,7 @@ impl Observer {
     }
 
     /// The unit of each column; rotational joints have other units than prismatic joints.
-    pub(super) fn units(&self, scene: &Scene, directory: &Directory) -> Vec<String> {
+    pub(super) fn units(&self, entries: &[ObservableEntry], directory: &Directory) -> Vec<String> {
         let unit = |(column, entry): (&Column, &ObservableEntry)| {
             let Reading::Joint(joint, _) = &column.reading else {
                 return entry.unit.clone();
@@ -104,11 +112,7 @@ impl Observer {
                 .unwrap_or((&entry.unit, &entry.unit));
             if turns { turning } else { sliding }.to_owned()
         };
-        self.columns
-            .iter()
-            .zip(&scene.observables)
-            .map(unit)
-            .collect()
+        self.columns.iter().zip(entries).map(unit).collect()
     }
 
     /// Appends one number for each column; NaN for values that do not exist yet, such as forces before the first step.
@@ -227,6 +231,14 @@ fn reading(
         Measure::AttachmentsChanged => {
             Reading::Attachments(Attachments::new(flags(&entry.of)?, flags(&entry.with)?))
         }
+        Measure::Sensor(kind) => {
+            let frame = directory.frame_or_joint(scene, of()?)?;
+            if kind.is_of_a_joint() && !has_joint(directory, &frame) {
+                let reason = "is of a link that a joint connects to its parent";
+                return Err(refused(scene, entry, of()?, reason));
+            }
+            Reading::Sensor(Box::new(Sensor::new(*kind, frame, entry.point, directory)))
+        }
         Measure::Joint(measure) => Reading::Joint(directory.joint_path(scene, of()?)?, *measure),
         Measure::Contact(measure) => Reading::Contact {
             of: flags(&entry.of)?,
@@ -250,6 +262,15 @@ fn reading(
         }
         Measure::Own(measure) => Reading::Own(Arc::clone(measure)),
     })
+}
+
+fn has_joint(directory: &Directory, frame: &FrameRef) -> bool {
+    let FrameRef::Link { body, link, .. } = frame else {
+        return false;
+    };
+    let tree = directory.tree(*body);
+    let joint = tree.link(*link).parent_joint.map(|joint| tree.joint(joint));
+    joint.is_some_and(|joint| joint.parent.is_some())
 }
 
 /// A column about whole rods.

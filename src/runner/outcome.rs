@@ -46,7 +46,8 @@ pub struct RunOptions {
     pub length: RunLength,
     /// Recorded data of particles.
     pub particles: ParticleDetail,
-    /// Folder for temporary files with frames and rows; `None`: they are kept in memory.
+    /// Folder for temporary files with frames and rows, so that memory does not grow with the length of the run: the
+    /// [series](RunOutcome::series) then has its last row only. `None`: all are kept in memory.
     pub recording_in: Option<PathBuf>,
 }
 
@@ -87,7 +88,7 @@ impl Progress {
 pub struct RunOutcome {
     /// Frames and table of observables.
     pub recording: Recording,
-    /// Observables of every step.
+    /// Observables of every step, or of the last one: see [`RunOptions::recording_in`].
     pub series: Series,
     /// Statistics of the run.
     pub summary: RunSummary,

@@ -33,6 +33,13 @@ const SURFACE_VELOCITY: Key = Key {
     default: "[0, 0, 0]",
     about: "tangential velocity of the surface, as of a conveyor belt; axes of the shape",
 };
+const VISUAL: Key = Key {
+    name: "visual",
+    value: ValueKind::Described("shape"),
+    unit: "",
+    default: "`shape`",
+    about: "what the replay draws in place of the shape, in its frame; a mesh may be open here",
+};
 const POSE: Key = Key {
     name: "pose",
     value: ValueKind::Described("pose"),
@@ -62,6 +69,7 @@ static FIXED: TableSchema = TableSchema {
         POSE,
         MATERIAL,
         SURFACE_VELOCITY,
+        VISUAL,
         COLOR,
     ],
 };
@@ -102,6 +110,7 @@ macro_rules! with_body_keys {
             $crate::scene::body::KEYS[0],
             $crate::scene::body::KEYS[1],
             $crate::scene::body::KEYS[2],
+            $crate::scene::body::KEYS[3],
             Key {
                 name: "velocity",
                 value: ValueKind::Vector3,
@@ -128,7 +137,7 @@ macro_rules! with_body_keys {
 }
 pub(super) use with_body_keys;
 
-pub(super) const KEYS: [Key; 3] = [MATERIAL, SURFACE_VELOCITY, COLOR];
+pub(super) const KEYS: [Key; 4] = [MATERIAL, SURFACE_VELOCITY, VISUAL, COLOR];
 
 static BODY: TableSchema = TableSchema {
     name: "[[bodies]]",
@@ -173,6 +182,7 @@ static PART: TableSchema = TableSchema {
             default: "[0, 0, 0]",
             about: "tangential velocity of the surface; axes of the shape",
         },
+        VISUAL,
         COLOR,
     ],
 };
@@ -190,6 +200,8 @@ pub struct PlacedShape {
     pub surface: Surface,
     /// Tangential velocity of the surface, m/s, axes of the shape.
     pub surface_velocity: Vector3<f64>,
+    /// What is drawn in place of the shape, in its frame.
+    pub visual: Option<ShapeEntry>,
     /// Colour: red, green, blue, opacity.
     pub color: Option<[f64; 4]>,
     /// Density of this shape, kg/m³; only for bodies without a given mass.
@@ -261,6 +273,7 @@ pub(super) fn fixed(
         pose: pose(table.optional("pose").as_ref())?,
         surface: materials.surface(context, table.optional("material").as_ref())?,
         surface_velocity: table.vector3_or_zero("surface_velocity")?,
+        visual: visual(&table)?,
         color: color(&table)?,
         density: 0.0,
     };
@@ -310,6 +323,7 @@ pub(super) fn template(
             pose: Isometry3::identity(),
             surface,
             surface_velocity,
+            visual: visual(table)?,
             color,
             density,
         }],
@@ -318,6 +332,9 @@ pub(super) fn template(
                 return Err(
                     table.conflict("`surface_velocity` belongs to one shape: give it in `shapes`")
                 );
+            }
+            if table.optional("visual").is_some() {
+                return Err(table.conflict("`visual` belongs to one shape: give it in `shapes`"));
             }
             parts(
                 context,
@@ -380,6 +397,7 @@ fn parts(
             pose: pose(table.optional("pose").as_ref())?,
             surface: surface.or(shared.surface),
             surface_velocity: table.vector3_or_zero("surface_velocity")?,
+            visual: visual(&table)?,
             color: color(&table)?.or(shared.color),
             density: density.unwrap_or(shared.density),
         };
@@ -401,17 +419,26 @@ fn solid(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
     Ok(shape)
 }
 
+fn visual(table: &TableReader<'_>) -> Result<Option<ShapeEntry>, SceneError> {
+    table
+        .optional("visual")
+        .map(|item| shape(&item))
+        .transpose()
+}
+
 pub(super) fn color(table: &TableReader<'_>) -> Result<Option<[f64; 4]>, SceneError> {
-    let Some(item) = table.optional("color") else {
-        return Ok(None);
-    };
+    table.optional("color").map(|item| rgba(&item)).transpose()
+}
+
+/// Red, green, blue, opacity.
+pub(super) fn rgba(item: &Item<'_>) -> Result<[f64; 4], SceneError> {
     let numbers = item.number_list()?;
     if !numbers.iter().all(|c| (0.0..=1.0).contains(c)) {
         return Err(item.out_of_range(format!("{numbers:?}"), "must lie in 0..1"));
     }
     match numbers[..] {
-        [r, g, b] => Ok(Some([r, g, b, 1.0])),
-        [r, g, b, a] => Ok(Some([r, g, b, a])),
+        [r, g, b] => Ok([r, g, b, 1.0]),
+        [r, g, b, a] => Ok([r, g, b, a]),
         _ => Err(item.out_of_range(format!("{numbers:?}"), "must be 3 or 4 numbers")),
     }
 }

@@ -4,6 +4,7 @@ use nalgebra::{Isometry3, Point3};
 
 use super::error::SceneError;
 use super::item::{Item, NamedReference};
+use super::model::{JointValues, ModelEntry, keyframe};
 use super::pose::pose;
 use super::read::each;
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
@@ -35,7 +36,7 @@ const JOINTS: Key = Key {
     name: "joints",
     value: ValueKind::Described("list of names"),
     unit: "",
-    default: "all columns of `file`",
+    default: "all columns of `file`, or all joints of the first keyframe",
     about: "joints of that model with one degree of freedom each",
 };
 const FILE: Key = Key {
@@ -43,7 +44,7 @@ const FILE: Key = Key {
     value: ValueKind::Described("path"),
     unit: "",
     default: "none",
-    about: "a CSV file in place of `knots`: its first line names the columns, `time_s` (s) and joints; relative to the scene file or the working directory",
+    about: "a file in place of `knots`, relative to the scene file or the working directory: CSV, whose first line names the columns `time_s` (s) and joints, or a NumPy archive (`.npz`) with an array for each of them",
 };
 pub(super) const INTERPOLATION: Key = Key {
     name: "interpolation",
@@ -63,8 +64,16 @@ const POSITIONS: Key = Key {
     name: "positions",
     value: ValueKind::Described("list of numbers"),
     unit: "rad or m",
-    default: REQUIRED,
+    default: "those of `keyframe`",
     about: "one for each joint",
+};
+
+const KEYFRAME: Key = Key {
+    name: "keyframe",
+    value: ValueKind::Described("name"),
+    unit: "",
+    default: "none",
+    about: "instead of `positions`: a keyframe of the model, which has a value for each joint",
 };
 
 const fn knots(about: &'static str) -> Key {
@@ -96,7 +105,7 @@ static JOINT_TARGETS: TableSchema = TableSchema {
 };
 static POSITIONS_KNOT: TableSchema = TableSchema {
     name: "[[joint_targets.knots]], [[joint_motions.knots]]",
-    keys: &[AT, POSITIONS],
+    keys: &[AT, POSITIONS, KEYFRAME],
 };
 static FRAME_TARGETS: TableSchema = TableSchema {
     name: "[[frame_targets]]",
@@ -315,17 +324,17 @@ const LOAD_INTERPOLATIONS: [(&str, TrackInterpolation); 3] = [
 ];
 
 /// Reads every drive of the scene `table`.
-pub(super) fn drives(table: &TableReader<'_>) -> Result<Drives, SceneError> {
+pub(super) fn drives(table: &TableReader<'_>, models: &[ModelEntry]) -> Result<Drives, SceneError> {
     Ok(Drives {
         joint_targets: each(table, "joint_targets", |item| {
-            joints(item, &JOINT_TARGETS, &POSITIONS_KNOT, "positions")
+            joints(item, models, &JOINT_TARGETS, &POSITIONS_KNOT, "positions")
         })?,
         frame_targets: each(table, "frame_targets", frame_target)?,
         joint_efforts: each(table, "joint_efforts", |item| {
-            joints(item, &JOINT_EFFORTS, &EFFORTS_KNOT, "efforts")
+            joints(item, models, &JOINT_EFFORTS, &EFFORTS_KNOT, "efforts")
         })?,
         joint_motions: each(table, "joint_motions", |item| {
-            joints(item, &JOINT_MOTIONS, &POSITIONS_KNOT, "positions")
+            joints(item, models, &JOINT_MOTIONS, &POSITIONS_KNOT, "positions")
         })?,
         body_motions: each(table, "body_motions", body_motion)?,
         loads: each(table, "loads", load)?,
@@ -362,6 +371,7 @@ pub(super) fn read_knots<T>(
 
 fn joints(
     item: &Item<'_>,
+    models: &[ModelEntry],
     schema: &'static TableSchema,
     knot_schema: &'static TableSchema,
     key: &'static str,
@@ -370,10 +380,17 @@ fn joints(
     let model = table.required("model")?.reference()?;
     let file = table.optional("file");
     let columns = file.as_ref().map(Columns::open).transpose()?;
+    let named = models.iter().find(|entry| entry.name.name == model.name);
+    let keyframes = named.map_or(&[][..], |entry| &entry.keyframes);
     let joints = match (table.optional("joints"), &file, &columns) {
         (Some(list), ..) => named_joints(&list)?,
         (None, Some(file), Some(columns)) => columns.joints(file),
-        (None, ..) => return Err(table.missing("joints")),
+        (None, ..) => {
+            let knots = table.optional("knots").filter(|_| key == "positions");
+            let joints = knots.map(|list| joints_of_keyframe(&list, knot_schema, keyframes));
+            let joints = joints.transpose()?.flatten();
+            joints.ok_or_else(|| table.missing("joints"))?
+        }
     };
     let interpolation = table.choice_or_first("interpolation", &INTERPOLATIONS)?;
     let knots = match (table.optional("knots"), &file, &columns) {
@@ -382,7 +399,7 @@ fn joints(
         }
         (None, Some(file), Some(columns)) => columns.knots(&joints, file)?,
         (None, ..) => return Err(table.missing("knots")),
-        (Some(list), ..) => joint_knots(&list, knot_schema, key, joints.len())?,
+        (Some(list), ..) => joint_knots(&list, knot_schema, key, &joints, keyframes)?,
     };
     table.finish();
     Ok(JointDrive {
@@ -400,22 +417,74 @@ fn named_joints(list: &Item<'_>) -> Result<Vec<NamedReference>, SceneError> {
     }
 }
 
-/// Knots with one value at `key` for each of so many joints.
+/// Named joint positions of a model.
+type Keyframes = [(NamedReference, JointValues)];
+
+/// The joints of the first keyframe that a knot names; `None` if none does.
+fn joints_of_keyframe(
+    list: &Item<'_>,
+    schema: &'static TableSchema,
+    keyframes: &Keyframes,
+) -> Result<Option<Vec<NamedReference>>, SceneError> {
+    for element in list.tables()? {
+        let knot = element.table(schema)?;
+        if let Some(item) = knot.optional("keyframe") {
+            let values = keyframe(keyframes, &item)?.iter();
+            return Ok(Some(values.map(|(joint, _)| joint.clone()).collect()));
+        }
+    }
+    Ok(None)
+}
+
+/// The value that a keyframe has for each of the joints.
+fn values_of(
+    keyframe: &JointValues,
+    joints: &[NamedReference],
+    knot: &TableReader<'_>,
+) -> Result<Vec<f64>, SceneError> {
+    let value = |joint: &NamedReference| {
+        let found = keyframe.iter().find(|(name, _)| name.name == joint.name);
+        match found.map(|(_, values)| values.as_slice()) {
+            Some([value]) => Ok(*value),
+            _ => Err(knot.conflict(format!(
+                "the keyframe has no single value for the joint {:?}; add it, or name other `joints`",
+                joint.name
+            ))),
+        }
+    };
+    joints.iter().map(value).collect()
+}
+
+/// Knots with one value at `key` for each of the joints, or a keyframe in place of positions.
 fn joint_knots(
     list: &Item<'_>,
     schema: &'static TableSchema,
     key: &'static str,
-    joints: usize,
+    joints: &[NamedReference],
+    keyframes: &Keyframes,
 ) -> Result<Vec<(f64, Vec<f64>)>, SceneError> {
     read_knots(list, schema, |knot| {
-        let item = knot.required(key)?;
+        let item = match key {
+            "positions" => match (knot.optional(key), knot.optional("keyframe")) {
+                (Some(_), Some(_)) => {
+                    let reason = "`keyframe` and `positions` are both given; keep one";
+                    return Err(knot.conflict(reason));
+                }
+                (None, Some(item)) => {
+                    return values_of(keyframe(keyframes, &item)?, joints, knot);
+                }
+                (Some(item), None) => item,
+                (None, None) => return Err(knot.missing(key)),
+            },
+            _ => knot.required(key)?,
+        };
         let values = item.number_list()?;
-        if values.len() == joints {
+        if values.len() == joints.len() {
             return Ok(values);
         }
         Err(item.out_of_range(
             format!("{} numbers", values.len()),
-            &format!("must be one for each of the {joints} joints"),
+            &format!("must be one for each of the {} joints", joints.len()),
         ))
     })
 }

@@ -3,7 +3,7 @@
 use nalgebra::{Isometry3, Vector3};
 
 use super::body::{GRAVITY, GravityEntry};
-use super::error::SceneError;
+use super::error::{SceneError, SceneFault, remedy};
 use super::item::{Item, NamedReference};
 use super::material::{Materials, Surface};
 use super::pose::pose;
@@ -11,6 +11,9 @@ use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::Context;
 
 pub(super) static TABLES: [&TableSchema; 3] = [&MODEL, &ATTACHED, &ACTUATOR];
+
+/// Values of some joints, as many as each has coordinates.
+pub type JointValues = Vec<(NamedReference, Vec<f64>)>;
 
 static MODEL: TableSchema = TableSchema {
     name: "[[models]]",
@@ -86,6 +89,13 @@ static MODEL: TableSchema = TableSchema {
             about: "color of all its shapes in the replay",
         },
         Key {
+            name: "colors",
+            value: ValueKind::Described("table of link = 3 or 4 numbers in 0..1"),
+            unit: "",
+            default: "`color`",
+            about: "colors of single links in the replay",
+        },
+        Key {
             name: "attached",
             value: ValueKind::Described("list of tables"),
             unit: "",
@@ -94,10 +104,19 @@ static MODEL: TableSchema = TableSchema {
         },
         Key {
             name: "positions",
-            value: ValueKind::Described("table of joint = number or list"),
+            value: ValueKind::Described(
+                "table of joint = number or list, or the name of a keyframe",
+            ),
             unit: "rad or m",
             default: "0 each",
             about: "initial joint positions, which are also the targets of actuators without a trajectory; mimic joints follow their joint; lists for planar (x, y, angle), ball (`quat_wxyz`) and floating joints (x, y, z, `quat_wxyz`)",
+        },
+        Key {
+            name: "keyframes",
+            value: ValueKind::Described("table of name = table of joint = number or list"),
+            unit: "rad or m",
+            default: "none",
+            about: "named joint positions, for `positions` and for knots of `[[joint_targets]]` and `[[joint_motions]]`",
         },
         Key {
             name: "velocities",
@@ -207,12 +226,16 @@ pub struct ModelEntry {
     pub surface: Surface,
     /// Colour of all shapes.
     pub color: Option<[f64; 4]>,
+    /// Colours of single links.
+    pub colors: Vec<(NamedReference, [f64; 4])>,
+    /// Named joint positions, rad or m.
+    pub keyframes: Vec<(NamedReference, JointValues)>,
     /// Attached robots, in order.
     pub attached: Vec<AttachedEntry>,
     /// Initial joint positions, rad or m; as many as the joint has coordinates.
-    pub positions: Vec<(NamedReference, Vec<f64>)>,
+    pub positions: JointValues,
     /// Initial joint velocities, rad/s or m/s; as many as the joint has degrees of freedom.
-    pub velocities: Vec<(NamedReference, Vec<f64>)>,
+    pub velocities: JointValues,
     /// Locked joints.
     pub held: Vec<NamedReference>,
     /// PD gains by joint name or `*`.
@@ -261,15 +284,19 @@ pub(super) fn model(
     let mut table = item.table(&MODEL)?;
     let name = table.required("name")?.new_name()?;
     table.called(&name.name);
-    let numbers = |key| -> Result<Vec<(NamedReference, Vec<f64>)>, SceneError> {
-        let Some(item) = table.optional(key) else {
-            return Ok(Vec::new());
-        };
-        item.entries()?
-            .into_iter()
-            .map(|(joint, value)| Ok((joint, value.number_or_list()?)))
-            .collect()
+    let keyframes = match table.optional("keyframes") {
+        None => Vec::new(),
+        Some(item) => (item.entries()?.into_iter())
+            .map(|(name, values)| Ok((name, joint_values(&values)?)))
+            .collect::<Result<_, SceneError>>()?,
     };
+    let positions = match table.optional("positions") {
+        None => Vec::new(),
+        Some(item) if item.is_text() => keyframe(&keyframes, &item)?.clone(),
+        Some(item) => joint_values(&item)?,
+    };
+    let velocities = table.optional("velocities");
+    let velocities = velocities.map_or(Ok(Vec::new()), |item| joint_values(&item))?;
     let entry = ModelEntry {
         urdf: table.required("urdf")?.reference()?,
         packages: match table.optional("packages") {
@@ -301,8 +328,15 @@ pub(super) fn model(
                 .map(attached)
                 .collect::<Result<_, _>>()?,
         },
-        positions: numbers("positions")?,
-        velocities: numbers("velocities")?,
+        colors: match table.optional("colors") {
+            None => Vec::new(),
+            Some(item) => (item.entries()?.into_iter())
+                .map(|(link, value)| Ok((link, super::body::rgba(&value)?)))
+                .collect::<Result<_, SceneError>>()?,
+        },
+        keyframes,
+        positions,
+        velocities,
         held: table
             .optional("held")
             .map_or(Ok(Vec::new()), |item| item.references())?,
@@ -324,6 +358,32 @@ pub(super) fn model(
     }
     table.finish();
     Ok(entry)
+}
+
+fn joint_values(item: &Item<'_>) -> Result<JointValues, SceneError> {
+    let entries = item.entries()?.into_iter();
+    entries
+        .map(|(joint, value)| Ok((joint, value.number_or_list()?)))
+        .collect()
+}
+
+/// The keyframe that `item` names.
+pub(super) fn keyframe<'a>(
+    keyframes: &'a [(NamedReference, JointValues)],
+    item: &Item<'_>,
+) -> Result<&'a JointValues, SceneError> {
+    let reference = item.reference()?;
+    let known = || keyframes.iter().map(|(name, _)| name.name.as_str());
+    let found = keyframes
+        .iter()
+        .find(|(name, _)| name.name == reference.name);
+    found.map(|(_, values)| values).ok_or_else(|| {
+        item.error(SceneFault::UnknownName {
+            what: "keyframe".into(),
+            remedy: remedy(&reference.name, known()),
+            name: reference.name,
+        })
+    })
 }
 
 fn attached(item: &Item<'_>) -> Result<AttachedEntry, SceneError> {

@@ -48,7 +48,7 @@ static OBSERVABLE: TableSchema = TableSchema {
             value: ValueKind::Vector3,
             unit: "m",
             default: "[0, 0, 0]",
-            about: "for `position` and `velocity`: a point in the frame of the body",
+            about: "for `position`, `velocity` and sensors: a point in the frame of the body",
         },
         Key {
             name: "component",
@@ -62,7 +62,7 @@ static OBSERVABLE: TableSchema = TableSchema {
             value: ValueKind::Vector3,
             unit: "",
             default: "none",
-            about: "instead of `component`: projection of a vector on this direction, world axes",
+            about: "instead of `component`: projection of a vector on this direction, world axes; for sensors their own axes",
         },
         Key {
             name: "among",
@@ -201,7 +201,12 @@ fn subject(table: &TableReader<'_>, info: &Quantity) -> Result<Option<NamedRefer
         .transpose()?;
     match (info.subject(), &of) {
         (
-            Subject::Frame | Subject::Joint | Subject::Soft | Subject::Rod | Subject::Constraint,
+            Subject::Frame
+            | Subject::Link
+            | Subject::Joint
+            | Subject::Soft
+            | Subject::Rod
+            | Subject::Constraint,
             None,
         ) => Err(table.conflict(format!("the quantity `{}` needs `of`", info.name))),
         (Subject::Whole, Some(_)) => Err(table.conflict(format!(
@@ -226,12 +231,12 @@ fn contact_partner(
 }
 
 fn point(table: &TableReader<'_>, info: &Quantity) -> Result<Point3<f64>, SceneError> {
-    let takes_point = matches!(info.measure, Measure::Point { .. });
+    let takes_point = matches!(info.measure, Measure::Point { .. } | Measure::Sensor(_));
     let point = table.vector3_or_zero("point")?;
     if table.optional("point").is_some() && !takes_point {
-        return Err(
-            table.conflict("`point` goes with the quantities `position` and `velocity` only")
-        );
+        return Err(table.conflict(
+            "`point` goes with the quantities `position` and `velocity` and with sensors only",
+        ));
     }
     Ok(point.into())
 }

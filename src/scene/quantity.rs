@@ -9,6 +9,8 @@ use super::error::quoted_list;
 pub enum Subject {
     /// A body or link, which must be named; or a repeat, with `among`.
     Frame,
+    /// A body, link, frame or joint, which must be named.
+    Link,
     /// A joint, which must be named.
     Joint,
     /// Anything in contact, by default everything.
@@ -84,6 +86,7 @@ pub fn quantities_markdown() -> String {
         let words: Vec<&str> = quantity.components.iter().map(|c| c.word()).collect();
         let subject = match quantity.subject() {
             Subject::Frame => "body, link, frame, soft body, region",
+            Subject::Link => "body, link, frame, joint",
             Subject::Joint => "joint",
             Subject::Contact => "anything in contact",
             Subject::Mass => "body, model, repeat, soft body",

@@ -299,7 +299,7 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         )?,
         filters: each(&table, "filters", super::pairs::filter)?,
         pairs: each(&table, "pairs", super::pairs::pair)?,
-        drives: super::drive::drives(&table)?,
+        drives: super::drive::drives(&table, &models)?,
         expectations: each(&table, "expect", |item| {
             super::expect::expectation(&context, item, &observables, &simulation)
         })?,
@@ -402,6 +402,7 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
                 NameKind::Model,
                 NameKind::Soft,
             ],
+            Subject::Link => &[NameKind::Body, NameKind::Fixed, NameKind::Model],
             Subject::Soft if observable.among.is_some() => &[NameKind::Copies],
             Subject::Soft => &[NameKind::Soft],
             Subject::Rod | Subject::Cloth => &[NameKind::Soft, NameKind::Copies],

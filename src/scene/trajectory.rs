@@ -1,4 +1,6 @@
-//! Values of joints over time from CSV files: a time column, and one column for each joint.
+//! Values of joints over time from files, CSV or NumPy archives: a time column, and one column for each joint.
+
+mod npz;
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +11,7 @@ use super::item::{Item, NamedReference};
 /// Names of the time column.
 const TIMES: [&str; 3] = ["time_s", "time", "t"];
 
-/// Columns of a CSV file, with ascending times.
+/// Columns of a file, with ascending times.
 #[derive(Debug)]
 pub(super) struct Columns {
     /// All columns but that of the times.
@@ -31,9 +33,13 @@ impl Columns {
             (Some(path), _) => {
                 let bytes = std::fs::read(&path)
                     .map_err(|error| refuse(format!("{written:?} cannot be read: {error}")))?;
+                if written.ends_with(".npz") {
+                    let columns = npz::columns(&bytes).and_then(Self::of_arrays);
+                    return columns.map_err(|reason| refuse(format!("{written}: {reason}")));
+                }
                 String::from_utf8(bytes).map_err(|_| {
                     refuse(format!(
-                        "{written:?} is not text; trajectories are CSV files"
+                        "{written:?} is not text; trajectories are CSV files, or NumPy archives that end in .npz"
                     ))
                 })?
             }
@@ -117,6 +123,50 @@ impl Columns {
         }
     }
 
+    /// From arrays of equal length, one of them the times; the error is what is wrong.
+    fn of_arrays(mut arrays: Vec<(String, Vec<f64>)>) -> Result<Self, String> {
+        let is_time = |(name, _): &(String, Vec<f64>)| TIMES.contains(&name.as_str());
+        let Some(time) = arrays.iter().position(is_time) else {
+            let found: Vec<&str> = arrays.iter().map(|(name, _)| name.as_str()).collect();
+            return Err(format!(
+                "no array `time_s`; found of one dimension are {}",
+                found.join(", ")
+            ));
+        };
+        let (_, times) = arrays.remove(time);
+        if times.is_empty() {
+            return Err("the array of times is empty".into());
+        }
+        for (name, values) in &arrays {
+            if values.len() != times.len() {
+                let (found, expected) = (values.len(), times.len());
+                return Err(format!(
+                    "array {name:?} has {found} values for {expected} times"
+                ));
+            }
+            if let Some(k) = values.iter().position(|x| !x.is_finite()) {
+                return Err(format!("{name}[{k}] = {} is not finite", values[k]));
+            }
+        }
+        let ascend = |pair: &[f64]| pair[1] > pair[0] && pair[1].is_finite();
+        if let Some(k) = times.windows(2).position(|pair| !ascend(pair)) {
+            return Err(format!(
+                "time {} s is not later than {} s before it",
+                times[k + 1],
+                times[k]
+            ));
+        }
+        let row = |(k, time_s): (usize, f64)| {
+            let values = arrays.iter().map(|(_, values)| values[k]).collect();
+            (time_s, values)
+        };
+        let rows = times.into_iter().enumerate().map(row).collect();
+        Ok(Self {
+            rows,
+            names: arrays.into_iter().map(|(name, _)| name).collect(),
+        })
+    }
+
     /// One joint for each column, at the location of `item`.
     pub(super) fn joints(&self, item: &Item<'_>) -> Vec<NamedReference> {
         let at = item.at();
@@ -166,6 +216,35 @@ mod tests {
             columns.rows,
             [(0.0, vec![1.0, 2.0]), (0.5, vec![3.0, -0.4])]
         );
+    }
+
+    #[test]
+    fn arrays_are_columns_if_they_fit_their_times() {
+        let array = |name: &str, values: &[f64]| (name.to_owned(), values.to_vec());
+        let sound = vec![array("elbow", &[1.0, 2.0]), array("time", &[0.0, 0.5])];
+        let columns = Columns::of_arrays(sound).expect("a trajectory");
+        assert_eq!(columns.names, ["elbow"]);
+        assert_eq!(columns.rows, [(0.0, vec![1.0]), (0.5, vec![2.0])]);
+        let cases = [
+            (vec![array("a", &[1.0])], "no array `time_s`"),
+            (vec![array("t", &[])], "is empty"),
+            (
+                vec![array("t", &[0.0, 1.0]), array("a", &[1.0])],
+                "1 values for 2 times",
+            ),
+            (
+                vec![array("t", &[0.0]), array("a", &[f64::NAN])],
+                "a[0] = NaN",
+            ),
+            (
+                vec![array("t", &[1.0, 1.0]), array("a", &[0.0, 0.0])],
+                "time 1 s is not later than 1 s",
+            ),
+        ];
+        for (arrays, part) in cases {
+            let reason = Columns::of_arrays(arrays).expect_err(part);
+            assert!(reason.contains(part), "{reason}");
+        }
     }
 
     #[test]

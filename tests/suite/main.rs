@@ -7,6 +7,7 @@
 
 mod benchmark_tables;
 mod bundled_scenes;
+mod check_command;
 mod command_line;
 mod crowned_pulley;
 mod documentation_links;
@@ -41,6 +42,7 @@ mod scene_faults;
 mod scene_features;
 mod scene_patches;
 mod scene_settings;
+mod sensors;
 mod shoelace_in_points;
 mod soft_body_faults;
 mod soft_scene_features;

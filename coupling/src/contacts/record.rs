@@ -78,7 +78,7 @@ impl ContactRecord {
             b: contact.b,
             positions: kinematics.positions,
             points: [point.a, point.b],
-            patch: point.patch_share(material.stiffness),
+            patch: point.patch_share(stiffness_in_use(&parameters, &*settings.model)),
             inputs: ContactInputs {
                 parameters,
                 normal_W,
@@ -187,6 +187,14 @@ fn parameters(
         stiction_speed: settings.stiction_speed,
         inverse_inertia: kinematics.inverse_inertia,
         near_rigid: settings.near_rigid_period(),
+    }
+}
+
+/// The stiffness with which the law of `model` resists, N/m: a model with a range does not cap it.
+fn stiffness_in_use(parameters: &ContactParameters, model: &dyn ContactModel) -> f64 {
+    match model.range_m().is_some() && parameters.stiffness.is_finite() {
+        true => parameters.stiffness,
+        false => parameters.capped_stiffness(),
     }
 }
 

@@ -107,6 +107,8 @@ pub(super) struct Reader<'d, 't> {
     line_starts: Vec<usize>,
     /// Colours of named materials.
     pub(super) materials: std::collections::BTreeMap<String, [f64; 4]>,
+    /// Line of each visual mesh that is left out, and why.
+    unshown: Vec<(u32, String)>,
 }
 
 impl<'d, 't> Reader<'d, 't> {
@@ -130,6 +132,7 @@ impl<'d, 't> Reader<'d, 't> {
                 .chain(breaks.map(|(at, _)| at + 1))
                 .collect(),
             materials: std::collections::BTreeMap::new(),
+            unshown: Vec::new(),
         }
     }
 
@@ -180,8 +183,21 @@ impl<'d, 't> Reader<'d, 't> {
         self.report.add(severity, at, text);
     }
 
+    /// Leaves a visual mesh out. A robot may have dozens of them: the report has one entry for all.
+    pub(super) fn not_shown(&mut self, node: Node<'_, '_>, reason: String) {
+        let line = self.line(node);
+        self.unshown.push((line, reason));
+    }
+
     /// The report, in the order of the lines.
     pub(super) fn into_report(mut self) -> LoadReport {
+        if let Some((line, first)) = self.unshown.first().cloned() {
+            let text = match self.unshown.len() {
+                1 => format!("{first}; not shown"),
+                n => format!("{n} visual meshes not shown, the first one: {first}"),
+            };
+            self.note(Severity::Suspicious, line, text);
+        }
         self.report
             .entries
             .sort_by_key(|entry| match entry.at.position {

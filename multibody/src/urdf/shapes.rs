@@ -255,14 +255,14 @@ impl<'d, 't> Reader<'d, 't> {
                 if purpose == Purpose::Collision {
                     return Err(self.at(node, fail(text)));
                 }
-                self.suspicious(node, format!("{subject}: visual {text}; not shown"));
+                self.not_shown(node, format!("{subject}: visual {text}"));
                 Ok(None)
             }
             (Err(text), Purpose::Collision) => {
                 Err(self.at(node, fail(format!("collision mesh {text}"))))
             }
             (Err(text), Purpose::Visual) => {
-                self.suspicious(node, format!("{subject}: visual mesh {text}; not shown"));
+                self.not_shown(node, format!("{subject}: visual mesh {text}"));
                 Ok(None)
             }
         }

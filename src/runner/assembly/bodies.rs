@@ -22,8 +22,9 @@ impl Draft<'_> {
         let placed = &entry.shape;
         let shape = solids::shape(self.scene, placed, &mut self.notes)?;
         let name = &entry.name.name;
+        let look = solids::entry_look(self.scene, placed, &shape, &mut self.notes)?;
         self.picture
-            .add_fixed(name, placed.pose, solids::look(&shape), placed.color);
+            .add_fixed(name, placed.pose, look, placed.color);
         let geometry = Geometry {
             name: name.clone(),
             mount: Mount::World(placed.pose),
@@ -76,8 +77,9 @@ impl Draft<'_> {
             let color = placed
                 .color
                 .map_or(Color::palette(index), super::picture::color);
+            let look = solids::entry_look(self.scene, placed, &shape, &mut self.notes)?;
             self.picture
-                .add_visual(&shape_name, link, placed.pose, solids::look(&shape), color);
+                .add_visual(&shape_name, link, placed.pose, look, color);
             let geometry = Geometry {
                 patch: self.patch_geometry(&shape, placed.surface, placed.at, &shape_name)?,
                 name: shape_name,

@@ -149,6 +149,12 @@ impl Directory {
         self.actuated.contains(&(body, joint))
     }
 
+    /// The joints of a body that have an actuator.
+    pub(crate) fn actuated_joints(&self, body: BodyIdx) -> impl Iterator<Item = JointIdx> + '_ {
+        let actuated = self.actuated.iter().filter(move |(of, _)| *of == body);
+        actuated.map(|(_, joint)| *joint)
+    }
+
     /// The objects with mass of `reference`: bodies, or deformable bodies, several of which may be one body of the world.
     pub(crate) fn with_mass(
         &self,
@@ -352,6 +358,36 @@ impl Directory {
         })
     }
 
+    /// The link of `body` that owns a geometry, if it does.
+    pub(crate) fn link_of(&self, geometry: GeometryIdx, body: BodyIdx) -> Option<LinkIdx> {
+        match self.owners[geometry.0] {
+            Owner::Link(owner, link) if owner == body => Some(link),
+            _ => None,
+        }
+    }
+
+    /// As [`frame`](Self::frame); a joint of a model stands for the frame of its child link.
+    pub(crate) fn frame_or_joint(
+        &self,
+        scene: &Scene,
+        reference: &NamedReference,
+    ) -> Result<FrameRef, SceneError> {
+        let joint = reference.name.split_once('/').and_then(|(head, part)| {
+            let body = *self.bodies.get(head)?;
+            let tree = self.tree(body);
+            let joint = tree.joint_named(part).ok()?;
+            Some((body, tree.joint(joint).child))
+        });
+        match (self.frame(scene, reference), joint) {
+            (Err(_), Some((body, link))) => Ok(FrameRef::Link {
+                body,
+                link,
+                X_LF: Isometry3::identity(),
+            }),
+            (found, _) => found,
+        }
+    }
+
     /// The frames of the bodies of a repeat, or the one of anything else.
     pub(crate) fn frames(
         &self,
@@ -497,6 +533,27 @@ pub(super) fn movable_joint_in<'a>(
         return Err(scene.text.error(reference.at, fault));
     }
     Ok(joint)
+}
+
+/// The link of that name.
+pub(super) fn link_in(
+    scene: &Scene,
+    tree: &Model,
+    reference: &NamedReference,
+) -> Result<LinkIdx, SceneError> {
+    tree.link_named(&reference.name).map_err(|_| {
+        let names = tree.links().iter().map(|link| link.name.as_str());
+        let fault = SceneFault::UnknownName {
+            what: "link".into(),
+            name: reference.name.clone(),
+            remedy: format!(
+                " in robot {:?}{}",
+                tree.name(),
+                remedy(&reference.name, names)
+            ),
+        };
+        scene.text.error(reference.at, fault)
+    })
 }
 
 fn joint_named_in(

@@ -230,6 +230,7 @@ impl Draft<'_> {
             pose: Isometry3::identity(),
             surface: Surface::default(),
             surface_velocity: Vector3::zeros(),
+            visual: None,
             color: None,
             density: 0.0,
         };

@@ -11,7 +11,7 @@ use pliant_multibody::{Joint, JointIdx, JointKind, LinkIdx, Model, RigidTree, Ro
 
 use super::Draft;
 use super::bodies::gravity_action;
-use super::directory::{Owner, joint_in, movable_joint_in};
+use super::directory::{Owner, joint_in, link_in, movable_joint_in};
 use super::patch::refined;
 use super::{files, solids};
 use crate::recording::Color;
@@ -47,6 +47,9 @@ impl Draft<'_> {
         self.directory.add_body(name, body, Arc::clone(&tree));
         for (joint, ..) in actuators {
             self.directory.add_actuator(body, joint);
+        }
+        for (reference, _) in &entry.colors {
+            link_in(self.scene, &tree, reference)?;
         }
         for link in 0..tree.links().len() {
             self.add_link_shapes(entry, &tree, body, LinkIdx(link))?;
@@ -354,8 +357,11 @@ impl Draft<'_> {
         let name = format!("{}/{}", entry.name.name, link.name);
         let row = self.picture.add_link(&name, body, index);
         for (X_LG, shape, rgba) in looks {
-            let color = entry
-                .color
+            let mut colors = entry.colors.iter();
+            let of_link = colors.find(|(of, _)| of.name == link.name);
+            let color = of_link
+                .map(|(_, color)| *color)
+                .or(entry.color)
                 .or(rgba)
                 .map_or(Color::palette(1), super::picture::color);
             self.picture.add_visual(&name, row, X_LG, shape, color);

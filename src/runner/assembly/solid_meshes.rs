@@ -136,6 +136,7 @@ fn surface(
         pose: Isometry3::identity(),
         surface: Surface::default(),
         surface_velocity: Vector3::zeros(),
+        visual: None,
         color: None,
         density: 0.0,
     };

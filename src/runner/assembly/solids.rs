@@ -13,6 +13,40 @@ use super::files;
 use crate::recording::VisualShape;
 use crate::scene::{MeshUse, PlacedShape, Scene, SceneError, SceneFault, ShapeEntry};
 
+/// How an entry of the given shape is drawn; remarks of mesh files go to `notes`.
+pub(super) fn entry_look(
+    scene: &Scene,
+    placed: &PlacedShape,
+    own: &Shape,
+    notes: &mut Vec<String>,
+) -> Result<VisualShape, SceneError> {
+    let Some(visual) = &placed.visual else {
+        return Ok(look(own));
+    };
+    let ShapeEntry::Mesh {
+        file, scale, used, ..
+    } = visual
+    else {
+        let other = PlacedShape {
+            shape: visual.clone(),
+            ..placed.clone()
+        };
+        return shape(scene, &other, notes).map(|shape| look(&shape));
+    };
+    let (bytes, path) = files::open(scene, file)?;
+    let options = SurfaceOptions {
+        scale: Vector3::repeat(*scale),
+        ..SurfaceOptions::default()
+    };
+    let name = path.display().to_string();
+    let read = surface_from_bytes(&bytes, &name, SurfaceUse::Cloth, &options);
+    let drawn = noted(read, &path, notes).and_then(|surface| match used {
+        MeshUse::Surface => Ok(triangles(&surface)),
+        MeshUse::ConvexHull => mesh(&surface, &path, MeshHull::Convex).map(|hull| look(&hull)),
+    });
+    drawn.map_err(|text| scene.text.error(file.at, SceneFault::File(text)))
+}
+
 /// The shape of an entry; remarks of mesh files go to `notes`.
 pub(super) fn shape(
     scene: &Scene,
@@ -122,16 +156,17 @@ pub(super) fn drawn(
     match description {
         GeometryDescription::Mesh { path, scale, .. } => {
             let surface = surface(path, *scale, SurfaceUse::Cloth, notes)?;
-            Ok(VisualShape::Mesh {
-                vertices: surface
-                    .vertices()
-                    .iter()
-                    .map(|v| Point3::from(*v))
-                    .collect(),
-                triangles: surface.raw_triangles().collect(),
-            })
+            Ok(triangles(&surface))
         }
         analytic => described(analytic, notes).map(|shape| look(&shape)),
+    }
+}
+
+fn triangles(surface: &TriMesh) -> VisualShape {
+    let vertices = surface.vertices().iter();
+    VisualShape::Mesh {
+        vertices: vertices.map(|v| Point3::from(*v)).collect(),
+        triangles: surface.raw_triangles().collect(),
     }
 }
 

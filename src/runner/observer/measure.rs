@@ -42,6 +42,9 @@ impl Column {
                 };
                 combined(self.among, parts.iter().map(value))
             }
+            Reading::Sensor(sensor) => sensor
+                .read(directory, snapshot)
+                .map_or(f64::NAN, |value| value.component(component)),
             Reading::Joint(joint, measure) => measure(&JointView {
                 joint: *joint,
                 state: &bodies[joint.body.0],

@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 use pliant_contact_sap::RowKind;
 
 use super::LayerCount;
-use crate::registry::{Measure, Quantity, Value};
+use crate::registry::{Measure, Quantity, SensorKind, Value};
 use crate::runner::views::{ContactView, JointView};
 use crate::scene::Component;
 
@@ -73,6 +73,34 @@ pub(crate) fn built_in_quantities() -> Vec<Quantity> {
         "of a body, link or frame",
     );
     add(
+        "accelerometer",
+        "m/s²",
+        VECTOR,
+        Measure::Sensor(SensorKind::Accelerometer),
+        "specific force at `point` of a body, link or frame in its own axes, mean over the last step: 0 in free fall, the gravity of the world upward at rest",
+    );
+    add(
+        "gyroscope",
+        "rad/s",
+        VECTOR,
+        Measure::Sensor(SensorKind::Gyroscope),
+        "angular velocity of a body, link or frame in its own axes",
+    );
+    add(
+        "reaction-force",
+        "N",
+        VECTOR,
+        Measure::Sensor(SensorKind::ReactionForce),
+        "what the parent exerts on a link through its joint, fixed joints included, in the axes of the link or frame during the last step; of a joint: on its child link",
+    );
+    add(
+        "reaction-torque",
+        "N·m",
+        VECTOR,
+        Measure::Sensor(SensorKind::ReactionTorque),
+        "the torque that goes with `reaction-force`, about `point` of the link or frame",
+    );
+    add(
         "joint-position",
         "rad or m",
         SCALAR,
@@ -92,6 +120,13 @@ pub(crate) fn built_in_quantities() -> Vec<Quantity> {
         SCALAR,
         Measure::Joint(joint_effort),
         "what the joint's actuator gave during the last step",
+    );
+    add(
+        "joint-error",
+        "rad or m",
+        SCALAR,
+        Measure::Joint(joint_error),
+        "target of the joint's actuator at the end of the last step, minus the position",
     );
     add(
         "contact-force",
@@ -330,6 +365,16 @@ fn joint_effort(view: &JointView<'_>) -> f64 {
         let efforts = &from.controls[body.0].effort;
         efforts.get(dof).copied().unwrap_or(0.0)
     })
+}
+
+/// NaN for a joint without an actuator.
+fn joint_error(view: &JointView<'_>) -> f64 {
+    let Some((_, from)) = view.step else {
+        return f64::NAN;
+    };
+    let targets = &from.controls[view.joint.body.0].position;
+    let target = targets.get(view.joint.dof.0);
+    target.map_or(f64::NAN, |target| target - view.state.q[view.joint.q])
 }
 
 fn contact_force(view: &ContactView<'_>) -> Value {

@@ -1,18 +1,7 @@
 use super::*;
 use crate::scene::{Bounds, NamedReference, SourceLocation};
 
-/// x = t² on t = 0, 0.5, ..., 2, without a value at first.
-fn squares() -> Series {
-    let mut series = Series::new(2);
-    for k in 0..=4 {
-        let t = 0.5 * f64::from(k);
-        series.push(t, |row| {
-            row.extend([if k == 0 { f64::NAN } else { t * t }, -t])
-        });
-    }
-    series
-}
-
+/// Of x = t² on t = 0, 0.5, ..., 2, without a value at first.
 fn verdict_of(window: Window, take: Reduction, least: f64, most: f64) -> Verdict {
     let expectation = Expectation {
         observable: NamedReference {
@@ -25,7 +14,12 @@ fn verdict_of(window: Window, take: Reduction, least: f64, most: f64) -> Verdict
         bounds: Bounds { least, most },
         source: "test".into(),
     };
-    squares().verdict(&expectation, 0.25)
+    let mut judge = Judge::new(&expectation, 0.25);
+    for k in 0..=4 {
+        let t = 0.5 * f64::from(k);
+        judge.see(t, if k == 0 { f64::NAN } else { t * t });
+    }
+    judge.verdict(&expectation)
 }
 
 #[track_caller]

@@ -10,7 +10,7 @@ workers are lost.
 
 from ._dispatch import Progress, print_progress
 from ._identify import Identified, identify
-from ._tasks import Case, Cluster, Local, Result, TaskError, evaluate_all, rollouts, sweep
+from ._tasks import Case, Cluster, Local, Result, TaskError, Workers, evaluate_all, rollouts, sweep
 
 __all__ = [
     "Case",
@@ -20,6 +20,7 @@ __all__ = [
     "Progress",
     "Result",
     "TaskError",
+    "Workers",
     "evaluate_all",
     "identify",
     "print_progress",

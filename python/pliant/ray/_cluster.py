@@ -70,7 +70,9 @@ class ClusterCrew:
             worker = self._running.pop(reference)
             try:
                 reports.append(Report(worker, ray.get(reference), lost=False))
-            except RayActorError:
+            except RayActorError as error:
+                if error.actor_init_failed:
+                    raise RuntimeError(f"the actor of node {worker} cannot be made: {error}") from error
                 self._actors[worker] = self._hire(worker)
                 reports.append(Report(worker, (), lost=True))
         return reports

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._arrays import Array
 from ._dispatch import Progress
-from ._tasks import Cluster, Local, evaluate_all
+from ._tasks import Cluster, Local, Workers
 
 Residuals = Callable[[Array, Any], Array]
 """From parameters and one measurement to residuals, all in one unit."""
@@ -58,14 +58,14 @@ def identify(
     begin = np.array(start, np.float64)
     if not (begin.ndim == 1 and low.shape == high.shape == begin.shape and (low <= begin).all() and (begin <= high).all()):
         raise ValueError(f"start and bounds must be vectors of one length, and start {begin} within {low} .. {high}")
-    task = partial(_residual, residuals)
+    workers: Workers[tuple[Array, Any], Array] = Workers(partial(_residual, residuals), on)
     count = 0
 
     def at(points: Sequence[Array]) -> list[Array]:
         nonlocal count
         count += len(points)
         tasks = [(point, measurement) for point in points for measurement in measurements]
-        values = [np.asarray(r.value, np.float64).ravel() for r in evaluate_all(task, tasks, on=on, progress=progress)]
+        values = [np.asarray(r.value, np.float64).ravel() for r in workers.evaluate(tasks, progress)]
         n = len(measurements)
         return [np.concatenate(values[k * n : (k + 1) * n]) for k in range(len(points))]
 
@@ -82,18 +82,19 @@ def identify(
         ]
         return np.array(columns).T
 
-    found = least_squares(
-        lambda point: at([point])[0],
-        begin,
-        jac=derivative,
-        bounds=(low, high),
-        loss=loss,
-        f_scale=scale,
-        x_scale=high - low,
-        max_nfev=evaluations_max,
-        xtol=1e-4,
-        ftol=1e-5,
-    )
+    with workers:
+        found = least_squares(
+            lambda point: at([point])[0],
+            begin,
+            jac=derivative,
+            bounds=(low, high),
+            loss=loss,
+            f_scale=scale,
+            x_scale=high - low,
+            max_nfev=evaluations_max,
+            xtol=1e-4,
+            ftol=1e-5,
+        )
     return Identified(found.x, _deviations(found.jac, found.fun), float(found.cost), count, str(found.message))
 
 

@@ -74,12 +74,32 @@ def evaluate_all(
     """
     if not len(arguments):
         return []
-    crew = _crew(function, on)
-    try:
-        done = dispatch(crew, arguments, progress)
-    finally:
-        crew.close()
-    return [Result(entry.index, entry.value, entry.error) for entry in done]
+    with Workers(function, on) as workers:
+        return workers.evaluate(arguments, progress)
+
+
+class Workers(Generic[Argument, Value]):
+    """Workers that hold a function, for several calls of `evaluate`; a context manager, which ends them."""
+
+    def __init__(self, function: Callable[[Argument], Value], on: Local | Cluster = Local()) -> None:
+        self._crew = _crew(function, on)
+
+    def evaluate(
+        self, arguments: Sequence[Argument], progress: Callable[[Progress], None] | None = None
+    ) -> list[Result[Value]]:
+        """As `evaluate_all`."""
+        done = dispatch(self._crew, arguments, progress)
+        return [Result(entry.index, entry.value, entry.error) for entry in done]
+
+    def close(self) -> None:
+        """Ends the workers."""
+        self._crew.close()
+
+    def __enter__(self) -> "Workers[Argument, Value]":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _crew(function: Callable[[Any], Any], on: Local | Cluster) -> Crew:

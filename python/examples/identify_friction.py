@@ -36,7 +36,8 @@ def rotation(quaternion: Array) -> Array:
     """The rotation matrix of a unit quaternion w, x, y, z."""
     w, x, y, z = quaternion
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + 2 * w * cross + 2 * cross @ cross
+    matrix: Array = np.eye(3) + 2 * w * cross + 2 * cross @ cross
+    return matrix
 
 
 def error(parameters: Array, toss: Array) -> Array:

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-gymnasium = pytest.importorskip("gymnasium", reason="SKIPPED gym: gymnasium is not installed")
+pytest.importorskip("gymnasium", reason="SKIPPED gym: gymnasium is not installed")
 
+import gymnasium
 import pliant.gym
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv

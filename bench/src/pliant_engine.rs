@@ -11,7 +11,8 @@ use pliant_coupling::{
 };
 use pliant_hydroelastic::{AnalyticShape, ContactMaterial, Shape};
 use pliant_multibody::{
-    GeometryDescription, JointIdx, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia, urdf,
+    GeometryDescription, JointIdx, LinkSpec, ModelBuilder, RigidTree, RobotOptions, Root,
+    SpatialInertia, urdf,
 };
 
 use crate::engine::Engine;
@@ -220,7 +221,7 @@ fn add_arm(
     root: &Path,
     geometry: impl Fn(&str, usize, Mount, Shape) -> Result<Geometry, BenchError>,
 ) -> Result<(BodyIdx, usize), BenchError> {
-    let loaded = urdf::read_urdf(root.join(&arm.urdf), &urdf::UrdfOptions::default())?;
+    let loaded = urdf::read_urdf(root.join(&arm.urdf), &RobotOptions::default())?;
     let model = Arc::new(loaded.model);
     let mut tree = RigidTree::new(model.clone());
     for k in 0..arm.proportional.len() {

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use nalgebra::{DMatrix, Vector3};
 use pliant_multibody::{
-    JointKind, LinkIdx, Model, PositionKinematics, Root, Workspace, forward_dynamics,
+    JointKind, LinkIdx, Model, PositionKinematics, RobotOptions, Root, Workspace, forward_dynamics,
     inverse_dynamics, mass_matrix, point_jacobian, urdf,
 };
 use rand::{RngExt, SeedableRng};
@@ -62,7 +62,7 @@ impl Questions {
     /// # Errors
     /// [`BenchError::Multibody`].
     pub fn new(urdf_file: &Path, base: Base) -> Result<Self, BenchError> {
-        let mut options = urdf::UrdfOptions::default();
+        let mut options = RobotOptions::default();
         if base == Base::Floating {
             options.root = Root::Floating;
         }

@@ -22,6 +22,7 @@ mod base64;
 mod cells;
 mod components;
 mod cursor;
+mod drawn;
 mod error;
 mod faces;
 mod format;
@@ -52,6 +53,7 @@ mod vtu;
 mod vtu_write;
 mod weld;
 
+pub use drawn::{DrawnPart, is_drawable, read_drawn};
 pub use error::{FilePosition, Flaw, Location, MeshError};
 pub(crate) use faces::crowded_face;
 pub use format::MeshFormat;

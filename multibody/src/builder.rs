@@ -299,6 +299,7 @@ impl Model {
             limits: joint.limits,
             passive: joint.passive,
             drive: joint.drive,
+            initial: joint.initial.clone(),
             q_start: self.n_q,
             v_start,
         });

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::markup::Place;
+
 /// Why a model could not be read or built, or an operation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -32,7 +34,7 @@ pub enum MultibodyError {
         /// The error of the operating system.
         error: std::io::Error,
     },
-    /// A file that is not valid URDF.
+    /// A file that is not a valid robot description.
     #[error("{}: {text}", file.display())]
     NotUrdf {
         /// The file.
@@ -192,6 +194,38 @@ pub enum MultibodyError {
         /// The most similar name.
         nearest: Option<String>,
     },
+}
+
+impl MultibodyError {
+    /// Adds the place of the link or joint that an error of [`ModelBuilder`](crate::ModelBuilder) refers to, or `otherwise`.
+    pub(crate) fn located_by(
+        self,
+        link: impl Fn(&String) -> Option<Place>,
+        joint: impl Fn(&String) -> Option<Place>,
+        otherwise: &Place,
+    ) -> Self {
+        let place = match &self {
+            Self::DuplicateLink { link: l } | Self::IndefiniteInertia { link: l, .. } => link(l),
+            Self::DuplicateJoint { joint: j }
+            | Self::UnknownLink { joint: j, .. }
+            | Self::SelfJoint { joint: j, .. }
+            | Self::TwoParents { second: j, .. }
+            | Self::Axis { joint: j, .. }
+            | Self::LimitsSwapped { joint: j, .. }
+            | Self::MasslessJoint { joint: j, .. }
+            | Self::Mimic { joint: j, .. } => joint(j),
+            Self::SeveralRoots { roots } => roots.last().and_then(link),
+            Self::Cycle { cycle } => cycle.first().and_then(link),
+            Self::Value { subject, .. } => {
+                let quoted = subject.split('"').nth(1).unwrap_or_default().to_owned();
+                link(&quoted)
+                    .filter(|_| subject.starts_with("link"))
+                    .or_else(|| joint(&quoted))
+            }
+            _ => None,
+        };
+        place.as_ref().unwrap_or(otherwise).at(self)
+    }
 }
 
 fn suggestion(nearest: &Option<String>) -> String {

@@ -1,4 +1,4 @@
-//! Articulated rigid bodies: kinematic trees from URDF files or built in code, their kinematics, and their dynamics in
+//! Articulated rigid bodies: kinematic trees from URDF or MJCF files or built in code, their kinematics, and their dynamics in
 //! O(n).
 //!
 //! A [`Model`] is one kinematic tree, validated when built and immutable afterwards. Its state consists of two arrays, the
@@ -81,6 +81,14 @@ mod inverse_kinematics;
 
 pub mod urdf;
 
+pub mod mjcf;
+
+mod markup;
+
+mod package_map;
+
+mod robot_file;
+
 mod rigid_tree;
 
 mod capsule_chain;
@@ -113,8 +121,10 @@ pub use model::{
     BodyIdx, Coupler, DofIdx, GravityAction, Joint, JointIdx, Link, LinkIdx, Model, NamedFrame,
     Root,
 };
+pub use package_map::PackageMap;
 pub use reactions::joint_reactions;
 pub use rigid_tree::RigidTree;
+pub use robot_file::{LoadedModel, RobotOptions, parse_robot, read_robot};
 pub use spatial::{Twist, Wrench};
 
 /// The examples of the README, run as tests.

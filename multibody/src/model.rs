@@ -89,6 +89,8 @@ pub struct Joint {
     pub passive: PassiveForces,
     /// Rotor, gear and gains.
     pub drive: Drive,
+    /// Position in which the model starts; `None` is the neutral position.
+    pub initial: Option<Vec<f64>>,
     pub(crate) q_start: usize,
     pub(crate) v_start: usize,
 }

@@ -38,10 +38,10 @@ pub struct RigidTree {
 }
 
 impl RigidTree {
-    /// A tree without actuators, at rest at the neutral position clamped to limits and couplings.
+    /// A tree without actuators, at rest at its initial position clamped to limits and couplings.
     #[must_use]
     pub fn new(model: Arc<Model>) -> Self {
-        let mut q = model.neutral_positions();
+        let mut q = model.initial_positions();
         model.make_admissible(&mut q);
         let start = BodyState {
             q,

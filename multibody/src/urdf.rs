@@ -22,7 +22,6 @@ mod document;
 mod joints;
 mod links;
 mod meshes;
-mod packages;
 mod shapes;
 mod transmissions;
 
@@ -33,44 +32,14 @@ use nalgebra::Isometry3;
 use pliant_hydroelastic::mesh::{LoadReport, Severity};
 use roxmltree::Node;
 
-pub use packages::PackageMap;
-
 use crate::builder::{JointSpec, LinkSpec, ModelBuilder};
 use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
-use crate::model::{GravityAction, Model, Root};
+use crate::markup::Place;
+use crate::model::Model;
+use crate::package_map::PackageMap;
+use crate::robot_file::{LoadedModel, RobotOptions};
 use document::{Document, Reader};
-
-/// Options of [`read_urdf`]: what a URDF file does not specify.
-#[derive(Clone, Debug)]
-pub struct UrdfOptions {
-    /// How the root link is attached to the world.
-    pub root: Root,
-    /// Whether gravity acts on the robot.
-    pub gravity: GravityAction,
-    /// Folders for `package://` and relative mesh names.
-    pub packages: PackageMap,
-}
-
-impl Default for UrdfOptions {
-    /// Root welded to the world origin, gravity enabled, no packages.
-    fn default() -> Self {
-        Self {
-            root: Root::Fixed(Isometry3::identity()),
-            gravity: GravityAction::Enabled,
-            packages: PackageMap::default(),
-        }
-    }
-}
-
-/// A model, and a report on its file.
-#[derive(Clone, Debug)]
-pub struct LoadedModel {
-    /// The model.
-    pub model: Model,
-    /// What was ignored, repaired or suspicious, by line; empty if the file was used exactly as written.
-    pub report: LoadReport,
-}
 
 /// Reads a URDF file.
 ///
@@ -80,7 +49,7 @@ pub struct LoadedModel {
 /// extension of a mesh.
 pub fn read_urdf(
     path: impl AsRef<Path>,
-    options: &UrdfOptions,
+    options: &RobotOptions,
 ) -> Result<LoadedModel, MultibodyError> {
     let path = path.as_ref();
     let bytes = std::fs::read(path).map_err(|error| MultibodyError::Unreadable {
@@ -97,7 +66,7 @@ pub fn read_urdf(
 pub fn parse_urdf(
     bytes: &[u8],
     path: &Path,
-    options: &UrdfOptions,
+    options: &RobotOptions,
 ) -> Result<LoadedModel, MultibodyError> {
     let mut report = LoadReport::default();
     let text = Document::decode(bytes, path)?;
@@ -254,7 +223,7 @@ impl Robot {
         }
     }
 
-    fn build(&self, options: &UrdfOptions) -> Result<Model, MultibodyError> {
+    fn build(&self, options: &RobotOptions) -> Result<Model, MultibodyError> {
         let mut builder = ModelBuilder::new(&*self.name);
         builder.root(options.root).gravity(options.gravity);
         self.links.iter().for_each(|link| {
@@ -282,34 +251,15 @@ impl Robot {
 
     /// Adds the line of the link or joint that an error refers to.
     fn located(&self, error: MultibodyError, file: &Path) -> MultibodyError {
-        use MultibodyError as E;
-        let link = |name: &String| self.link_lines.get(name);
-        let joint = |name: &String| self.joint_lines.get(name);
-        let line = match &error {
-            E::DuplicateLink { link: l } | E::IndefiniteInertia { link: l, .. } => link(l),
-            E::DuplicateJoint { joint: j }
-            | E::UnknownLink { joint: j, .. }
-            | E::SelfJoint { joint: j, .. }
-            | E::TwoParents { second: j, .. }
-            | E::Axis { joint: j, .. }
-            | E::LimitsSwapped { joint: j, .. }
-            | E::MasslessJoint { joint: j, .. }
-            | E::Mimic { joint: j, .. } => joint(j),
-            E::SeveralRoots { roots } => roots.last().and_then(link),
-            E::Cycle { cycle } => cycle.first().and_then(link),
-            E::Value { subject, .. } => {
-                let quoted = subject.split('"').nth(1).unwrap_or_default().to_owned();
-                link(&quoted)
-                    .filter(|_| subject.starts_with("link"))
-                    .or_else(|| joint(&quoted))
-            }
-            _ => None,
+        let place = |line: u32| Place {
+            file: file.into(),
+            line,
         };
-        E::At {
-            file: file.to_owned(),
-            line: line.copied().unwrap_or(self.line),
-            error: Box::new(error),
-        }
+        error.located_by(
+            |link| self.link_lines.get(link).copied().map(place),
+            |joint| self.joint_lines.get(joint).copied().map(place),
+            &place(self.line),
+        )
     }
 
     /// Reports unphysical inertias, which are used as written.

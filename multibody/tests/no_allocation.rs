@@ -10,7 +10,8 @@ use pliant_contact_sap::{
     BlockFactors, BodyState, ConstraintSet, Control, DeformableModel, Integration, Interpolation,
     Load, MaterialPoint, ParticipantIdx, PdGains, Rows, StepInput, Surface, TimeStep,
 };
-use pliant_multibody::urdf::{UrdfOptions, read_urdf};
+use pliant_multibody::urdf::read_urdf;
+use pliant_multibody::RobotOptions;
 use pliant_multibody::{
     ForwardDynamicsInput, HeldDofs, LinkIdx, Model, RigidTree, Root, Workspace, bias_forces,
     constrained_forward_dynamics, forward_dynamics, inverse_dynamics, mass_matrix, point_jacobian,
@@ -25,9 +26,9 @@ fn load(name: &str, root: Root) -> Model {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../robots")
         .join(name);
-    let options = UrdfOptions {
+    let options = RobotOptions {
         root,
-        ..UrdfOptions::default()
+        ..RobotOptions::default()
     };
     let loaded = read_urdf(path, &options).unwrap_or_else(|error| panic!("{error}"));
     loaded.model
@@ -36,7 +37,7 @@ fn load(name: &str, root: Root) -> Model {
 #[test]
 fn dynamics_and_jacobians_do_not_allocate() {
     let gravity = Vector3::new(0.0, 0.0, -9.81);
-    for root in [UrdfOptions::default().root, Root::Floating] {
+    for root in [RobotOptions::default().root, Root::Floating] {
         let model = load("arm7.urdf", root);
         let n_v = model.n_v();
         let q = model.neutral_positions();
@@ -69,7 +70,7 @@ fn dynamics_and_jacobians_do_not_allocate() {
 
 #[test]
 fn steps_of_an_arm_with_actuators_do_not_allocate() {
-    let model = Arc::new(load("arm7.urdf", UrdfOptions::default().root));
+    let model = Arc::new(load("arm7.urdf", RobotOptions::default().root));
     let mut tree = RigidTree::new(model.clone());
     let gains = PdGains {
         proportional: 300.0,

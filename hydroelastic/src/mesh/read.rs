@@ -72,7 +72,11 @@ pub fn tets_from_bytes(
     build_tets(soup, options, report)
 }
 
-fn grid_from_bytes(bytes: &[u8], file: &str, requested: RequestedCells) -> Result<Grid, MeshError> {
+pub(super) fn grid_from_bytes(
+    bytes: &[u8],
+    file: &str,
+    requested: RequestedCells,
+) -> Result<Grid, MeshError> {
     let mut report = LoadReport::default();
     let format = MeshFormat::choose(file, bytes, &mut report)?;
     if requested == RequestedCells::Tets && matches!(format, MeshFormat::Obj | MeshFormat::Stl) {
@@ -94,7 +98,7 @@ fn grid_from_bytes(bytes: &[u8], file: &str, requested: RequestedCells) -> Resul
     }
 }
 
-fn bytes_of(path: &Path) -> Result<(Vec<u8>, String), MeshError> {
+pub(super) fn bytes_of(path: &Path) -> Result<(Vec<u8>, String), MeshError> {
     let name = path.display().to_string();
     let unreadable = |source| MeshError::Unreadable {
         file: name.clone(),

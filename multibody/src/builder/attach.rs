@@ -35,6 +35,7 @@ impl Model {
             spec.limits = joint.limits;
             spec.passive = joint.passive;
             spec.drive = joint.drive;
+            spec.initial.clone_from(&joint.initial);
             builder.joint(spec);
         }
         for coupler in &self.couplers {

@@ -99,6 +99,17 @@ pub(super) fn check_joint(joint: &JointSpec) -> Result<(), MultibodyError> {
             return Err(value(name, x, "must be finite"));
         }
     }
+    if let Some(initial) = &joint.initial {
+        let n = joint.kind.n_q();
+        if initial.len() != n || !initial.iter().all(|x| x.is_finite()) {
+            return Err(MultibodyError::Value {
+                subject: format!("joint \"{}\"", joint.name),
+                quantity: "initial position".into(),
+                value: format!("{initial:?}"),
+                allowed: format!("must be {n} finite numbers"),
+            });
+        }
+    }
     if joint.kind.n_v() != 1 && passive.spring_stiffness > 0.0 {
         let allowed =
             "is not supported for joints of several degrees of freedom; use several joints";

@@ -52,6 +52,8 @@ pub struct JointSpec {
     pub passive: PassiveForces,
     /// Rotor, gear and gains.
     pub drive: Drive,
+    /// Position in which the model starts: as many numbers as the joint has coordinates; `None` is the neutral position.
+    pub initial: Option<Vec<f64>>,
 }
 
 impl JointSpec {
@@ -72,6 +74,7 @@ impl JointSpec {
             limits: JointLimits::default(),
             passive: PassiveForces::default(),
             drive: Drive::default(),
+            initial: None,
         }
     }
 

@@ -12,6 +12,18 @@ impl Model {
         q
     }
 
+    /// The position in which the model starts: that of each joint's `initial`, otherwise the neutral one. Joint limits are
+    /// ignored.
+    pub fn initial_positions(&self) -> Vec<f64> {
+        let mut q = self.neutral_positions();
+        for joint in &self.joints {
+            if let Some(initial) = &joint.initial {
+                q[joint.positions()].copy_from_slice(initial);
+            }
+        }
+        q
+    }
+
     /// `next` = q ⊕ δt v: the position after `time_step_s` at constant joint velocities. Rotations follow the exponential
     /// map; quaternions keep unit length.
     ///

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::shared_data::shared;
 use pliant_hydroelastic::mesh::{FilePosition, Severity};
-use pliant_multibody::urdf::{LoadedModel, UrdfOptions, parse_urdf, read_urdf};
+use pliant_multibody::urdf::{parse_urdf, read_urdf};
+use pliant_multibody::{LoadedModel, RobotOptions};
 use pliant_multibody::{MultibodyError, Workspace, forward_dynamics};
 
 enum Expect {
@@ -89,7 +90,10 @@ fn folder() -> Option<PathBuf> {
 }
 
 fn load(folder: &Path, name: &str) -> Result<LoadedModel, MultibodyError> {
-    read_urdf(folder.join(format!("{name}.urdf")), &UrdfOptions::default())
+    read_urdf(
+        folder.join(format!("{name}.urdf")),
+        &RobotOptions::default(),
+    )
 }
 
 #[test]
@@ -237,7 +241,7 @@ fn an_undeclared_prefix_is_repaired_and_reported() {
         <link name="base"/>
         <drake:collision_filter_group name="g"><drake:member link="base"/></drake:collision_filter_group>
     </robot>"#;
-    let loaded = parse_urdf(text, Path::new("r.urdf"), &UrdfOptions::default())
+    let loaded = parse_urdf(text, Path::new("r.urdf"), &RobotOptions::default())
         .unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(loaded.model.collision_filter_groups().len(), 1);
     assert!(matches!(&loaded.report.entries[..],
@@ -253,7 +257,7 @@ fn every_unused_element_and_attribute_is_reported_with_its_line() {
   <gazebo><plugin/></gazebo>
   <gazebo reference="base"><mu1>0.2</mu1></gazebo>
 </robot>"#;
-    let loaded = parse_urdf(text, Path::new("r.urdf"), &UrdfOptions::default())
+    let loaded = parse_urdf(text, Path::new("r.urdf"), &RobotOptions::default())
         .unwrap_or_else(|e| panic!("{e}"));
     let ignored = loaded.report.of(Severity::Ignored);
     let spots: Vec<FilePosition> = ignored.map(|e| e.at.position).collect();
@@ -277,7 +281,7 @@ fn an_invalid_collision_mesh_is_rejected_without_quoting_it() {
     let text = br#"<robot name="r"><link name="base">
         <collision><geometry><mesh filename="part.obj"/></geometry></collision>
     </link></robot>"#;
-    let outcome = parse_urdf(text, &folder.join("r.urdf"), &UrdfOptions::default());
+    let outcome = parse_urdf(text, &folder.join("r.urdf"), &RobotOptions::default());
     std::fs::remove_dir_all(&folder).expect("the test's own folder");
     let message = outcome.expect_err("refused").to_string();
     assert!(

@@ -14,6 +14,7 @@ mod joint_forces;
 mod kinematics;
 mod project_robots;
 mod published_files;
+mod published_mjcf;
 mod random_trees;
 mod rigid_tree;
 mod robots;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use nalgebra::{Isometry3, Vector3};
-use pliant_multibody::urdf::{UrdfOptions, read_urdf};
+use pliant_multibody::RobotOptions;
+use pliant_multibody::urdf::read_urdf;
 use pliant_multibody::{
     GeometryDescription, JointKind, LinkIdx, Model, PositionKinematics, Root, Workspace,
     centre_of_mass, forward_dynamics,
@@ -13,7 +14,8 @@ fn load(name: &str) -> Model {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../robots")
         .join(name);
-    let loaded = read_urdf(path, &UrdfOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    let loaded =
+        read_urdf(path, &RobotOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     assert!(loaded.report.entries.is_empty(), "{}", loaded.report);
     for link in loaded.model.links() {
         for collision in &link.collisions {
@@ -151,9 +153,9 @@ fn a_gripper_welded_to_the_arm_is_one_tree_with_the_mass_of_both() {
 #[test]
 fn a_floating_hand_falls_freely() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../robots/hand16.urdf");
-    let options = UrdfOptions {
+    let options = RobotOptions {
         root: Root::Floating,
-        ..UrdfOptions::default()
+        ..RobotOptions::default()
     };
     let hand = read_urdf(path, &options)
         .unwrap_or_else(|error| panic!("{error}"))

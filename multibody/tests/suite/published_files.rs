@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::robots::{load, robots};
 use nalgebra::Isometry3;
 use pliant_hydroelastic::mesh::{FilePosition, LoadEntry};
-use pliant_multibody::urdf::LoadedModel;
+use pliant_multibody::LoadedModel;
 use pliant_multibody::{GeometryDescription, MeshHull, Root};
 
 fn urdf_files(folder: &Path, found: &mut Vec<PathBuf>) {

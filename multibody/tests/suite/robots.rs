@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 
 use crate::shared_data::shared;
 use nalgebra::{DMatrix, DVector, Isometry3, Matrix3, Quaternion, UnitQuaternion, Vector3};
-use pliant_multibody::urdf::{LoadedModel, UrdfOptions, read_urdf};
+use pliant_multibody::urdf::read_urdf;
 use pliant_multibody::{
     ForwardDynamicsInput, HeldDofs, Model, Root, Workspace, bias_forces, centre_of_mass,
     constrained_forward_dynamics, forward_dynamics, inverse_dynamics, kinetic_energy, mass_matrix,
     momentum, point_jacobian, potential_energy,
 };
+use pliant_multibody::{LoadedModel, RobotOptions};
 use serde_json::Value;
 
 /// The folder of robot descriptions, if there.
@@ -22,9 +23,9 @@ pub(crate) fn robots() -> Option<PathBuf> {
 }
 
 pub(crate) fn load(folder: &Path, file: &str, root: Root) -> LoadedModel {
-    let mut options = UrdfOptions {
+    let mut options = RobotOptions {
         root,
-        ..UrdfOptions::default()
+        ..RobotOptions::default()
     };
     let own = folder.join(file.split('/').next().expect("a path has a first part"));
     options
@@ -37,7 +38,7 @@ pub(crate) fn load(folder: &Path, file: &str, root: Root) -> LoadedModel {
     read_urdf(folder.join(file), &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn numbers(value: &Value) -> Vec<f64> {
+pub(crate) fn numbers(value: &Value) -> Vec<f64> {
     let flat = |v: &Value| match v {
         Value::Array(_) => numbers(v),
         other => vec![other.as_f64().expect("a number")],
@@ -52,7 +53,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 
 /// Every entry agrees to 1e-9 of the largest; the files carry twelve digits.
 #[track_caller]
-fn check(what: &str, expected: &Value, found: &[f64]) {
+pub(crate) fn check(what: &str, expected: &Value, found: &[f64]) {
     let expected = match expected {
         Value::Array(_) => numbers(expected),
         other => vec![other.as_f64().expect("a number")],
@@ -68,7 +69,7 @@ fn check(what: &str, expected: &Value, found: &[f64]) {
     }
 }
 
-fn row_major(m: &DMatrix<f64>) -> Vec<f64> {
+pub(crate) fn row_major(m: &DMatrix<f64>) -> Vec<f64> {
     m.transpose().as_slice().to_vec()
 }
 

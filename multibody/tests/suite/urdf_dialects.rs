@@ -3,18 +3,19 @@
 use std::path::Path;
 
 use pliant_hydroelastic::mesh::Severity;
-use pliant_multibody::urdf::{LoadedModel, UrdfOptions, parse_urdf};
+use pliant_multibody::urdf::parse_urdf;
 use pliant_multibody::{
     DriveGains, HydroelasticCompliance, JointKind, LinkIdx, MultibodyError, ProximityProperties,
     RigidTree,
 };
+use pliant_multibody::{LoadedModel, RobotOptions};
 
 fn parse(inside: &str) -> Result<LoadedModel, MultibodyError> {
     let text = format!("<robot name=\"r\" xmlns:drake=\"d\">{inside}</robot>");
     parse_urdf(
         text.as_bytes(),
         Path::new("r.urdf"),
-        &UrdfOptions::default(),
+        &RobotOptions::default(),
     )
 }
 
@@ -259,5 +260,28 @@ fn errors_of_unsupported_elements_state_the_remedy() {
     check_error(
         r#"<xacro:include filename="x"/><link name="base"/>"#,
         &["xacro first"],
+    );
+}
+
+#[test]
+fn visual_meshes_that_are_not_shown_are_one_entry() {
+    let visual =
+        |file: &str| format!(r#"<visual><geometry><mesh filename="{file}"/></geometry></visual>"#);
+    let with = |visuals: &str| load(&format!(r#"<link name="a">{visuals}</link>"#)).report;
+    let one = with(&visual("nowhere/a.dae")).to_string();
+    assert!(
+        one.contains("link \"a\"") && one.contains("not shown"),
+        "{one}"
+    );
+    let three = with(
+        &["a.dae", "b.obj", "c.dae"]
+            .map(|file| visual(&format!("nowhere/{file}")))
+            .concat(),
+    );
+    assert_eq!(three.entries.len(), 1, "{three}");
+    let said = three.to_string();
+    assert!(
+        said.contains("3 visual meshes not shown, the first one: link \"a\""),
+        "{said}"
     );
 }

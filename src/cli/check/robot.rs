@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use nalgebra::Point3;
 use pliant_hydroelastic::{Aabb, Shape};
-use pliant_multibody::urdf::{PackageMap, UrdfOptions, parse_urdf};
-use pliant_multibody::{Collision, Coupler, GeometryDescription, Joint, JointKind, Link, Model};
+use pliant_multibody::{
+    Collision, Coupler, GeometryDescription, Joint, JointKind, Link, Model, PackageMap,
+    RobotOptions, parse_robot,
+};
 use serde::Serialize;
 
 use crate::cli::Failure;
@@ -75,11 +77,11 @@ pub(super) fn report(
     for (name, folder) in mapped {
         packages.add_package(name.as_str(), folder);
     }
-    let options = UrdfOptions {
+    let options = RobotOptions {
         packages,
-        ..UrdfOptions::default()
+        ..RobotOptions::default()
     };
-    let loaded = parse_urdf(bytes, path, &options).map_err(|error| {
+    let loaded = parse_robot(bytes, path, &options).map_err(|error| {
         let wants_packages = bytes.windows(10).any(|part| part == b"package://");
         if wants_packages && mapped.is_empty() {
             Failure::from(format!(

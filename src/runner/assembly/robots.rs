@@ -1,4 +1,4 @@
-//! Robots: URDF files, joints and actuators.
+//! Robots: their files, joints and actuators.
 
 use std::sync::Arc;
 
@@ -6,8 +6,10 @@ use nalgebra::Isometry3;
 use pliant_contact_sap::PdGains;
 use pliant_coupling::{BodyIdx, Exclusion, Geometry, Mount};
 use pliant_multibody::joint::write_floating_position;
-use pliant_multibody::urdf::{PackageMap, UrdfOptions, parse_urdf};
-use pliant_multibody::{Joint, JointIdx, JointKind, LinkIdx, Model, RigidTree, Root};
+use pliant_multibody::{
+    Joint, JointIdx, JointKind, LinkIdx, Model, PackageMap, RigidTree, RobotOptions, Root,
+    parse_robot,
+};
 
 use super::Draft;
 use super::bodies::gravity_action;
@@ -109,12 +111,12 @@ impl Draft<'_> {
             }
             packages.add_package(&*package.name, root);
         }
-        let options = UrdfOptions {
+        let options = RobotOptions {
             root,
             gravity: gravity_action(entry.gravity),
             packages,
         };
-        let loaded = parse_urdf(&bytes, &path, &options).map_err(|error| {
+        let loaded = parse_robot(&bytes, &path, &options).map_err(|error| {
             self.scene
                 .text
                 .error(file.at, SceneFault::File(error.to_string()))
@@ -130,7 +132,7 @@ impl Draft<'_> {
         entry: &ModelEntry,
         tree: &Model,
     ) -> Result<(Vec<f64>, Vec<f64>), SceneError> {
-        let mut q = tree.neutral_positions();
+        let mut q = tree.initial_positions();
         let mut v = vec![0.0; tree.n_v()];
         if entry.root == RootEntry::Floating {
             write_floating_position(&entry.pose, &mut q[..7]);
@@ -143,11 +145,12 @@ impl Draft<'_> {
         };
         let single = |joint: &&Joint| joint.kind.n_v() == 1 && !follows(joint);
         for joint in tree.joints().iter().filter(single) {
-            let within = 0f64.clamp(joint.limits.lower, joint.limits.upper);
-            if within != 0.0 && !entry.positions.iter().any(|(m, _)| m.name == joint.name) {
+            let shown = q[joint.positions().start];
+            let within = shown.clamp(joint.limits.lower, joint.limits.upper);
+            if within != shown && !entry.positions.iter().any(|(m, _)| m.name == joint.name) {
                 q[joint.positions().start] = within;
                 self.notes.push(format!(
-                    "robot {:?}: joint {:?} starts at {within}, the limit nearest to 0",
+                    "robot {:?}: joint {:?} starts at {within}, the limit nearest to {shown}",
                     entry.name.name, joint.name
                 ));
             }

@@ -1,0 +1,198 @@
+//! MJCF files, the format of MuJoCo.
+//!
+//! Everything in a file is either used, listed in the [`LoadReport`](pliant_hydroelastic::mesh::LoadReport), or an error, each
+//! with its line. Equal remarks are one entry with their number.
+//!
+//! | in the file | read as |
+//! |---|---|
+//! | `<include>`, `<compiler>`, `<default>` classes with `childclass`, `<frame>` | as MuJoCo does |
+//! | the world | the root link `world`; shapes fixed in it belong to the link `worldbody` |
+//! | a body | a link of that name; without joints it is welded to its parent |
+//! | a body with several joints, or with a joint that is not at its origin | further massless links `JOINT_link` |
+//! | hinge, slide, ball and free joints; `ref` | revolute or continuous, prismatic, ball, floating; the model starts where the file shows it |
+//! | `range`, `damping`, `stiffness`, `springref`, `frictionloss`, `armature`, `actuatorfrcrange` | limits, passive forces, rotor inertia, effort limit |
+//! | `<inertial>`, or the masses and densities of geoms | the inertia of the link; `boundmass`, `boundinertia`, `balanceinertia`, `settotalmass` are applied |
+//! | a geom that touches nothing (`contype` and `conaffinity` 0) | a visual shape |
+//! | a geom of the groups 3 and above | a collision shape that is not drawn |
+//! | any other geom | a collision shape and a visual shape |
+//! | a mesh in contact | its convex hull |
+//! | a plane | a half space, on links that do not move |
+//! | the first number of `friction`, if given | both friction coefficients of the shape; those of contacts are combined as for all shapes |
+//! | `contype`, `conaffinity`, `<exclude>`, parents and children | pairs of links without contact; masks act only between bodies of the file |
+//! | `motor`, `position`, `velocity`, `general` on a joint | effort limits, and gains of the joint's drive |
+//! | `<equality><joint>` with a linear polynomial | a coupled joint |
+//! | a site | a named frame |
+//! | tendons, loops (`connect`, `weld`), other actuators, sensors, keyframes, solver settings | reported, without effect |
+//! | `composite`, `flexcomp`, `replicate`, `attach`, height fields, planes that move | an error |
+//!
+//! Unlike in MuJoCo, a body and a parent that is fixed in the world do not touch.
+
+mod actuators;
+mod assets;
+mod body;
+mod compiler;
+mod defaults;
+mod equality;
+mod filter;
+mod geom;
+mod include;
+mod inertial;
+mod joints;
+mod mesh_inertia;
+mod names;
+mod orientation;
+mod world;
+
+use std::path::Path;
+
+use crate::builder::ModelBuilder;
+use crate::error::MultibodyError;
+use crate::markup::{Element, Remarks};
+use crate::robot_file::{LoadedModel, RobotOptions};
+use assets::Assets;
+use compiler::Compiler;
+use defaults::Defaults;
+use world::Tree;
+
+/// Reads an MJCF file.
+///
+/// # Errors
+/// As [`read_robot`](crate::read_robot).
+pub fn read_mjcf(
+    path: impl AsRef<Path>,
+    options: &RobotOptions,
+) -> Result<LoadedModel, MultibodyError> {
+    let path = path.as_ref();
+    let bytes = std::fs::read(path).map_err(|error| MultibodyError::Unreadable {
+        file: path.to_owned(),
+        error,
+    })?;
+    parse_mjcf(&bytes, path, options)
+}
+
+/// Reads MJCF from memory. `path` is used in messages, and its folder for included files and meshes.
+///
+/// # Errors
+/// As [`read_robot`](crate::read_robot).
+pub fn parse_mjcf(
+    bytes: &[u8],
+    path: &Path,
+    options: &RobotOptions,
+) -> Result<LoadedModel, MultibodyError> {
+    let root = include::expanded(bytes, path)?;
+    if root.tag != "mujoco" {
+        let text = format!(
+            "the outermost element is <{}>, but must be <mujoco>",
+            root.tag
+        );
+        return Err(root.error("file", text));
+    }
+    let mut remarks = Remarks::default();
+    let compiler = Compiler::read(&root, &mut remarks)?;
+    let defaults = Defaults::read(&root, &mut remarks)?;
+    let assets = Assets::read(&root, &compiler, &defaults, &mut remarks)?;
+    let file = File {
+        path,
+        root: &root,
+        compiler: &compiler,
+        defaults: &defaults,
+        assets: &assets,
+        options,
+    };
+    let mut tree = Tree::read(&file, &mut remarks)?;
+    actuators::read(&file, &mut tree, &mut remarks)?;
+    let couplings = equality::read(&file, &tree, &mut remarks)?;
+    let excluded = filter::read(&file, &tree, &mut remarks)?;
+    file.report_sections(&mut remarks);
+
+    let name = root.attribute("model").unwrap_or("MuJoCo Model");
+    let mut builder = ModelBuilder::new(name);
+    builder.root(options.root).gravity(options.gravity);
+    for link in &tree.links {
+        builder.link(link.spec.clone());
+    }
+    for joint in &tree.joints {
+        builder.joint(joint.spec.clone());
+    }
+    for frame in &tree.frames {
+        builder.frame(&*frame.name, &*frame.link, frame.X_LF);
+    }
+    for coupling in couplings {
+        builder.coupler(
+            coupling.joint,
+            coupling.source,
+            coupling.multiplier,
+            coupling.offset,
+        );
+    }
+    for group in excluded {
+        builder.collision_filter_group(group);
+    }
+    let model = builder
+        .build()
+        .map_err(|error| tree.located(error, &root))?;
+    tree.check_inertias(&mut remarks);
+    Ok(LoadedModel {
+        model,
+        report: remarks.into_report(),
+    })
+}
+
+/// A file with what applies to all of its parts.
+struct File<'a> {
+    path: &'a Path,
+    root: &'a Element,
+    compiler: &'a Compiler,
+    defaults: &'a Defaults<'a>,
+    assets: &'a Assets,
+    options: &'a RobotOptions,
+}
+
+impl<'a> File<'a> {
+    /// The children of all sections of this name.
+    fn in_sections(&self, name: &'static str) -> impl Iterator<Item = &'a Element> + use<'a> {
+        let sections = self.root.children.iter();
+        sections
+            .filter(move |section| section.tag == name)
+            .flat_map(|section| &section.children)
+    }
+
+    /// Sections of which nothing is used.
+    fn report_sections(&self, remarks: &mut Remarks) {
+        const USED: [&str; 7] = [
+            "compiler",
+            "default",
+            "asset",
+            "worldbody",
+            "contact",
+            "equality",
+            "actuator",
+        ];
+        for section in self.root.children.iter() {
+            if section.tag == "option" {
+                self.report_gravity(section, remarks);
+            }
+            if !USED.contains(&&*section.tag) {
+                remarks.left_out(section);
+            }
+        }
+        for tendon in self.in_sections("tendon") {
+            let name = tendon.attribute("name").unwrap_or_default();
+            let text = format!("tendon \"{name}\": exerts no force and limits nothing");
+            remarks.suspicious(&tendon.place, text);
+        }
+        remarks.only_attributes(self.root, &["model"]);
+    }
+
+    /// Gravity is a property of the scene: another one in the file would be a surprise.
+    fn report_gravity(&self, option: &Element, remarks: &mut Remarks) {
+        if let Some(written) = option.attribute("gravity") {
+            let numbers: Vec<&str> = written.split_whitespace().collect();
+            let usual = ["0 0 -9.81", "0 0 -9.80665", "0 0 -9.8"];
+            if !usual.contains(&&*numbers.join(" ")) {
+                let text = format!("gravity=\"{written}\" has no effect: set it in the scene");
+                remarks.suspicious(&option.place, text);
+            }
+        }
+    }
+}

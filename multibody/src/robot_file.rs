@@ -1,0 +1,75 @@
+//! Robot files of any supported format, told apart by their outermost element.
+
+use std::path::Path;
+
+use nalgebra::Isometry3;
+use pliant_hydroelastic::mesh::LoadReport;
+
+use crate::error::MultibodyError;
+use crate::model::{GravityAction, Model, Root};
+use crate::package_map::PackageMap;
+use crate::{markup, mjcf, urdf};
+
+/// Options of reading a robot file: what the file does not specify.
+#[derive(Clone, Debug)]
+pub struct RobotOptions {
+    /// How the root link is attached to the world. The root link of an MJCF file is the file's world.
+    pub root: Root,
+    /// Whether gravity acts on the robot.
+    pub gravity: GravityAction,
+    /// Folders for `package://` and relative mesh names.
+    pub packages: PackageMap,
+}
+
+impl Default for RobotOptions {
+    /// Root welded to the world origin, gravity enabled, no packages.
+    fn default() -> Self {
+        Self {
+            root: Root::Fixed(Isometry3::identity()),
+            gravity: GravityAction::Enabled,
+            packages: PackageMap::default(),
+        }
+    }
+}
+
+/// A model, and a report on its file.
+#[derive(Clone, Debug)]
+pub struct LoadedModel {
+    /// The model.
+    pub model: Model,
+    /// What was ignored, repaired or suspicious, by line; empty if the file was used exactly as written.
+    pub report: LoadReport,
+}
+
+/// Reads a robot file: URDF (`<robot>`) or MJCF (`<mujoco>`).
+///
+/// # Errors
+/// [`MultibodyError::Unreadable`] and [`MultibodyError::NotUrdf`] for the file as a whole, otherwise
+/// [`MultibodyError::At`] with the line and the error. Files that the robot refers to are opened only if they have the
+/// extension of a mesh, or for MJCF of an included file.
+pub fn read_robot(
+    path: impl AsRef<Path>,
+    options: &RobotOptions,
+) -> Result<LoadedModel, MultibodyError> {
+    let path = path.as_ref();
+    let bytes = std::fs::read(path).map_err(|error| MultibodyError::Unreadable {
+        file: path.to_owned(),
+        error,
+    })?;
+    parse_robot(&bytes, path, options)
+}
+
+/// Reads a robot file from memory. `path` is used in messages, and its folder for the files that it refers to.
+///
+/// # Errors
+/// As [`read_robot`].
+pub fn parse_robot(
+    bytes: &[u8],
+    path: &Path,
+    options: &RobotOptions,
+) -> Result<LoadedModel, MultibodyError> {
+    match markup::outermost(bytes) {
+        Some("mujoco") => mjcf::parse_mjcf(bytes, path, options),
+        _ => urdf::parse_urdf(bytes, path, options),
+    }
+}

@@ -187,10 +187,10 @@ impl Geom {
             self.X_BG = Isometry3::from_parts(middle.into(), z_along(&direction));
         }
         let needed = match kind {
-            "plane" => 0,
             "sphere" => 1,
             "capsule" | "cylinder" => 2,
-            _ => 3,
+            "box" | "ellipsoid" => 3,
+            _ => 0,
         };
         if let Some(k) = (0..needed).find(|&k| size[k] <= 0.0) {
             let text = format!(

@@ -1,17 +1,34 @@
 //! Surfaces as they are drawn: triangles and colours, without the checks that contact needs.
+//!
+//! | format | colours |
+//! |---|---|
+//! | OBJ | `usemtl` with the diffuse colour `Kd` and the opacity `d` of its MTL file |
+//! | COLLADA (DAE) | the diffuse colour of materials; lengths in the unit of the file, its up axis as written, as in ROS |
+//! | glTF, GLB | `baseColorFactor` of materials; y is up in these files, and is turned to z |
+//! | STL, VTK, VTU, Gmsh | none |
+//!
+//! Textures are not read: their materials keep the colour that the file gives.
+
+mod collada;
+mod gltf;
+mod obj_colours;
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix4, Point3, Vector3};
 
 use super::cells::RequestedCells;
 use super::error::{FilePosition, Flaw, Location, MeshError};
 use super::read::{bytes_of, grid_from_bytes};
-use super::report::LoadReport;
+use super::report::{LoadReport, Severity};
 
 /// Extensions of the files that [`read_drawn`] reads.
-const DRAWABLE: [&str; 5] = ["obj", "stl", "vtk", "vtu", "msh"];
+pub const DRAWABLE: [&str; 8] = ["obj", "stl", "dae", "glb", "gltf", "vtk", "vtu", "msh"];
+/// Nodes of a scene may be nested to this depth.
+const DEPTH_MAX: usize = 64;
+/// Scenes with more triangles are refused: instances of instances grow without bound.
+const TRIANGLES_MAX: usize = 1 << 24;
 
 /// Triangles of one colour.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,48 +37,95 @@ pub struct DrawnPart {
     pub vertices: Vec<Vector3<f64>>,
     /// Vertex indices of each triangle, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
-    /// Colour: red, green, blue and opacity in [0, 1]; `None` if the file gives none.
+    /// Colour: red, green, blue and opacity in [0, 1], sRGB; `None` if the file gives none.
     pub rgba: Option<[f64; 4]>,
 }
 
 /// Whether the name of a file has an extension that [`read_drawn`] reads.
 pub fn is_drawable(path: &Path) -> bool {
-    let extension = path.extension().and_then(|e| e.to_str());
-    extension.is_some_and(|e| DRAWABLE.contains(&&*e.to_ascii_lowercase()))
+    DRAWABLE.contains(&&*extension(path))
 }
 
-/// Reads a surface for drawing; `scale` is the factor on each coordinate. Surfaces may be open, and edges may have any number of
-/// triangles.
+fn extension(path: &Path) -> String {
+    let extension = path.extension().and_then(|e| e.to_str());
+    extension.unwrap_or_default().to_ascii_lowercase()
+}
+
+/// Reads a surface for drawing, one part per colour; `scale` is the factor on each coordinate. Surfaces may be open, and edges may
+/// have any number of triangles. Files beside it are opened only if they have the extension `.mtl` or `.bin`.
 ///
 /// # Errors
-/// [`MeshError`] with the file, the line or byte, the element, the value and the remedy.
+/// [`MeshError`] with the file, the place if known, the value and the remedy.
 pub fn read_drawn(
     path: impl AsRef<Path>,
     scale: &Vector3<f64>,
 ) -> Result<(Vec<DrawnPart>, LoadReport), MeshError> {
-    let (bytes, name) = bytes_of(path.as_ref())?;
-    let (soup, report) = grid_from_bytes(&bytes, &name, RequestedCells::Surface)?.into_soup()?;
-    let mut part = DrawnPart {
-        vertices: soup.vertices,
-        triangles: soup.triangles,
-        rgba: None,
+    let path = path.as_ref();
+    let (bytes, name) = bytes_of(path)?;
+    let mut report = LoadReport::default();
+    let mut parts = match &*extension(path) {
+        "dae" => collada::parse(&bytes, &name, &mut report)?,
+        "glb" | "gltf" => gltf::parse(&bytes, path, &mut report)?,
+        other => {
+            let grid = grid_from_bytes(&bytes, &name, RequestedCells::Surface)?;
+            let (soup, _) = grid.into_soup()?;
+            let material_of = match other {
+                "obj" => obj_colours::read(&bytes, path, &mut report)?,
+                _ => obj_colours::FaceColours::default(),
+            };
+            material_of.split(&soup.vertices, &soup.triangles, &soup.element_of)
+        }
     };
-    if let Some(at) = part
-        .vertices
-        .iter()
-        .position(|v| !v.iter().all(|x| x.is_finite()))
-    {
-        return Err(MeshError::Coordinate(Flaw::new(
-            Location::new(&name, FilePosition::Whole),
-            format!("vertex {at} is not finite"),
-            "Write the mesh again",
-        )));
+    parts.retain(|part| !part.triangles.is_empty());
+    if parts.is_empty() {
+        return Err(fault(&name, "has no triangles", "Write the mesh again"));
     }
-    part.finish(scale);
-    Ok((vec![part], report))
+    for part in &mut parts {
+        part.check(&name)?;
+        part.finish(scale);
+    }
+    Ok((parts, report))
+}
+
+/// An error about the whole file.
+fn fault(file: &str, what: impl Into<String>, remedy: &str) -> MeshError {
+    let at = Location::new(file, FilePosition::Whole);
+    MeshError::Syntax(Flaw::new(at, what, remedy))
+}
+
+fn note(report: &mut LoadReport, file: &str, severity: Severity, text: impl Into<String>) {
+    report.add(severity, Location::new(file, FilePosition::Whole), text);
 }
 
 impl DrawnPart {
+    fn check(&self, file: &str) -> Result<(), MeshError> {
+        let n = self.vertices.len();
+        let mut corners = self.triangles.iter().flatten();
+        if let Some(corner) = corners.find(|corner| **corner as usize >= n) {
+            let what = format!("a triangle refers to vertex {corner} of {n}");
+            return Err(fault(file, what, "Write the mesh again"));
+        }
+        let finite = |v: &Vector3<f64>| v.iter().all(|x| x.is_finite());
+        if let Some(at) = self.vertices.iter().position(|v| !finite(v)) {
+            let what = format!("vertex {at} is not finite");
+            return Err(fault(file, what, "Write the mesh again"));
+        }
+        Ok(())
+    }
+
+    /// The part in a scene, at a pose that may scale and mirror.
+    fn placed(&self, transform: &Matrix4<f64>) -> Self {
+        let place = |v: &Vector3<f64>| transform.transform_point(&Point3::from(*v)).coords;
+        let mut placed = Self {
+            vertices: self.vertices.iter().map(place).collect(),
+            ..self.clone()
+        };
+        if transform.fixed_view::<3, 3>(0, 0).determinant() < 0.0 {
+            placed.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+        }
+        placed
+    }
+
     /// Scales the coordinates, keeps triangles counter-clockwise if the scale mirrors them, and joins equal vertices.
     fn finish(&mut self, scale: &Vector3<f64>) {
         self.vertices
@@ -86,3 +150,6 @@ impl DrawnPart {
         self.vertices = vertices;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -52,23 +52,19 @@ impl Notes {
     }
 }
 
-/// The first of all notes of a kind and how many follow, at the place of the first; up to two are all shown.
+/// Of more than two notes of a kind the first, with the number of the others.
 pub(super) fn condensed(notes: &[String]) -> Vec<String> {
-    let mut kinds: Vec<(String, Vec<&String>)> = Vec::new();
-    for note in notes {
-        let kind = kind(note);
-        match kinds.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, of_kind)) => of_kind.push(note),
-            None => kinds.push((kind, vec![note])),
+    let kinds: Vec<String> = notes.iter().map(|note| kind(note)).collect();
+    let mut shown = Vec::new();
+    for (k, note) in notes.iter().enumerate() {
+        let of_kind = kinds.iter().filter(|other| **other == kinds[k]).count();
+        if of_kind <= SHOWN_OF_KIND {
+            shown.push(note.clone());
+        } else if !kinds[..k].contains(&kinds[k]) {
+            shown.push(format!("{note} (and {} more of this kind)", of_kind - 1));
         }
     }
-    let shown = |(_, of_kind): (String, Vec<&String>)| match of_kind.as_slice() {
-        [first, more @ ..] if more.len() >= SHOWN_OF_KIND => {
-            vec![format!("{first} (and {} more of this kind)", more.len())]
-        }
-        few => few.iter().map(|note| (*note).clone()).collect(),
-    };
-    kinds.into_iter().flat_map(shown).collect()
+    shown
 }
 
 /// The note without what differs from one object to the next: quoted names, numbers, paths.

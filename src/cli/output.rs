@@ -84,7 +84,7 @@ const COLUMNS: usize = 70;
 /// Progress in at most [`COLUMNS`] characters, up to a million steps and a hundred hours.
 fn progress_text(progress: &Progress) -> String {
     format!(
-        "{:.0} %  t = {} s  {} contacts  {} iterations  {} left",
+        "{:.0} %  {} s  {} contacts  {} iterations  {} left",
         100.0 * progress.step as f64 / progress.steps.max(1) as f64,
         number((1e3 * progress.time_s).round() / 1e3),
         progress.contacts,
@@ -182,7 +182,7 @@ mod tests {
         let text = progress_text(&progress);
         assert_eq!(
             text,
-            "50 %  t = 1234.57 s  123456 contacts  1000 iterations  99 h 59 min left"
+            "50 %  1234.57 s  123456 contacts  1000 iterations  99 h 59 min left"
         );
         assert!(text.chars().count() <= COLUMNS, "{}", text.len());
     }

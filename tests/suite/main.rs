@@ -10,6 +10,7 @@ mod bundled_scenes;
 mod check_command;
 mod command_line;
 mod crowned_pulley;
+mod default_observables;
 mod documentation_links;
 mod force_fields;
 mod gallery;
@@ -18,6 +19,7 @@ mod gpu_scenes;
 mod impulse_exchange;
 mod interrupted_runs;
 mod live_runs;
+mod looks_and_keyframes;
 mod material_point_faults;
 mod material_points_in_scenes;
 #[allow(dead_code, reason = "unit tests of the recording use the rest")]

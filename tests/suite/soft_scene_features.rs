@@ -98,3 +98,43 @@ fn copies_are_placed_by_their_index() {
         + &expect("mass", "quantity = \"mass\"", "at_s = 1", "0.09", "1e-12");
     check(&text);
 }
+
+#[test]
+fn the_pressure_in_the_patch_of_a_resting_block_is_its_weight_over_the_area() {
+    // 1 kg of 0.1 m: 981 Pa on average, at the corners of a coarse mesh up to a few times as much. The law caps the stiffness of contact
+    // at long steps; the reported pressure is that of the capped law.
+    let block = "time_step_s = 0.01\n[[fixed]]\nname = \"floor\"\nshape = { half_space = {} }\n[[fem]]\nname = \"block\"\nmesh = { box = { size = [0.1, 0.1, 0.1], cells = [2, 2, 2] } }\nconstitutive_material = { youngs_modulus = 1e6, poissons_ratio = 0.3 }\ndensity = 1000\npose = { position = [0, 0, 0.05] }\n";
+    let pressure = expect(
+        "pressure",
+        "quantity = \"patch-pressure\"\nof = \"block\"\nwith = \"floor\"",
+        "from_s = 0.8\ntake = \"mean\"",
+        "1962",
+        "981",
+    );
+    let area = expect(
+        "area",
+        "quantity = \"patch-area\"\nof = \"block\"\nwith = \"floor\"",
+        "from_s = 0.8\ntake = \"mean\"",
+        "0.01",
+        "1e-4",
+    );
+    check(&format!("{block}{pressure}{area}"));
+}
+
+#[test]
+fn a_ball_presses_a_patch_as_small_as_its_overlap_with_a_flat_triangle() {
+    // A ball overlaps a plane by a cap of the depth d and the area 2πRd, whatever the modulus of the body: its triangles are plane, and larger
+    // than the cap. One point stands for the cap, at its mean depth d/2 and with its mean pressure.
+    let press = "time_step_s = 0.005\ngravity = [0, 0, 0]\n[materials.default]\nstiffness = 1e8\n[[fem]]\nname = \"block\"\nmesh = { box = { size = [0.2, 0.2, 0.1], cells = [1, 1, 1] } }\nconstitutive_material = { youngs_modulus = 25e3, poissons_ratio = 0.3 }\ndensity = 1000\nfixed = [{ region = \"base\" }]\nregions.base = { box = { low = [-inf, -inf, -0.05], high = [inf, inf, -0.05] } }\n[[bodies]]\nname = \"ball\"\nshape = { sphere = { radius = 0.02 } }\n[[body_motions]]\nbody = \"ball\"\nknots = [{ at_s = 0, pose = { position = [0.06, -0.03, 0.071] } }, { at_s = 0.5, pose = { position = [0.06, -0.03, 0.066] } }]\n[[observables]]\nname = \"p\"\nquantity = \"patch-pressure\"\nof = \"block\"\n[[observables]]\nname = \"a\"\nquantity = \"patch-area\"\nof = \"block\"\n[[observables]]\nname = \"f\"\nquantity = \"contact-force\"\nof = \"block\"\ncomponent = \"normal\"\n[[observables]]\nname = \"d\"\nquantity = \"penetration\"\nof = \"block\"\n";
+    let relative = |name: &str, expression: &str, equals: &str, within: &str| {
+        let observable = format!("quantity = \"expression\"\nexpression = \"{expression}\"");
+        expect(name, &observable, "at_s = 0.9", equals, within)
+    };
+    check(&format!(
+        "{press}{}{}{}",
+        relative("mean", "p*a/f", "1", "0.02"),
+        relative("cap", "a/(2*pi*0.02*2*d)", "1", "0.1"),
+        // Several times the modulus, for a force that compresses the block by a few per cent.
+        "[[observables]]\nname = \"moduli\"\nquantity = \"expression\"\nexpression = \"p/25e3\"\n[[expect]]\nobservable = \"moduli\"\nat_s = 0.9\nat_least = 3\nsource = \"a stiff contact of a soft body\"\n"
+    ));
+}

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::scene::{NamedReference, Scene, SceneError, SceneFault, bundled};
+use crate::scene::{NamedReference, Scene, SceneError, SceneFault, bundled, remedy};
 
 /// A file's content and path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +44,21 @@ pub fn find_file(folder: Option<&Path>, written: &str) -> Option<BundledOrPath> 
     bundled::file(written).map(BundledOrPath::Bundled)
 }
 
+/// The files in the folder of `written`, as a scene in `folder` would write them.
+fn beside(folder: Option<&Path>, written: &str) -> Vec<String> {
+    let within = Path::new(written).parent().unwrap_or(Path::new(""));
+    let place = folder.unwrap_or(Path::new("")).join(within);
+    let place = match place.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => &place,
+    };
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+    let files = entries.filter(|entry| entry.path().is_file());
+    files
+        .map(|entry| within.join(entry.file_name()).display().to_string())
+        .collect()
+}
+
 /// As [`find_file`], read, with errors at the location of the reference.
 pub(super) fn open(
     scene: &Scene,
@@ -57,11 +72,14 @@ pub(super) fn open(
             }
             _ => "the working directory".into(),
         };
-        let known: Vec<&str> = bundled::files().map(|(path, _)| *path).collect();
+        let bundled = bundled::files().map(|(path, _)| (*path).to_owned());
+        let known: Vec<String> = bundled
+            .chain(beside(scene.folder.as_deref(), &reference.name))
+            .collect();
         return Err(at(SceneFault::File(format!(
-            "no file {:?} in {folder}, or among the bundled ones: {}",
+            "no file {:?} in {folder}, or among the bundled ones{}",
             reference.name,
-            known.join(", ")
+            remedy(&reference.name, known.iter().map(String::as_str))
         ))));
     };
     let bytes = file.read().map_err(|error| {

@@ -1,6 +1,6 @@
 """Learns to push a box to a goal, in minutes on two cores.
 
-    python ppo_push.py --samples 150000 --curve curve.csv
+    python ppo_push.py --samples 200000 --curve curve.csv
 """
 
 import argparse
@@ -46,7 +46,7 @@ def solved(policy: Policy, episodes: int, seed: int = 1000) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--samples", type=int, default=150_000, help="actions to learn from [150000]")
+    parser.add_argument("--samples", type=int, default=200_000, help="actions to learn from [200000]")
     parser.add_argument("--environments", type=int, default=8, help="environments that step at once [8]")
     parser.add_argument("--threads", type=int, default=2, help="threads that step them [2]")
     parser.add_argument("--seed", type=int, default=0, help="of starts and exploration [0]")

@@ -34,13 +34,15 @@ class Model:
     The equation of motion without contact is M(q) v̇ + bias(q, v) = τ + Jᵀ F. World axes, z up, SI units. A floating root has
     q = (x, y, z, quaternion w, x, y, z) and v = (ω, v of the link's origin), both in world axes. For comparison: pinocchio orders
     (v, ω) in link axes and quaternions x, y, z, w; Drake has the quaternion first. Rotors, dampers and springs of joints are not part
-    of M and bias. All functions raise `ControlError` for a wrong number of values or an unknown link.
+    of M and bias. All functions raise `ControlError` for a wrong number of values or an unknown frame.
     """
 
     def __init__(self, raw: _pliant.Model) -> None:
         self._raw = raw
         self.links: tuple[str, ...] = tuple(raw.links())
         """Names of the links, parents before children."""
+        self.frames: tuple[str, ...] = tuple(raw.frames())
+        """Names of the frames that the file fixes on links."""
         self.joints: tuple[Joint, ...] = tuple(
             Joint(name, slice(q, q + n_q), slice(v, v + n_v), *limits)
             for (name, q, n_q, v, n_v), limits in zip(raw.joints(), raw.limits())
@@ -92,14 +94,14 @@ class Model:
         """v̇ = M(q)⁻¹ (τ − bias(q, v)), shape (n_v,); pinocchio's `aba`."""
         return unpacked(self._raw.forward_dynamics(floats(q), floats(v), floats(tau)))
 
-    def pose(self, q: Values, link: str) -> tuple[Array, Array]:
-        """Position of the link's origin (m, shape (3,)) and its unit quaternion (w, x, y, z), in the world."""
-        pose = unpacked(self._raw.pose(floats(q), link))
+    def pose(self, q: Values, frame: str) -> tuple[Array, Array]:
+        """Position of the origin (m, shape (3,)) and unit quaternion (w, x, y, z) of a link or named frame, in the world."""
+        pose = unpacked(self._raw.pose(floats(q), frame))
         return pose[:3], pose[3:]
 
-    def jacobian(self, q: Values, link: str, point: Values = (0.0, 0.0, 0.0)) -> Array:
-        """Jacobian of a point given in the link's frame (m), rows (ω, v of the point) in world axes, shape (6, n_v)."""
-        return unpacked(self._raw.jacobian(floats(q), link, floats(point))).reshape(6, self.n_v)
+    def jacobian(self, q: Values, frame: str, point: Values = (0.0, 0.0, 0.0)) -> Array:
+        """Jacobian of a point given in a link or named frame (m), rows (ω, v of the point) in world axes, shape (6, n_v)."""
+        return unpacked(self._raw.jacobian(floats(q), frame, floats(point))).reshape(6, self.n_v)
 
     def integrate(self, q: Values, v: Values, time: float = 1.0) -> Array:
         """q ⊕ v·time: positions after a time (s) at constant velocities; quaternions keep unit length."""

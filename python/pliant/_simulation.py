@@ -117,6 +117,14 @@ class Simulation:
         """Contacts of the last step, shape (n,), of dtype `CONTACT`; none before the first step."""
         return np.frombuffer(self._raw.contacts(), CONTACT)
 
+    @property
+    def observables(self) -> dict[str, float]:
+        """The scene's observables now; NaN for what has no value, such as forces before the first step.
+
+        Observables that count over steps count those at which they are read.
+        """
+        return dict(self._raw.observables())
+
     def set_control(
         self,
         body: str,

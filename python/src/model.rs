@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nalgebra::{DMatrix, Vector3};
+use nalgebra::{DMatrix, Point3, Vector3};
 use pliant_multibody::{
-    LinkIdx, Model as Tree, Workspace, bias_forces, forward_dynamics, inverse_dynamics,
+    Model as Tree, NamedFrame, Workspace, bias_forces, forward_dynamics, inverse_dynamics,
     mass_matrix, point_jacobian,
 };
 use pyo3::prelude::*;
@@ -30,8 +30,8 @@ impl Model {
         }
     }
 
-    fn link(&self, name: &str) -> PyResult<LinkIdx> {
-        let found = self.tree.link_named(name);
+    fn frame(&self, name: &str) -> PyResult<NamedFrame> {
+        let found = self.tree.frame_named(name);
         found.map_err(|error| ControlError::new_err(error.to_string()))
     }
 
@@ -109,6 +109,11 @@ impl Model {
         links.map(|link| link.name.clone()).collect()
     }
 
+    fn frames(&self) -> Vec<String> {
+        let frames = self.tree.frames().iter();
+        frames.map(|frame| frame.name.clone()).collect()
+    }
+
     /// Of each joint that moves: name, first entry of q and number of them, first entry of v and number of them.
     fn joints(&self) -> Vec<(String, usize, usize, usize, usize)> {
         let moving = (self.tree.joints().iter()).filter(|joint| joint.kind.n_v() > 0);
@@ -184,35 +189,41 @@ impl Model {
         }))
     }
 
-    /// Position and unit quaternion w, x, y, z of a link.
-    fn pose<'py>(&self, py: Python<'py>, q: Vec<f64>, link: &str) -> PyResult<Bound<'py, PyBytes>> {
+    /// Position and unit quaternion w, x, y, z of a link or named frame.
+    fn pose<'py>(
+        &self,
+        py: Python<'py>,
+        q: Vec<f64>,
+        frame: &str,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         self.check_q(&q)?;
-        let link = self.link(link)?;
+        let frame = self.frame(frame)?;
         let pose = self.with(|tree, workspace| {
             workspace.update_positions(tree, &q);
-            workspace.positions.link_pose(tree, link)
+            workspace.positions.frame_pose(tree, &frame)
         });
         let (p, r) = (pose.translation.vector, pose.rotation);
         Ok(floats(py, [p.x, p.y, p.z, r.w, r.i, r.j, r.k]))
     }
 
-    /// Rows [ω; v] in world axes, row by row, of the point at `p_LQ` of a link.
+    /// Rows [ω; v] in world axes, row by row, of the point at `p_fq` of a link or named frame.
     fn jacobian<'py>(
         &self,
         py: Python<'py>,
         q: Vec<f64>,
-        link: &str,
-        p_lq: [f64; 3],
+        frame: &str,
+        p_fq: [f64; 3],
     ) -> PyResult<Bound<'py, PyBytes>> {
         self.check_q(&q)?;
-        self.check("point", &p_lq, 3)?;
-        let link = self.link(link)?;
+        self.check("point", &p_fq, 3)?;
+        let frame = self.frame(frame)?;
+        let p_LQ = frame.X_LF * Point3::from(p_fq);
         let mut jacobian = DMatrix::zeros(6, self.tree.n_v());
         self.with(|tree, workspace| {
             workspace.update_positions(tree, &q);
             let positions = &workspace.positions;
-            let p_WQ = positions.point(tree, link, &p_lq.into());
-            point_jacobian(tree, positions, link, &p_WQ, &mut jacobian);
+            let p_WQ = positions.point(tree, frame.link, &p_LQ.coords);
+            point_jacobian(tree, positions, frame.link, &p_WQ, &mut jacobian);
         });
         Ok(floats(py, jacobian.transpose().iter().copied()))
     }

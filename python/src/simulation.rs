@@ -170,6 +170,16 @@ impl Simulation {
         Ok(geometries.map(|geometry| geometry.name.clone()).collect())
     }
 
+    /// Names and present values of the scene's observables.
+    fn observables(&mut self) -> PyResult<Vec<(String, f64)>> {
+        let Self { held, faults, .. } = self;
+        let held = inner(held)?;
+        let values = held.measure();
+        faults.raise()?;
+        let names = held.columns().map(str::to_owned);
+        Ok(names.zip(values).collect())
+    }
+
     /// The kinematic tree of a rigid body or robot; none for others.
     fn model(&mut self, body: usize) -> PyResult<Option<Model>> {
         let gravity = *self.held()?.world().gravity();

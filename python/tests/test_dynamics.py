@@ -99,6 +99,12 @@ def test_jacobian_is_the_derivative_of_the_pose() -> None:
 
     slope = (place(model.integrate(q, v, h)) - place(model.integrate(q, v, -h))) / (2 * h)
     assert model.jacobian(q, link, point)[3:] @ v == pytest.approx(slope, abs=1e-8)
+    # A frame on the last link: the point is given in it.
+    assert model.frames == ("flange",)
+    p, (w, x, y, z) = model.pose(q, "flange")
+    tip = model.jacobian(q, "flange")[3:] @ v
+    origin = model.jacobian(q, link)
+    assert tip == pytest.approx(origin[3:] @ v + np.cross(origin[:3] @ v, p - model.pose(q, link)[0]))
     # Seven joints that turn about unit axes.
     angular = model.jacobian(q, link)[:3]
     assert np.linalg.norm(angular, axis=0) == pytest.approx(np.ones(7))
@@ -128,7 +134,7 @@ def test_wrong_input_of_models_is_refused() -> None:
         model.mass_matrix(np.zeros(6))
     with pytest.raises(pliant.ControlError, match="v must be finite"):
         model.bias(np.zeros(7), np.full(7, np.nan))
-    with pytest.raises(pliant.ControlError, match='"arm7" has no link "flang"'):
+    with pytest.raises(pliant.ControlError, match='"arm7" has no frame or link "flang"'):
         model.pose(np.zeros(7), "flang")
 
 

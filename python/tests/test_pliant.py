@@ -109,6 +109,15 @@ def test_stepping_gives_the_numbers_of_a_run() -> None:
         simulation.step()
 
 
+def test_observables_are_those_of_a_run() -> None:
+    scene = pliant.load("box-on-incline")
+    run = scene.run(until=0.1)
+    simulation = scene.simulation()
+    simulation.step(50)
+    assert set(simulation.observables) == set(run.table)
+    assert all(simulation.observables[name] == run[name][-1] for name in run.table)
+
+
 def test_errors_have_types_and_the_text_of_the_library(tmp_path: Path) -> None:
     with pytest.raises(pliant.SceneError, match="did you mean `box-stack`"):
         pliant.load("box-stak")

@@ -9,6 +9,7 @@ use pliant_coupling::{BodyIdx, State, StepError, StepReport, Stepper, World};
 use super::hooks::{NoHooks, Push, RunHooks};
 use super::stepping::stepper;
 use super::{ParticleDetail, Run, RunError, RunOutcome};
+use crate::registry::Snapshot;
 use crate::scene::Scene;
 
 /// A scene that is stepped by its caller. `S` holds the scene: `&Scene`, or `Arc<Scene>` for a simulation that outlives it.
@@ -130,6 +131,39 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
     /// Names of bodies, robots and soft bodies, with their indices.
     pub fn bodies(&self) -> impl Iterator<Item = (&str, BodyIdx)> {
         self.run.assembly.directory.named_bodies()
+    }
+
+    /// Names of the scene's observables.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        let columns = self.run.recording.observables().iter();
+        columns.map(|column| &*column.name)
+    }
+
+    /// The observables at the present state, by their columns; NaN for what has no value, such as forces before the first step. Those
+    /// that count over steps count the steps at which they are measured.
+    ///
+    /// ```
+    /// use pliant::runner::Simulation;
+    /// use pliant::scene::{Scene, SceneOptions};
+    ///
+    /// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+    /// let mut simulation = Simulation::new(&scene)?;
+    /// let speed = simulation.columns().position(|name| name == "box.speed").unwrap_or(0);
+    /// assert_eq!(simulation.measure()[speed], 0.0);
+    /// simulation.step(|_| {})?;
+    /// assert!(simulation.measure()[speed] > 0.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn measure(&mut self) -> Vec<f64> {
+        let snapshot = Snapshot {
+            world: &self.run.assembly.world,
+            state: &self.state,
+            step: (self.report.as_ref()).map(|report| (report, &self.next)),
+        };
+        let mut row = Vec::new();
+        let directory = &self.run.assembly.directory;
+        self.run.observer.measure(directory, &snapshot, &mut row);
+        row
     }
 
     /// Takes one step of the scene's Δt. `control` gets the controls of every body, by [`BodyIdx`], after the scene's own drives have

@@ -33,6 +33,7 @@ mod error;
 mod extent;
 mod frame;
 mod frame_bytes;
+mod images;
 #[cfg(feature = "cli")]
 mod live;
 mod npz;
@@ -53,6 +54,7 @@ pub use camera::{Camera, CameraPlace, DEFAULT_FIELD_OF_VIEW};
 pub use error::RecordingError;
 use extent::Extent;
 pub use frame::{Between, BodyIdx, ContactArrow, Deformed, Frame, PatchForce, PressurePolygons};
+pub use images::ImageSensor;
 #[cfg(feature = "cli")]
 pub(crate) use live::LivePage;
 use npz::NpzWriter;
@@ -92,6 +94,7 @@ pub struct Recording {
     visuals: Vec<Visual>,
     observables: Vec<Observable>,
     cameras: Vec<Camera>,
+    image_sensors: Vec<ImageSensor>,
     parts: Vec<String>,
     frames: FrameStore,
     extent: Extent,
@@ -142,6 +145,7 @@ impl Recording {
             rows: RowStore::new(observables.len()),
             observables,
             cameras: Vec::new(),
+            image_sensors: Vec::new(),
             parts: Vec::new(),
             frames: FrameStore::default(),
         })
@@ -187,6 +191,38 @@ impl Recording {
                 Ok(())
             }
         }
+    }
+
+    /// Adds a camera that takes images: [`write_images`](Self::write_images).
+    ///
+    /// # Errors
+    /// A body beyond the last, no pixels, a field of view that is not in (0, π), or a name that is taken.
+    pub fn add_image_sensor(&mut self, sensor: ImageSensor) -> Result<(), RecordingError> {
+        match sensor.fault(self) {
+            Some(reason) => Err(RecordingError::Camera {
+                name: sensor.name,
+                reason,
+            }),
+            None => {
+                self.image_sensors.push(sensor);
+                Ok(())
+            }
+        }
+    }
+
+    /// The cameras that take images.
+    pub fn image_sensors(&self) -> &[ImageSensor] {
+        &self.image_sensors
+    }
+
+    /// Writes an image of each frame for each image sensor into `folder`, and returns the files and folders: `NAME.npz` with the arrays
+    /// `time` (s), `focal_length` (one number, pixels) and `depth` (`<f4`, frames × height × width, m along the optical axis, infinite
+    /// where there is nothing), and the folder `NAME` with a colour image `00000.png` for each frame.
+    ///
+    /// # Errors
+    /// An error of the file system.
+    pub fn write_images(&self, folder: &Path) -> Result<Vec<PathBuf>, RecordingError> {
+        images::write(self, folder)
     }
 
     /// Sets the names of contact geometries, to which patches refer by index.

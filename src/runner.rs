@@ -18,6 +18,7 @@ mod default_observables;
 mod drive_conflicts;
 mod error;
 mod hooks;
+mod imaging;
 mod judge;
 mod observer;
 mod outcome;
@@ -196,6 +197,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
         let columns = columns
             .map(|(entry, unit)| Observable::new(&*entry.name.name, unit))
             .collect();
+        let image_sensors = imaging::sensors(scene, &mut assembly)?;
         let picture = &assembly.picture;
         let mut recording = Recording::new(
             &*scene.title,
@@ -206,6 +208,10 @@ impl<S: Deref<Target = Scene>> Run<S> {
         .map_err(|source| recording_error(scene, source))?;
         let geometries = assembly.world.geometries().iter();
         recording.name_parts(geometries.map(|g| g.name.clone()).collect());
+        for sensor in image_sensors {
+            let added = recording.add_image_sensor(sensor);
+            added.map_err(|source| recording_error(scene, source))?;
+        }
         for camera in &scene.cameras {
             let added = recording.add_camera(Camera {
                 name: camera.name.clone(),

@@ -34,6 +34,7 @@ mod drive;
 mod error;
 mod expect;
 pub mod expression;
+mod image_sensor;
 mod item;
 mod key_override;
 mod material;
@@ -73,6 +74,7 @@ pub use drive::{BodyMotion, Drives, Follow, FrameTarget, JointDrive, LoadEntry};
 pub(crate) use error::remedy;
 pub use error::{SceneError, SceneFault};
 pub use expect::{Bounds, Expectation, Reduction, Window};
+pub use image_sensor::ImageSensorEntry;
 pub use item::NamedReference;
 pub use material::{Hydroelastic, Materials, Surface};
 pub use model::{ActuatorEntry, AttachedEntry, JointValues, ModelEntry, RootEntry};
@@ -162,6 +164,8 @@ pub struct Scene {
     pub recording: RecordingRates,
     /// Cameras of the replay; the first is that of the initial view.
     pub cameras: Vec<CameraEntry>,
+    /// Cameras on bodies that take images.
+    pub image_sensors: Vec<ImageSensorEntry>,
     /// Named surface materials.
     pub materials: Materials,
     /// Fixed shapes.

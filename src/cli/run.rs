@@ -169,6 +169,7 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
         eprintln!("note: {note}");
     }
     let mut files = outcome.recording.write_to(&arguments.out)?;
+    files.extend(outcome.recording.write_images(&arguments.out)?);
     if arguments.paraview {
         files.push(outcome.recording.write_paraview(&arguments.out)?);
         let deformed = arguments.out.join("deformed.npz");

@@ -30,6 +30,14 @@ impl Scalar for f64 {
     }
 }
 
+impl Scalar for f32 {
+    const DESCR: &'static str = "<f4";
+
+    fn append_to(self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.to_le_bytes());
+    }
+}
+
 impl Scalar for u32 {
     const DESCR: &'static str = "<u4";
 
@@ -290,7 +298,7 @@ fn too_large() -> io::Error {
 }
 
 /// CRC-32 of ZIP, reflected polynomial 0xEDB88320, of data after those with the checksum `before` (0 for none).
-fn crc_32(before: u32, data: &[u8]) -> u32 {
+pub(super) fn crc_32(before: u32, data: &[u8]) -> u32 {
     const TABLE: [u32; 256] = {
         let mut table = [0; 256];
         let mut byte = 0;

@@ -17,7 +17,7 @@ use super::output::whole_file;
 use super::{
     Anchor, Deformed, Frame, ParticleStates, Recording, RecordingError, ThreadEnds, VisualShape,
 };
-use surface::Surface;
+pub(super) use surface::Surface;
 
 pub(super) fn write(recording: &Recording, folder: &Path) -> Result<PathBuf, RecordingError> {
     if recording.frames().is_empty() {

@@ -68,6 +68,12 @@ pub(super) static SCENE: TableSchema = TableSchema {
         ),
         section("cameras", "list of tables", "none", "more cameras"),
         section(
+            "image_sensors",
+            "list of tables",
+            "none",
+            "cameras on bodies that take colour and depth images",
+        ),
+        section(
             "materials",
             "table of name = table",
             "none",
@@ -297,6 +303,9 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
             table.optional("camera").as_ref(),
             table.optional("cameras").as_ref(),
         )?,
+        image_sensors: super::image_sensor::image_sensors(
+            table.optional("image_sensors").as_ref(),
+        )?,
         filters: each(&table, "filters", super::pairs::filter)?,
         pairs: each(&table, "pairs", super::pairs::pair)?,
         drives: super::drive::drives(&table, &models)?,
@@ -388,6 +397,15 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
             .between
             .iter()
             .try_for_each(|m| check(m, &allowed))?;
+    }
+    for sensor in &scene.image_sensors {
+        let carriers = [
+            NameKind::World,
+            NameKind::Fixed,
+            NameKind::Body,
+            NameKind::Model,
+        ];
+        check(&sensor.on, &carriers)?;
     }
     for follow in scene.cameras.iter().filter_map(|c| c.follow.as_ref()) {
         check(follow, &[NameKind::Body, NameKind::Model, NameKind::Soft])?;

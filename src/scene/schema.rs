@@ -141,6 +141,7 @@ pub fn tables() -> Vec<&'static TableSchema> {
     let mut tables = vec![&super::read::SCENE];
     tables.extend(super::settings::TABLES);
     tables.extend(super::camera::TABLES);
+    tables.extend(super::image_sensor::TABLES);
     tables.extend(super::stepper::TABLES);
     tables.extend(super::contact::TABLES);
     tables.extend(super::solver::TABLES);

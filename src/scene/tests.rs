@@ -63,7 +63,7 @@ fn unknown_keys_are_refused_with_the_nearest_known_one() {
     );
     check_fragment(
         "[camera]\nzoom = 1\n",
-        &["[camera] has no key `zoom`; known are `eye`, `target`, `direction`, `fov`, `follow`"],
+        &["[camera] has no key `zoom`; known are `direction`, `eye`, `follow`, `fov`, `target`"],
     );
     check_fragment(
         "[[bodies]]\nname = \"a\"\nshape = { sphere = { radius = 1, size = 2 } }\n",

@@ -16,6 +16,7 @@ mod force_fields;
 mod gallery;
 #[cfg(feature = "gpu")]
 mod gpu_scenes;
+mod image_sensors;
 mod impulse_exchange;
 mod interrupted_runs;
 mod live_runs;

@@ -13,9 +13,9 @@ const SUBDIVISIONS: u32 = 3;
 
 /// A surface in the frame of its visual.
 #[derive(Default)]
-pub(super) struct Surface {
-    pub(super) vertices: Vec<Vector3<f64>>,
-    pub(super) triangles: Vec<[u32; 3]>,
+pub(in crate::recording) struct Surface {
+    pub(in crate::recording) vertices: Vec<Vector3<f64>>,
+    pub(in crate::recording) triangles: Vec<[u32; 3]>,
 }
 
 impl From<&TriMesh> for Surface {
@@ -30,7 +30,7 @@ impl From<&TriMesh> for Surface {
 impl Surface {
     /// The surface of a rigid shape, only the triangles of a deforming mesh, and nothing of points and threads. A half space
     /// becomes a square of edge 2 `reach` (m).
-    pub(super) fn of(shape: &VisualShape, reach: f64) -> Result<Self, MeshError> {
+    pub(in crate::recording) fn of(shape: &VisualShape, reach: f64) -> Result<Self, MeshError> {
         match shape {
             VisualShape::Analytic(shape) => analytic(shape, reach),
             VisualShape::Mesh {

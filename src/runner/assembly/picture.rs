@@ -72,6 +72,12 @@ impl Picture {
         Row(self.links.len() - 1)
     }
 
+    /// The row of a link: that of its visuals, or a new one.
+    pub(crate) fn row_of(&mut self, name: &str, body: BodyIdx, link: LinkIdx) -> usize {
+        let known = self.links.iter().position(|known| *known == (body, link));
+        known.unwrap_or_else(|| self.add_link(name, body, link).0)
+    }
+
     pub(super) fn add_visual(
         &mut self,
         name: &str,

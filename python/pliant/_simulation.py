@@ -93,7 +93,7 @@ class Simulation:
         """Points with mass of a body: positions (m, (n, 3)), velocities (m/s, (n, 3)), masses (kg, (n,)), world axes.
 
         They are the centres of mass of the links of a rigid body or robot, the vertices of a mesh, the nodes of a rod, or material
-        points. Raises `ControlError` for another kind of body.
+        points, of which all objects of a scene are one body. Raises `ControlError` for another kind of body.
         """
         p, v, m = self._raw.points(self._index(body))
         return unpacked(p).reshape(-1, 3), unpacked(v).reshape(-1, 3), unpacked(m)

@@ -1,11 +1,10 @@
 //! Scenes, read and checked.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use pliant::Registry;
-use pliant::runner::{self, Assembly, ParticleDetail, RunError};
+use pliant::runner::{self, ParticleDetail, RunError};
 use pliant::scene::{self, ParameterOverride, SceneOptions, bundled};
-use pliant_multibody::Model;
 use pyo3::prelude::*;
 
 use crate::error::{of_run, of_scene};
@@ -18,31 +17,19 @@ use crate::simulation::Simulation;
 pub(crate) struct Scene {
     scene: Arc<scene::Scene>,
     faults: Faults,
-    /// The kinematic trees of its rigid bodies and robots.
-    trees: OnceLock<Arc<[Arc<Model>]>>,
 }
 
 impl Scene {
-    fn trees(&self) -> Result<Arc<[Arc<Model>]>, RunError> {
-        if let Some(trees) = self.trees.get() {
-            return Ok(Arc::clone(trees));
-        }
-        let assembly = Assembly::new(&self.scene)?;
-        Ok(Arc::clone(
-            self.trees.get_or_init(|| assembly.trees().into()),
-        ))
-    }
-
     fn simulated(
         &self,
         py: Python<'_>,
         make: impl FnOnce(Arc<scene::Scene>) -> Result<runner::Simulation<Arc<scene::Scene>>, RunError>
         + Send,
     ) -> PyResult<Simulation> {
-        let made = py.detach(|| Ok((make(Arc::clone(&self.scene))?, self.trees()?)));
+        let made = py.detach(|| make(Arc::clone(&self.scene)));
         self.faults.raise()?;
-        let (held, trees) = made.map_err(|error| of_run(&error))?;
-        Ok(Simulation::new(held, trees, self.faults.clone()))
+        let held = made.map_err(|error| of_run(&error))?;
+        Ok(Simulation::new(held, self.faults.clone()))
     }
 }
 
@@ -79,7 +66,6 @@ impl Scene {
         Ok(Self {
             scene: Arc::new(read.map_err(|error| of_scene(&error))?),
             faults,
-            trees: OnceLock::new(),
         })
     }
 

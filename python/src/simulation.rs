@@ -10,7 +10,6 @@ use pliant::runner;
 use pliant::scene::Scene;
 use pliant_contact_sap::Load;
 use pliant_coupling::{BodyIdx, State as Whole, StepperMemory};
-use pliant_multibody::Model as Tree;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -29,16 +28,14 @@ type Held = runner::Simulation<Arc<Scene>>;
 pub(crate) struct Simulation {
     /// Only ever reached by `&mut`: the lock makes it shareable between threads, as Python demands.
     held: Option<Mutex<Held>>,
-    trees: Arc<[Arc<Tree>]>,
     overrides: Vec<Override>,
     faults: Faults,
 }
 
 impl Simulation {
-    pub(crate) fn new(held: Held, trees: Arc<[Arc<Tree>]>, faults: Faults) -> Self {
+    pub(crate) fn new(held: Held, faults: Faults) -> Self {
         Self {
             held: Some(Mutex::new(held)),
-            trees,
             overrides: Vec::new(),
             faults,
         }
@@ -81,7 +78,7 @@ impl Simulation {
     fn mass_points(&mut self, body: usize) -> PyResult<Vec<MassPoint>> {
         let held = inner(&mut self.held)?;
         let state = &held.state().bodies[body];
-        if let Some(tree) = self.trees.get(body) {
+        if let Some(tree) = held.tree(BodyIdx(body)) {
             return Ok(of_tree(tree, state));
         }
         of_soft(held.world(), BodyIdx(body), state).ok_or_else(|| {
@@ -182,9 +179,9 @@ impl Simulation {
 
     /// The kinematic tree of a rigid body or robot; none for others.
     fn model(&mut self, body: usize) -> PyResult<Option<Model>> {
-        let gravity = *self.held()?.world().gravity();
-        let tree = self.trees.get(body);
-        Ok(tree.map(|tree| Model::new(Arc::clone(tree), &gravity)))
+        let held = self.held()?;
+        let tree = held.tree(BodyIdx(body));
+        Ok(tree.map(|tree| Model::new(Arc::clone(tree), held.world().gravity())))
     }
 
     fn positions<'py>(&mut self, py: Python<'py>, body: usize) -> PyResult<Bound<'py, PyBytes>> {
@@ -203,12 +200,13 @@ impl Simulation {
 
     /// Puts a body elsewhere: what contact remembers from the last step is forgotten.
     fn place(&mut self, body: usize, q: Option<&[u8]>, v: Option<&[u8]>) -> PyResult<()> {
-        let mut state = self.held()?.state().clone();
+        let held = self.held()?;
+        let mut state = held.state().clone();
         let own = &mut state.bodies[body];
         if let Some(q) = q {
             let mut q = numbers(q);
             check("q", &q, own.q.len(), "positions")?;
-            if let Some(tree) = self.trees.get(body) {
+            if let Some(tree) = held.tree(BodyIdx(body)) {
                 tree.normalise(&mut q);
             }
             own.q = q;
@@ -219,7 +217,6 @@ impl Simulation {
             own.v = v;
         }
         state.memory = StepperMemory::default();
-        let held = self.held()?;
         (held.set_state(state)).map_err(|error| StateError::new_err(error.to_string()))
     }
 

@@ -26,6 +26,8 @@ def test_snippets_are_found() -> None:
 def test_snippets_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if "gym" in (text := (DOCS / page).read_text()):
         pytest.importorskip("gymnasium", reason=f"SKIPPED {page}: gymnasium is not installed")
+    if "scipy" in text:
+        pytest.importorskip("scipy", reason=f"SKIPPED {page}: scipy is not installed")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "snippets"}
     blocks = snippets(text)

@@ -161,6 +161,23 @@ def test_rollout_returns_the_simulation_to_its_state() -> None:
         pliant.rollout(simulation, np.ones(2), "pendulum")
 
 
+def test_optimiser_finds_the_least_forces_that_move_a_ball() -> None:
+    optimize = pytest.importorskip("scipy.optimize", reason="SKIPPED optimiser: scipy is not installed")
+    scene, m, dt, n = pliant.parse(BALL), 2.0, 0.01, 20
+
+    def miss(forces: Array) -> Array:
+        u = np.zeros((n, 6))
+        u[:, 0] = forces
+        path = pliant.rollout(scene, u, pliant.load_on("ball"))
+        end = [path.positions["ball"][-1, 0] - 0.1, path.velocities["ball"][-1, 3]]
+        return np.concatenate([1e3 * np.array(end), 1e-3 * forces])
+
+    forces = optimize.least_squares(miss, np.zeros(n)).x
+    # The least norm for two linear conditions: x = Σ δt² (n − k) F_k/m, v = Σ δt F_k/m.
+    rows = np.array([dt * dt / m * (n - np.arange(n)), np.full(n, dt / m)])
+    assert forces == pytest.approx(rows.T @ np.linalg.solve(rows @ rows.T, [0.1, 0.0]), rel=1e-3)
+
+
 def test_linearised_step_of_a_free_body_is_exact() -> None:
     simulation = pliant.parse(BALL).simulation()
     simulation.step()

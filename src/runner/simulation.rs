@@ -1,10 +1,12 @@
 //! One step at a time: a scene under the control of the caller's loop. [`run`](super::run) is such a loop.
 
 use std::ops::Deref;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pliant_contact_sap::Control;
 use pliant_coupling::{BodyIdx, State, StepError, StepReport, Stepper, World};
+use pliant_multibody::Model;
 
 use super::hooks::{NoHooks, Push, RunHooks};
 use super::stepping::stepper;
@@ -131,6 +133,11 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
     /// Names of bodies, robots and soft bodies, with their indices.
     pub fn bodies(&self) -> impl Iterator<Item = (&str, BodyIdx)> {
         self.run.assembly.directory.named_bodies()
+    }
+
+    /// The kinematic tree of a rigid body or robot; none of a soft body.
+    pub fn tree(&self, body: BodyIdx) -> Option<&Arc<Model>> {
+        self.run.assembly.trees().get(body.0)
     }
 
     /// Names of the scene's observables.

@@ -219,6 +219,7 @@ impl ModelBuilder {
                 inertia: spec.inertia,
                 collisions: spec.collisions.clone(),
                 visuals: spec.visuals.clone(),
+                rgba: spec.rgba,
                 parent_joint: joint,
                 body: BodyIdx(body),
                 R_BL: *pose.rotation.to_rotation_matrix().matrix(),

@@ -10,7 +10,7 @@ use pliant_hydroelastic::mesh::TriMesh;
 /// The shape of a collision or visual element, in its own frame.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GeometryDescription {
-    /// A shape given by its sizes. A sphere may have radius 0: a point.
+    /// A shape given by its sizes.
     Analytic(AnalyticShape),
     /// A surface mesh from a file.
     Mesh {

@@ -1,4 +1,4 @@
-//! Articulated rigid bodies: kinematic trees from URDF or MJCF files or built in code, their kinematics, and their dynamics in
+//! Articulated rigid bodies: kinematic trees from URDF, MJCF or SDFormat files or built in code, their kinematics, and their dynamics in
 //! O(n).
 //!
 //! A [`Model`] is one kinematic tree, validated when built and immutable afterwards. Its state consists of two arrays, the
@@ -82,6 +82,8 @@ mod inverse_kinematics;
 pub mod urdf;
 
 pub mod mjcf;
+
+pub mod sdf;
 
 mod markup;
 

@@ -151,6 +151,7 @@ impl Source<'_> {
             children: children
                 .map(|child| self.element(child, depth + 1))
                 .collect::<Result<_, _>>()?,
+            text: node.text().unwrap_or_default().trim().to_owned(),
             place,
         })
     }

@@ -60,6 +60,8 @@ pub struct Link {
     pub collisions: Vec<Collision>,
     /// Visual shapes.
     pub visuals: Vec<Visual>,
+    /// Colour of the collision shapes where no visual shape can be shown.
+    pub rgba: Option<[f64; 4]>,
     /// The joint to its parent; `None` for a fixed root.
     pub parent_joint: Option<JointIdx>,
     /// The body that it is part of.

@@ -8,7 +8,7 @@ use pliant_hydroelastic::mesh::LoadReport;
 use crate::error::MultibodyError;
 use crate::model::{GravityAction, Model, Root};
 use crate::package_map::PackageMap;
-use crate::{markup, mjcf, urdf};
+use crate::{markup, mjcf, sdf, urdf};
 
 /// Options of reading a robot file: what the file does not specify.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub struct LoadedModel {
     pub report: LoadReport,
 }
 
-/// Reads a robot file: URDF (`<robot>`) or MJCF (`<mujoco>`).
+/// Reads a robot file: URDF (`<robot>`), MJCF (`<mujoco>`) or SDFormat (`<sdf>`).
 ///
 /// # Errors
 /// [`MultibodyError::Unreadable`] and [`MultibodyError::NotUrdf`] for the file as a whole, otherwise
@@ -70,6 +70,7 @@ pub fn parse_robot(
 ) -> Result<LoadedModel, MultibodyError> {
     match markup::outermost(bytes) {
         Some("mujoco") => mjcf::parse_mjcf(bytes, path, options),
+        Some("sdf") => sdf::parse_sdf(bytes, path, options),
         _ => urdf::parse_urdf(bytes, path, options),
     }
 }

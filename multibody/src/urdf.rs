@@ -14,7 +14,8 @@
 //! | revolute or prismatic joint without `<limit>` | no limits, and suspicious |
 //! | a transmission other than a simple gear | a simple gear, and suspicious |
 //! | universal and screw joints, xacro macros | an error with the remedy |
-//! | missing or unmapped visual mesh | shape omitted, and suspicious |
+//! | missing or unmapped visual mesh | shape omitted, and suspicious; its colour is that of the collision shapes |
+//! | a sphere of radius 0 | shape omitted, and suspicious |
 //! | missing or unmapped collision mesh | an error |
 //! | collision mesh that is not closed | its convex hull, and suspicious |
 
@@ -40,6 +41,7 @@ use crate::model::Model;
 use crate::package_map::PackageMap;
 use crate::robot_file::{LoadedModel, RobotOptions};
 use document::{Document, Reader};
+pub(crate) use meshes::collision_surface;
 
 /// Reads a URDF file.
 ///

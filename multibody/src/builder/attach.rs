@@ -22,6 +22,7 @@ impl Model {
             let mut spec = LinkSpec::new(named(&link.name), link.inertia);
             spec.collisions.clone_from(&link.collisions);
             spec.visuals.clone_from(&link.visuals);
+            spec.rgba = link.rgba;
             builder.link(spec);
         }
         // The floating joint of the root is added by the builder.

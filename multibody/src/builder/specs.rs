@@ -17,6 +17,8 @@ pub struct LinkSpec {
     pub collisions: Vec<Collision>,
     /// Visual shapes.
     pub visuals: Vec<Visual>,
+    /// Colour of the collision shapes where no visual shape can be shown: that of the first visual with one.
+    pub rgba: Option<[f64; 4]>,
 }
 
 impl LinkSpec {
@@ -27,6 +29,7 @@ impl LinkSpec {
             inertia,
             collisions: Vec::new(),
             visuals: Vec::new(),
+            rgba: None,
         }
     }
 }

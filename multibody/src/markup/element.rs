@@ -38,6 +38,8 @@ pub(crate) struct Element {
     /// Names, with their prefixes, and values, in the order of the file.
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) children: Vec<Element>,
+    /// Text before the first child, trimmed.
+    pub(crate) text: String,
     pub(crate) place: Place,
 }
 
@@ -81,6 +83,38 @@ impl Element {
             return Err(self.error(subject, text));
         }
         Ok(Some(numbers))
+    }
+
+    /// The numbers in the element's text, exactly N.
+    pub(crate) fn content<const N: usize>(
+        &self,
+        subject: &str,
+    ) -> Result<[f64; N], MultibodyError> {
+        let fail = |problem: String| {
+            let text = format!("<{}> \"{}\": {problem}", self.tag, self.text);
+            self.error(subject, text)
+        };
+        let numbers = parse_numbers(&self.text).map_err(fail)?;
+        let n = numbers.len();
+        <[f64; N]>::try_from(numbers)
+            .map_err(|_| fail(format!("has {n} numbers, but must have {N}")))
+    }
+
+    /// The number in the text of a child, if there is one.
+    pub(crate) fn number_in(
+        &self,
+        tag: &str,
+        subject: &str,
+    ) -> Result<Option<f64>, MultibodyError> {
+        let Some(child) = self.child(tag) else {
+            return Ok(None);
+        };
+        Ok(Some(child.content::<1>(subject)?[0]))
+    }
+
+    /// The first child with this tag.
+    pub(crate) fn child(&self, tag: &str) -> Option<&Element> {
+        self.children.iter().find(|child| child.tag == tag)
     }
 
     /// Whether a child has this tag.

@@ -41,6 +41,14 @@ impl Remarks {
         }
     }
 
+    /// Reports all children of `element` that are not in `known`.
+    pub(crate) fn only_children(&mut self, element: &Element, known: &[&str]) {
+        let others = element.children.iter();
+        for child in others.filter(|child| !known.contains(&&*child.tag)) {
+            self.left_out(child);
+        }
+    }
+
     pub(crate) fn suspicious(&mut self, place: &Place, text: impl Into<String>) {
         self.add(Severity::Suspicious, place, text);
     }

@@ -360,6 +360,7 @@ fn add_shapes(link: &mut LinkSpec, geoms: Vec<Geom>) -> Vec<ContactMask> {
     let mut masks = Vec::new();
     for geom in geoms {
         let (in_contact, shown) = (geom.is_in_contact(), geom.is_shown());
+        link.rgba = link.rgba.or(geom.rgba);
         let Some(shape) = geom.shape else { continue };
         let named = |kind: &str, count: usize| {
             let unnamed = || format!("{}_{kind}_{count}", link.name);

@@ -25,7 +25,7 @@ impl<'d, 't> Reader<'d, 't> {
                     link.collisions.extend(collision);
                 }
                 "visual" => {
-                    let visual = self.visual(child, &link)?;
+                    let visual = self.visual(child, &mut link)?;
                     link.visuals.extend(visual);
                 }
                 _ => self.ignored(child, &subject),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use nalgebra::Vector3;
 use pliant_hydroelastic::mesh::{
-    MeshError, SelfIntersections, SurfaceOptions, SurfaceUse, TriMesh, read_surface,
+    LoadReport, MeshError, SelfIntersections, SurfaceOptions, SurfaceUse, TriMesh, read_surface,
 };
 use roxmltree::Node;
 
@@ -24,49 +24,72 @@ impl<'d, 't> Reader<'d, 't> {
         scale: Vector3<f64>,
         hull: &mut MeshHull,
     ) -> Result<Arc<TriMesh>, MultibodyError> {
-        let options = SurfaceOptions {
-            scale,
-            self_intersections: SelfIntersections::Skip, // slow, and would not change the result
-            ..SurfaceOptions::default()
-        };
-        let (surface_use, is_solid) = match hull {
-            MeshHull::AsWritten => (SurfaceUse::Solid, true),
-            MeshHull::Convex => (SurfaceUse::Cloth, false),
-        };
-        let mut read = read_surface(path, surface_use, &options);
-        if is_solid && matches!(read, Err(MeshError::Topology(_))) {
-            read = read_surface(path, SurfaceUse::Cloth, &options);
-            if read.is_ok() {
-                *hull = MeshHull::Convex;
-                let text = format!(
-                    "link \"{}\": collision mesh {} is not a closed surface; its convex hull is used",
-                    link.name,
-                    path.display()
-                );
-                self.suspicious(node, text);
-            }
-        }
-        let (mesh, report) = read.map_err(|error| {
-            let text = format!(
-                "collision mesh {}: {}",
-                path.display(),
-                without_content(&error)
-            );
-            self.at(
-                node,
-                MultibodyError::Mesh {
-                    link: link.name.clone(),
-                    text,
-                },
-            )
+        let read = collision_surface(path, scale, hull).map_err(|text| {
+            let link = link.name.clone();
+            self.at(node, MultibodyError::Mesh { link, text })
         })?;
+        if let Some(text) = &read.replaced {
+            self.suspicious(node, format!("link \"{}\": {text}", link.name));
+        }
         let line = self.line(node);
-        for entry in &report.entries {
+        for entry in &read.report.entries {
             let text = format!("link \"{}\": in {}: {}", link.name, entry.at, entry.text);
             self.note(entry.severity, line, text);
         }
-        Ok(Arc::new(mesh))
+        Ok(read.surface)
     }
+}
+
+/// The surface of a collision mesh.
+pub(crate) struct CollisionSurface {
+    pub(crate) surface: Arc<TriMesh>,
+    pub(crate) report: LoadReport,
+    /// The remark that the convex hull is used, if it is used although the file does not ask for it.
+    pub(crate) replaced: Option<String>,
+}
+
+/// Reads a collision mesh. For an open surface, the convex hull is used and `hull` is set.
+///
+/// # Errors
+/// A message with the path.
+pub(crate) fn collision_surface(
+    path: &Path,
+    scale: Vector3<f64>,
+    hull: &mut MeshHull,
+) -> Result<CollisionSurface, String> {
+    let options = SurfaceOptions {
+        scale,
+        self_intersections: SelfIntersections::Skip, // slow, and would not change the result
+        ..SurfaceOptions::default()
+    };
+    let (surface_use, is_solid) = match hull {
+        MeshHull::AsWritten => (SurfaceUse::Solid, true),
+        MeshHull::Convex => (SurfaceUse::Cloth, false),
+    };
+    let mut read = read_surface(path, surface_use, &options);
+    let mut replaced = None;
+    if is_solid && matches!(read, Err(MeshError::Topology(_))) {
+        read = read_surface(path, SurfaceUse::Cloth, &options);
+        if read.is_ok() {
+            *hull = MeshHull::Convex;
+            replaced = Some(format!(
+                "collision mesh {} is not a closed surface; its convex hull is used",
+                path.display()
+            ));
+        }
+    }
+    let (mesh, report) = read.map_err(|error| {
+        format!(
+            "collision mesh {}: {}",
+            path.display(),
+            without_content(&error)
+        )
+    })?;
+    Ok(CollisionSurface {
+        surface: Arc::new(mesh),
+        report,
+        replaced,
+    })
 }
 
 /// The error of a mesh without any content of its file: an untrusted robot description must not be able to print arbitrary

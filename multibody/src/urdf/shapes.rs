@@ -2,6 +2,7 @@
 
 use nalgebra::Vector3;
 use pliant_hydroelastic::AnalyticShape;
+use pliant_hydroelastic::mesh::DRAWABLE;
 use roxmltree::Node;
 
 use super::document::Reader;
@@ -11,7 +12,7 @@ use crate::geometry::{
     Collision, GeometryDescription, HydroelasticCompliance, MeshHull, ProximityProperties, Visual,
 };
 
-/// Extensions of supported surface meshes.
+/// Extensions of surface meshes that may be in contact.
 const SURFACE_FILES: [&str; 5] = ["obj", "stl", "vtk", "vtu", "msh"];
 
 /// The purpose of a mesh: a missing one is an error for collision, and suspicious for a visual.
@@ -67,7 +68,7 @@ impl<'d, 't> Reader<'d, 't> {
     pub(super) fn visual(
         &mut self,
         node: Node<'d, 't>,
-        link: &LinkSpec,
+        link: &mut LinkSpec,
     ) -> Result<Option<Visual>, MultibodyError> {
         let subject = format!("link \"{}\"", link.name);
         let parts = self.single_children(node, &subject, &["origin", "geometry", "material"]);
@@ -78,6 +79,7 @@ impl<'d, 't> Reader<'d, 't> {
             None => None,
         };
         let geometry = self.geometry(node, parts[1], link, Purpose::Visual)?;
+        link.rgba = link.rgba.or(rgba);
         let unnamed = || format!("{}_visual_{}", link.name, link.visuals.len());
         Ok(geometry.map(|geometry| Visual {
             name: node.attribute("name").map_or_else(unnamed, str::to_owned),
@@ -145,17 +147,17 @@ impl<'d, 't> Reader<'d, 't> {
             return self.mesh(shape, hull, link, purpose);
         }
         let analytic = self.analytic(shape, &subject)?;
-        Ok(Some(GeometryDescription::Analytic(analytic)))
+        Ok(analytic.map(GeometryDescription::Analytic))
     }
 
     fn analytic(
         &mut self,
         node: Node<'d, 't>,
         subject: &str,
-    ) -> Result<AnalyticShape, MultibodyError> {
+    ) -> Result<Option<AnalyticShape>, MultibodyError> {
         let radius = |reader: &Self| reader.length(node, subject, "radius");
         let length = |reader: &Self| reader.length(node, subject, "length");
-        Ok(match self.tag(node) {
+        Ok(Some(match self.tag(node) {
             "box" => {
                 self.only_attributes(node, &["size"]);
                 self.required(node, subject, "size")?;
@@ -181,10 +183,10 @@ impl<'d, 't> Reader<'d, 't> {
                 }
                 if radius == 0.0 {
                     // Published humanoids have such contact points on their feet.
-                    self.suspicious(
-                        node,
-                        format!("{subject}: sphere of radius 0; read as a point"),
-                    );
+                    let text =
+                        format!("{subject}: sphere of radius 0, which has no surface; left out");
+                    self.suspicious(node, text);
+                    return Ok(None);
                 }
                 AnalyticShape::Sphere { radius }
             }
@@ -209,7 +211,7 @@ impl<'d, 't> Reader<'d, 't> {
                     semi_axes: Vector3::new(axis("a")?, axis("b")?, axis("c")?),
                 }
             }
-        })
+        }))
     }
 
     fn mesh(
@@ -235,19 +237,24 @@ impl<'d, 't> Reader<'d, 't> {
             text,
         };
         let found = self.packages.resolve(name, self.path());
+        let formats: &[&str] = match purpose {
+            Purpose::Collision => &SURFACE_FILES,
+            Purpose::Visual => &DRAWABLE,
+        };
         let readable = |path: &std::path::Path| {
             let ending = path
                 .extension()
                 .and_then(|e| e.to_str())
                 .unwrap_or_default();
-            SURFACE_FILES.contains(&&*ending.to_ascii_lowercase())
+            formats.contains(&&*ending.to_ascii_lowercase())
         };
         match (found, purpose) {
             (Ok(path), _) if readable(&path) => {
                 Ok(Some(GeometryDescription::Mesh { path, scale, hull }))
             }
             (Ok(path), purpose) => {
-                let known = SURFACE_FILES.map(|e| format!(".{e}")).join(", ");
+                let known: Vec<String> = formats.iter().map(|e| format!(".{e}")).collect();
+                let known = known.join(", ");
                 let text = format!(
                     "mesh {} has an unsupported format (supported are {known})",
                     path.display()

@@ -285,3 +285,23 @@ fn visual_meshes_that_are_not_shown_are_one_entry() {
         "{said}"
     );
 }
+
+#[test]
+fn a_sphere_without_radius_is_left_out_and_a_missing_visual_leaves_its_colour() {
+    let loaded = load(
+        r#"<link name="foot">
+             <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
+             <visual><geometry><mesh filename="missing.dae"/></geometry>
+               <material name="m"><color rgba="0.1 0.2 0.3 1"/></material></visual>
+             <collision><geometry><sphere radius="0.0"/></geometry></collision>
+             <collision><geometry><sphere radius="0.1"/></geometry></collision>
+           </link>"#,
+    );
+    let link = &loaded.model.links()[0];
+    assert_eq!((link.collisions.len(), link.visuals.len()), (1, 0));
+    assert_eq!(link.rgba, Some([0.1, 0.2, 0.3, 1.0]));
+    let report = loaded.report.to_string();
+    let text = "link \"foot\": sphere of radius 0, which has no surface; left out";
+    assert!(report.contains(text), "{report}");
+    assert!(report.contains("missing.dae"), "{report}");
+}

@@ -1,0 +1,210 @@
+//! SDFormat files with one model, with Drake's extensions.
+//!
+//! Everything in a file is either used, listed in the [`LoadReport`](pliant_hydroelastic::mesh::LoadReport), or an error, each
+//! with its line. Equal remarks are one entry with their number.
+//!
+//! | in the file | read as |
+//! |---|---|
+//! | `<pose relative_to>`, `<frame attached_to>`, `<xyz expressed_in>` | as written; frames become named frames |
+//! | the link without a parent | the root link; its pose in the model has no effect, since the caller places it |
+//! | a joint with parent `world` | a joint of the root link `world` |
+//! | a joint that is not at the origin of its child | a further massless link `JOINT_link` |
+//! | revolute, continuous, prismatic, ball, fixed joints | the same; a limit of ±1e16 is none |
+//! | `<effort>`, `<velocity>` of 0 | no limit, and suspicious |
+//! | `friction` not below the effort limit | no dry friction, and suspicious |
+//! | `drake:gear_ratio`, `drake:rotor_inertia`, `drake:controller_gains`, `drake:mimic`, `<mimic>` | drive and couplings |
+//! | a link without `<inertial>` | 1 kg and 1 kg m², as the format prescribes, and suspicious |
+//! | `<mu>` of `<ode>`, `drake:proximity_properties` | contact properties |
+//! | the `<diffuse>` colour | the colour of the visual shape |
+//! | collision mesh that is not closed | its convex hull, and suspicious |
+//! | missing visual mesh | shape omitted, and suspicious |
+//! | `<include>`, nested models, several models, universal, screw, gearbox and revolute2 joints | an error |
+
+mod frames;
+mod joints;
+mod links;
+mod shapes;
+
+use std::path::Path;
+
+use crate::builder::{JointSpec, LinkSpec, ModelBuilder};
+use crate::error::MultibodyError;
+use crate::geometry::CollisionFilterGroup;
+use crate::inertia::SpatialInertia;
+use crate::markup::{Element, Place, Remarks, parse};
+use crate::robot_file::{LoadedModel, RobotOptions};
+use frames::Frames;
+
+/// Name of the link that stands for the world.
+const WORLD: &str = "world";
+
+/// Reads an SDFormat file.
+///
+/// # Errors
+/// As [`read_robot`](crate::read_robot).
+pub fn read_sdf(
+    path: impl AsRef<Path>,
+    options: &RobotOptions,
+) -> Result<LoadedModel, MultibodyError> {
+    let path = path.as_ref();
+    let bytes = std::fs::read(path).map_err(|error| MultibodyError::Unreadable {
+        file: path.to_owned(),
+        error,
+    })?;
+    parse_sdf(&bytes, path, options)
+}
+
+/// Reads SDFormat from memory. `path` is used in messages, and its folder for meshes.
+///
+/// # Errors
+/// As [`read_robot`](crate::read_robot).
+pub fn parse_sdf(
+    bytes: &[u8],
+    path: &Path,
+    options: &RobotOptions,
+) -> Result<LoadedModel, MultibodyError> {
+    let root = parse(bytes, path)?;
+    let mut remarks = Remarks::default();
+    let element = only_model(&root, &mut remarks)?;
+    let name = element.required("name", "<model>")?;
+    report_model(element, &mut remarks)?;
+    let frames = Frames::read(element)?;
+    let file = File {
+        path,
+        frames: &frames,
+        options,
+    };
+    let mut builder = ModelBuilder::new(name);
+    builder.root(options.root).gravity(options.gravity);
+    let mut links: Vec<(LinkSpec, Place)> = Vec::new();
+    for link in element.children.iter().filter(|e| e.tag == "link") {
+        let spec = links::link(&file, link, &mut remarks)?;
+        links.push((spec, link.place.clone()));
+    }
+    let mut joints: Vec<(JointSpec, Place)> = Vec::new();
+    for joint in element.children.iter().filter(|e| e.tag == "joint") {
+        let read = joints::joint(&file, joint, &mut remarks)?;
+        if let Some(massless) = read.massless {
+            let link = LinkSpec::new(massless, SpatialInertia::zero());
+            links.push((link, joint.place.clone()));
+        }
+        let specs = read.joints.into_iter();
+        joints.extend(specs.map(|spec| (spec, joint.place.clone())));
+        if let Some(mimic) = read.mimic {
+            builder.coupler(mimic.joint, mimic.source, mimic.multiplier, mimic.offset);
+        }
+    }
+    if joints.iter().any(|(joint, _)| joint.parent == WORLD) {
+        let world = LinkSpec::new(WORLD, SpatialInertia::zero());
+        links.insert(0, (world, element.place.clone()));
+    }
+    for (link, _) in &links {
+        builder.link(link.clone());
+    }
+    for (joint, _) in &joints {
+        builder.joint(joint.clone());
+    }
+    for frame in element.children.iter().filter(|e| e.tag == "frame") {
+        let name = frame.required("name", "<frame>")?;
+        let (link, X_LF) = frames.on_link(name, frame)?;
+        builder.frame(name, link, X_LF);
+    }
+    let groups = "drake:collision_filter_group";
+    for group in element.children.iter().filter(|e| e.tag == groups) {
+        builder.collision_filter_group(filter_group(group)?);
+    }
+    let place_of = |places: &[(String, Place)], name: &String| {
+        let mut all = places.iter();
+        all.find(|(known, _)| known == name).map(|(_, p)| p.clone())
+    };
+    let named = |(link, place): &(LinkSpec, Place)| (link.name.clone(), place.clone());
+    let link_places: Vec<_> = links.iter().map(named).collect();
+    let named = |(joint, place): &(JointSpec, Place)| (joint.name.clone(), place.clone());
+    let joint_places: Vec<_> = joints.iter().map(named).collect();
+    let model = builder.build().map_err(|error| {
+        error.located_by(
+            |link| place_of(&link_places, link),
+            |joint| place_of(&joint_places, joint),
+            &element.place,
+        )
+    })?;
+    for (link, place) in &links {
+        for flaw in link.inertia.flaws(None) {
+            let text = format!("link \"{}\": {flaw}; used as written", link.name);
+            remarks.suspicious(place, text);
+        }
+    }
+    Ok(LoadedModel {
+        model,
+        report: remarks.into_report(),
+    })
+}
+
+/// A file with what applies to all of its parts.
+struct File<'a> {
+    path: &'a Path,
+    frames: &'a Frames<'a>,
+    options: &'a RobotOptions,
+}
+
+/// The model of a file, in its world if it has one.
+fn only_model<'a>(root: &'a Element, remarks: &mut Remarks) -> Result<&'a Element, MultibodyError> {
+    if root.tag != "sdf" {
+        let text = format!("the outermost element is <{}>, but must be <sdf>", root.tag);
+        return Err(root.error("file", text));
+    }
+    let inside = root.child("world").unwrap_or(root);
+    let models: Vec<&Element> = inside
+        .children
+        .iter()
+        .filter(|e| e.tag == "model")
+        .collect();
+    match models[..] {
+        [model] => {
+            remarks.only_children(root, &["model", "world"]);
+            if inside.tag == "world" {
+                remarks.only_children(inside, &["model"]);
+            }
+            Ok(model)
+        }
+        [] => Err(inside.error("file", "has no <model>")),
+        [_, second, ..] => {
+            let text = "has several models; write each to a file of its own";
+            Err(second.error("file", text))
+        }
+    }
+}
+
+/// Elements of a model that are not links, joints and frames.
+fn report_model(element: &Element, remarks: &mut Remarks) -> Result<(), MultibodyError> {
+    remarks.only_attributes(element, &["name", "canonical_link", "placement_frame"]);
+    for child in &element.children {
+        match &*child.tag {
+            "link" | "joint" | "frame" | "pose" | "drake:collision_filter_group" => {}
+            "static" if ["0", "false"].contains(&&*child.text) => {}
+            "include" | "model" => {
+                let text = format!(
+                    "<{}> in a model is not supported; write its links and joints out, or attach it in the scene",
+                    child.tag
+                );
+                return Err(child.error("<model>", text));
+            }
+            _ => remarks.left_out(child),
+        }
+    }
+    Ok(())
+}
+
+fn filter_group(element: &Element) -> Result<CollisionFilterGroup, MultibodyError> {
+    let texts = |tag: &str| -> Vec<String> {
+        let all = element.children.iter().filter(|e| e.tag == tag);
+        all.map(|e| e.text.clone()).collect()
+    };
+    Ok(CollisionFilterGroup {
+        name: element
+            .required("name", "<drake:collision_filter_group>")?
+            .to_owned(),
+        members: texts("drake:member"),
+        ignored_groups: texts("drake:ignored_collision_filter_group"),
+    })
+}

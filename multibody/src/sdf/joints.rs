@@ -1,0 +1,226 @@
+//! `<joint>`: type, axis, limits, dynamics, drive, mimic.
+
+use nalgebra::Vector3;
+
+use super::{File, WORLD};
+use crate::builder::JointSpec;
+use crate::error::MultibodyError;
+use crate::joint::{DriveGains, JointKind};
+use crate::markup::{Element, Remarks};
+
+/// Limits from here on are none: the format's default.
+const NO_LIMIT: f64 = 1e16;
+
+/// A joint, with a massless link and a weld if it is not at the origin of its child.
+pub(super) struct ReadJoint {
+    pub(super) joints: Vec<JointSpec>,
+    pub(super) massless: Option<String>,
+    pub(super) mimic: Option<Mimic>,
+}
+
+/// q_joint = multiplier · q_source + offset.
+pub(super) struct Mimic {
+    pub(super) joint: String,
+    pub(super) source: String,
+    pub(super) multiplier: f64,
+    pub(super) offset: f64,
+}
+
+pub(super) fn joint(
+    file: &File<'_>,
+    element: &Element,
+    remarks: &mut Remarks,
+) -> Result<ReadJoint, MultibodyError> {
+    let name = element.required("name", "<joint>")?;
+    let subject = format!("joint \"{name}\"");
+    remarks.only_attributes(element, &["name", "type"]);
+    let mut kind = match element.required("type", &subject)? {
+        "revolute" => JointKind::Revolute,
+        "continuous" => JointKind::Continuous,
+        "prismatic" => JointKind::Prismatic,
+        "fixed" => JointKind::Fixed,
+        "ball" => JointKind::Ball,
+        other => {
+            let text = format!(
+                "type \"{other}\" is not supported; use revolute, continuous, prismatic, ball or fixed joints"
+            );
+            return Err(element.error(&subject, text));
+        }
+    };
+    let end = |tag: &str| match element.child(tag) {
+        Some(end) if !end.text.is_empty() => Ok(&*end.text),
+        _ => Err(element.error(&subject, format!("needs <{tag}>LINK</{tag}>"))),
+    };
+    let (parent, child) = (end("parent")?, end("child")?);
+    let X_MJ = file.frames.of(element, child)?;
+    let X_MC = file.frames.in_model(child, element)?;
+    let X_MP = file.frames.in_model(parent, element)?;
+    let mut spec = JointSpec::new(name, kind, parent, child);
+    spec.X_PJ = X_MP.inverse() * X_MJ;
+    let mut mimic = None;
+    for part in &element.children {
+        match &*part.tag {
+            "parent" | "child" | "pose" => {}
+            "axis" if kind.has_axis() => {
+                axis(file, part, (&mut spec, &X_MJ), &subject, remarks)?;
+                mimic = part.child("mimic").map(|m| self::mimic(m, name, &subject));
+            }
+            "drake:gear_ratio" => spec.drive.gear_ratio = part.content::<1>(&subject)?[0],
+            "drake:rotor_inertia" => spec.drive.rotor_inertia = part.content::<1>(&subject)?[0],
+            "drake:controller_gains" => spec.drive.gains = Some(gains(part, &subject)?),
+            "drake:mimic" => mimic = Some(self::mimic(part, name, &subject)),
+            _ => remarks.left_out(part),
+        }
+    }
+    let bounded = spec.limits.lower.is_finite() || spec.limits.upper.is_finite();
+    if kind == JointKind::Revolute && !bounded {
+        kind = JointKind::Continuous;
+        spec.kind = kind;
+    }
+    let mut read = ReadJoint {
+        joints: vec![spec],
+        massless: None,
+        mimic: mimic.transpose()?,
+    };
+    let X_JC = X_MJ.inverse() * X_MC;
+    let is_at_child = X_JC.translation.vector.norm() < 1e-12 && X_JC.rotation.angle() < 1e-12;
+    if kind == JointKind::Fixed {
+        read.joints[0].X_PJ = X_MP.inverse() * X_MC;
+    } else if !is_at_child {
+        let massless = format!("{name}_link");
+        read.joints[0].child.clone_from(&massless);
+        let weld = JointSpec::new(format!("{name}_weld"), JointKind::Fixed, &*massless, child);
+        read.joints.push(weld.at(X_JC));
+        read.massless = Some(massless);
+    }
+    debug_assert!(parent == WORLD || !parent.is_empty());
+    Ok(read)
+}
+
+fn axis(
+    file: &File<'_>,
+    element: &Element,
+    (spec, X_MJ): (&mut JointSpec, &nalgebra::Isometry3<f64>),
+    subject: &str,
+    remarks: &mut Remarks,
+) -> Result<(), MultibodyError> {
+    let known = [
+        "xyz",
+        "limit",
+        "dynamics",
+        "mimic",
+        "use_parent_model_frame",
+    ];
+    remarks.only_children(element, &known);
+    spec.axis = Vector3::z();
+    if let Some(xyz) = element.child("xyz") {
+        spec.axis = Vector3::from(xyz.content::<3>(subject)?);
+        let in_model = element
+            .child("use_parent_model_frame")
+            .filter(|flag| ["1", "true"].contains(&&*flag.text));
+        let frame = match xyz.attribute("expressed_in") {
+            Some(frame) if !frame.is_empty() => Some(frame),
+            _ => in_model.map(|_| "__model__"),
+        };
+        if let Some(frame) = frame {
+            let X_MF = file.frames.in_model(frame, xyz)?;
+            spec.axis = X_MJ.rotation.inverse() * (X_MF.rotation * spec.axis);
+        }
+    }
+    if let Some(limit) = element.child("limit") {
+        let known = ["lower", "upper", "effort", "velocity", "drake:acceleration"];
+        remarks.only_children(limit, &known);
+        let bound = |tag: &str| -> Result<Option<f64>, MultibodyError> {
+            let Some(child) = limit.child(tag) else {
+                return Ok(None);
+            };
+            // Infinities are written as words.
+            if child.text.trim_start_matches('-').starts_with("inf") {
+                return Ok(None);
+            }
+            let value = child.content::<1>(subject)?[0];
+            Ok(Some(value).filter(|x| x.abs() < NO_LIMIT))
+        };
+        spec.limits.lower = bound("lower")?.unwrap_or(f64::NEG_INFINITY);
+        spec.limits.upper = bound("upper")?.unwrap_or(f64::INFINITY);
+        for (tag, slot) in [
+            ("effort", &mut spec.limits.effort),
+            ("velocity", &mut spec.limits.velocity),
+            ("drake:acceleration", &mut spec.limits.acceleration),
+        ] {
+            match bound(tag)? {
+                Some(x) if x > 0.0 => *slot = x,
+                Some(0.0) => {
+                    let text = format!("{subject}: {tag} limit is 0; read as no limit");
+                    remarks.suspicious(&limit.place, text);
+                }
+                // A negative limit is none, as the format prescribes.
+                _ => {}
+            }
+        }
+    }
+    if let Some(dynamics) = element.child("dynamics") {
+        let passive = &mut spec.passive;
+        remarks.only_children(
+            dynamics,
+            &[
+                "damping",
+                "friction",
+                "spring_reference",
+                "spring_stiffness",
+            ],
+        );
+        let value = |tag: &str| -> Result<f64, MultibodyError> {
+            Ok(dynamics.number_in(tag, subject)?.unwrap_or(0.0))
+        };
+        passive.damping = value("damping")?;
+        passive.dry_friction = value("friction")?;
+        passive.spring_rest = value("spring_reference")?;
+        passive.spring_stiffness = value("spring_stiffness")?;
+        if passive.dry_friction > 0.0 && passive.dry_friction >= spec.limits.effort {
+            let text = format!(
+                "{subject}: friction {} is not below the effort limit {}, so that the actuator could never move the joint; read as no friction",
+                passive.dry_friction, spec.limits.effort
+            );
+            remarks.suspicious(&dynamics.place, text);
+            passive.dry_friction = 0.0;
+        }
+    }
+    Ok(())
+}
+
+fn gains(element: &Element, subject: &str) -> Result<DriveGains, MultibodyError> {
+    let number = |name: &str| -> Result<f64, MultibodyError> {
+        element.required(name, subject)?;
+        let numbers = element.numbers(name, 1, subject)?;
+        Ok(numbers.and_then(|n| n.first().copied()).unwrap_or(0.0))
+    };
+    let (proportional, derivative) = (number("p")?, number("d")?);
+    if proportional <= 0.0 || derivative < 0.0 {
+        let text = format!(
+            "<drake:controller_gains> p = {proportional} must be positive and d = {derivative} not negative"
+        );
+        return Err(element.error(subject, text));
+    }
+    Ok(DriveGains {
+        proportional,
+        derivative,
+    })
+}
+
+/// Drake's mimic has attributes, the format's has elements.
+fn mimic(element: &Element, joint: &str, subject: &str) -> Result<Mimic, MultibodyError> {
+    let number = |name: &str, missing: f64| -> Result<f64, MultibodyError> {
+        if let Some(numbers) = element.numbers(name, 1, subject)? {
+            return Ok(numbers.first().copied().unwrap_or(missing));
+        }
+        Ok(element.number_in(name, subject)?.unwrap_or(missing))
+    };
+    let multiplier = number("multiplier", 1.0)?;
+    Ok(Mimic {
+        joint: joint.to_owned(),
+        source: element.required("joint", subject)?.to_owned(),
+        multiplier,
+        offset: number("offset", 0.0)? - multiplier * number("reference", 0.0)?,
+    })
+}

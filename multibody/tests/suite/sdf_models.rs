@@ -1,0 +1,168 @@
+//! Small SDFormat models with analytic answers.
+
+use std::path::Path;
+
+use nalgebra::{Isometry3, UnitQuaternion, Vector3};
+use pliant_multibody::{
+    JointKind, LoadedModel, MultibodyError, PositionKinematics, RobotOptions, parse_robot,
+};
+
+fn parse(inside: &str) -> Result<LoadedModel, MultibodyError> {
+    let text = format!("<sdf version=\"1.7\"><model name=\"m\">\n{inside}\n</model></sdf>");
+    parse_robot(
+        text.as_bytes(),
+        Path::new("m.sdf"),
+        &RobotOptions::default(),
+    )
+}
+
+fn load(inside: &str) -> LoadedModel {
+    parse(inside).unwrap_or_else(|error| panic!("{error}"))
+}
+
+const INERTIAL: &str =
+    "<inertial><mass>2</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>";
+
+#[test]
+fn poses_and_axes_are_relative_to_the_frames_that_they_name() {
+    let loaded = load(&format!(
+        r#"<link name="a"><pose>1 0 0 0 0 1.5707963267948966</pose>{INERTIAL}</link>
+           <frame name="f" attached_to="a"><pose>0 2 0 0 0 0</pose></frame>
+           <link name="b"><pose relative_to="f">0 0 3 0 0 0</pose>{INERTIAL}</link>
+           <joint name="j" type="prismatic"><pose>0 0 -1 0 0 0</pose><parent>a</parent><child>b</child>
+             <axis><xyz expressed_in="__model__">1 0 0</xyz><limit><lower>-1</lower><upper>1e16</upper></limit></axis></joint>"#
+    ));
+    let model = &loaded.model;
+    let joint = model.joint(model.joint_named("j").expect("j"));
+    assert_eq!(joint.kind, JointKind::Prismatic);
+    assert_eq!(
+        (joint.limits.lower, joint.limits.upper),
+        (-1.0, f64::INFINITY)
+    );
+    let mut positions = PositionKinematics::new(model);
+    positions.update(model, &[0.5]);
+    // In the axes of a: f at (0, 2, 0), b above it, moved along x of the model, which is −y of a.
+    let b = positions.link_pose(model, model.link_named("b").expect("b"));
+    let expected = Isometry3::translation(0.0, 2.0 - 0.5, 3.0);
+    assert!(
+        (b.to_homogeneous() - expected.to_homogeneous()).norm() < 1e-14,
+        "{b}"
+    );
+    let frame = model.frame_named("f").expect("f");
+    assert!((frame.X_LF.translation.vector - Vector3::new(0.0, 2.0, 0.0)).norm() < 1e-15);
+}
+
+#[test]
+fn joints_to_the_world_make_it_the_root() {
+    let loaded = load(&format!(
+        r#"<link name="a"><pose>1 0 0 0 0 0</pose>{INERTIAL}</link>
+           <joint name="j" type="revolute"><parent>world</parent><child>a</child>
+             <axis><xyz>0 0 1</xyz></axis></joint>"#
+    ));
+    let model = &loaded.model;
+    assert_eq!(model.links()[0].name, "world");
+    assert_eq!(model.joints()[0].kind, JointKind::Continuous);
+    assert_eq!(model.joints()[0].X_PJ.translation.vector, Vector3::x());
+}
+
+#[test]
+fn shapes_have_their_sizes_colours_and_friction() {
+    let loaded = load(
+        r#"<link name="a">
+             <inertial><pose>0 0 1 0 0 1.5707963267948966</pose><mass>2</mass>
+               <inertia><ixx>1</ixx><iyy>2</iyy><izz>2.5</izz></inertia></inertial>
+             <visual name="v"><geometry><mesh><uri>missing.dae</uri></mesh></geometry>
+               <material><diffuse>0.1 0.2 0.3 1</diffuse></material></visual>
+             <collision name="c"><pose>0 0 1 0 0 0</pose><geometry><box><size>1 2 3</size></box></geometry>
+               <surface><friction><ode><mu>0.7</mu><mu2>0.6</mu2></ode></friction></surface></collision>
+             <sensor name="s"/>
+           </link>"#,
+    );
+    let link = &loaded.model.links()[0];
+    assert!((link.inertia.rotational.m11 - 2.0).abs() < 1e-14);
+    assert_eq!(link.inertia.com, Vector3::z());
+    assert_eq!(link.rgba, Some([0.1, 0.2, 0.3, 1.0]));
+    assert_eq!(link.collisions[0].proximity.mu_static, Some(0.7));
+    assert_eq!(link.collisions[0].X_LG.rotation, UnitQuaternion::identity());
+    let text = loaded.report.to_string();
+    for part in ["missing.dae", "ignored: <mu2>", "ignored: <sensor>"] {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+}
+
+#[test]
+fn faults_are_errors_with_their_line_and_remedy() {
+    let link = format!("<link name=\"a\">{INERTIAL}</link>");
+    let two = format!("{link}<link name=\"b\">{INERTIAL}</link>");
+    let joint = |inside: &str| {
+        format!("{two}\n<joint name=\"j\" {inside}<parent>a</parent><child>b</child></joint>")
+    };
+    let geometry = |inside: &str| {
+        format!(
+            "<link name=\"a\">{INERTIAL}\n<collision name=\"c\"><geometry>{inside}</geometry></collision></link>"
+        )
+    };
+    let cases = [
+        (
+            joint("type=\"screw\">"),
+            ":3: joint \"j\": type \"screw\" is not supported",
+        ),
+        (joint("><foo/>"), "needs the attribute type"),
+        (
+            joint("type=\"fixed\"><pose>1 2 3</pose>"),
+            "has 3 numbers, but must have 6",
+        ),
+        (
+            joint("type=\"fixed\"><pose relative_to=\"x\">0 0 0 0 0 0</pose>"),
+            "frame \"x\" is not in the model",
+        ),
+        (
+            joint("type=\"revolute\"><axis><xyz>0 0 0</xyz></axis>"),
+            "must be finite and nonzero",
+        ),
+        (
+            joint("type=\"revolute\"><axis><limit><lower>1</lower><upper>0</upper></limit></axis>"),
+            "swap them",
+        ),
+        (two.clone(), "have no parent joint"),
+        (
+            format!("{link}<frame name=\"f\"><pose relative_to=\"f\"/></frame>"),
+            "relative to itself",
+        ),
+        (
+            format!("{link}<frame name=\"f\" attached_to=\"x\"/>"),
+            "attached to no link",
+        ),
+        (
+            format!("{link}<include/>"),
+            "<include> in a model is not supported",
+        ),
+        (
+            geometry("<box><size>1 2</size></box>"),
+            ":3: link \"a\": <size> \"1 2\": has 2 numbers",
+        ),
+        (
+            geometry("<sphere><radius>0</radius></sphere>"),
+            "must be positive",
+        ),
+        (geometry("<heightmap/>"), "<heightmap> is not supported"),
+        (
+            geometry("<mesh><uri>x.obj</uri></mesh>"),
+            "collision mesh \"x.obj\" was not found",
+        ),
+        (geometry(""), "has no shape"),
+    ];
+    for (inside, part) in cases {
+        let error = parse(&inside).expect_err(&inside).to_string();
+        assert!(error.starts_with("m.sdf:"), "{error}");
+        assert!(error.contains(part), "{part:?} is not in {error:?}");
+    }
+    let several = "<sdf><model name=\"a\"/>\n<model name=\"b\"/></sdf>";
+    let options = RobotOptions::default();
+    let error = parse_robot(several.as_bytes(), Path::new("m.sdf"), &options);
+    let text = error.expect_err("two models").to_string();
+    assert!(
+        text.starts_with("m.sdf:2: file: has several models"),
+        "{text}"
+    );
+}

@@ -28,6 +28,16 @@ def test_every_task_is_tested() -> None:
 
 
 @pytest.mark.parametrize("task", SETTINGS)
+def test_registration_is_complete(task: str) -> None:
+    spec = gymnasium.spec(task)
+    assert gymnasium.envs.registration.EnvSpec.from_json(spec.to_json()) == spec
+    envs = gymnasium.make_vec(task, 2, **SETTINGS[task])
+    assert isinstance(envs.unwrapped, pliant.gym.ThreadVectorEnv)
+    assert isinstance(envs.unwrapped.envs[1], pliant.gym.TASKS[task])
+    envs.close()
+
+
+@pytest.mark.parametrize("task", SETTINGS)
 def test_environment_keeps_the_conventions(task: str) -> None:
     env = gymnasium.make(task, **SETTINGS[task])
     with warnings.catch_warnings():
@@ -149,6 +159,9 @@ def test_vector_environment_by_name() -> None:
     with pytest.raises(RuntimeError, match=r"environments \[1, 2\]"):
         envs.step(envs.action_space.sample())
     envs.close()
+    by_gymnasium = gymnasium.make_vec("pliant/PushBoxes-v0", 3, boxes=1)
+    assert (by_gymnasium.reset(seed=0)[0] == observations).all()
+    by_gymnasium.close()
     with pytest.raises(ValueError, match="no task 'pliant/Push'; there are: pliant/PushBoxes-v0"):
         pliant.gym.make_vec("pliant/Push", 2)
     with pytest.raises(ValueError, match="num_envs must be at least 1"):

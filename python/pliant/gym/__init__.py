@@ -2,9 +2,10 @@
 
 >>> import gymnasium, pliant.gym
 >>> env = gymnasium.make("pliant/PushBoxes-v0")
->>> envs = pliant.gym.make_vec("pliant/PushBoxes-v0", 8)
+>>> envs = gymnasium.make_vec("pliant/PushBoxes-v0", 8)  # as pliant.gym.make_vec, in threads
 """
 
+from functools import partial
 from typing import Any
 
 try:
@@ -47,9 +48,18 @@ def make_vec(
     )
 
 
-for _name, _task in TASKS.items():
-    if _name not in gymnasium.registry:
-        gymnasium.register(_name, f"{_task.__module__}:{_task.__qualname__}")
+# Gymnasium finds these by their names.
+push_boxes = partial(make_vec, "pliant/PushBoxes-v0")
+grasp_teddy = partial(make_vec, "pliant/GraspTeddy-v0")
+roll_dough = partial(make_vec, "pliant/RollDough-v0")
+insert_cable = partial(make_vec, "pliant/InsertCable-v0")
+
+for _task, _vector in zip(TASKS, ("push_boxes", "grasp_teddy", "roll_dough", "insert_cable")):
+    if _task not in gymnasium.registry:
+        _class = TASKS[_task]
+        gymnasium.register(
+            _task, f"{_class.__module__}:{_class.__qualname__}", vector_entry_point=f"{__name__}:{_vector}"
+        )
 
 __all__ = [
     "TASKS",

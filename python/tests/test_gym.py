@@ -1,6 +1,7 @@
 """Environments by Gymnasium's conventions; as many threads as one give the same bits."""
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 pytest.importorskip("gymnasium", reason="SKIPPED gym: gymnasium is not installed")
 
 import gymnasium
+import pliant
 import pliant.gym
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
@@ -118,6 +120,64 @@ def test_cable_enters_the_hole_when_it_is_lowered_above_it() -> None:
         observation, reward, terminated, truncated, info = env.step(np.append(np.clip(-20 * tip[:2], -1, 1), down))
         total += reward
     assert terminated and info["success"] and total > 5
+
+
+SWING = """
+schema = 1
+title = "A driven pendulum"
+[simulation]
+time_step_s = 0.005
+smoke_s = 0.1
+[[models]]
+name = "pendulum"
+urdf = "robots/double_pendulum.urdf"
+gravity = "absent"
+actuators = { shoulder = { proportional = 1e4, derivative = 100 } }
+"""
+
+
+class Swing(pliant.gym.SceneEnv):
+    """A task of one's own: the shoulder turns to 0.1 rad."""
+
+    robot = "pendulum"
+    joints = ("shoulder",)
+    low = np.array([-0.05])
+    high = np.array([0.12])
+    speed = 1.0
+    steps_per_action = 4
+    max_steps = 50
+
+    def _randomise(self, simulation: pliant.Simulation, random: np.random.Generator) -> None:
+        simulation.set_positions("pendulum", random.uniform(-0.01, 0.01, 2))
+
+    def _observe(self) -> NDArray[np.float64]:
+        return self._joints()
+
+    def _judge(self, action: NDArray[np.float64]) -> tuple[float, bool]:
+        return -abs(float(self._joints()[0]) - 0.1), self._solved()
+
+    def _solved(self) -> bool:
+        return bool(abs(self._joints()[0] - 0.1) < 0.01)
+
+
+def test_own_task(tmp_path: Path) -> None:
+    path = tmp_path / "swing.toml"
+    path.write_text(SWING)
+    env = Swing(str(path), 1, {})
+    start, _ = env.reset(seed=0)
+    observation, _, terminated, _, _ = env.step(np.ones(1, np.float32))
+    # The target jumps by 1 rad/s for four steps of 5 ms; the actuator follows with the time constant derivative/proportional of 10 ms,
+    # by implicit steps.
+    assert observation[0] - start[0] == pytest.approx(0.02 * (1 - 1.5**-4), rel=0.02) and not terminated
+    for _ in range(8):
+        observation, _, terminated, _, info = env.step(np.ones(1, np.float32))
+        if terminated:
+            break
+    assert terminated and info["success"]
+    for _ in range(20):
+        observation, *_ = env.step(-np.ones(1, np.float32))
+    # The target stops at its bound.
+    assert observation[0] == pytest.approx(-0.05, abs=2e-3)
 
 
 def results(envs: SyncVectorEnv, steps: int) -> list[Any]:

@@ -204,9 +204,12 @@ impl OpenPage {
     /// # Errors
     /// A page that is no replay, or a browser that does not answer.
     pub fn show(&mut self, t_s: f64) -> Result<(), BrowserError> {
-        let shown = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))";
-        self.evaluate(&format!("replay.show({t_s}), {shown}"))
-            .map(|_| ())
+        // After a picture of it was taken, a page may get no more animation frames.
+        let shown = "new Promise((done) => { \
+                     requestAnimationFrame(() => requestAnimationFrame(() => done(true))); \
+                     setTimeout(() => done(true), 100); })";
+        let shown = self.evaluate(&format!("replay.show({t_s}), {shown}"));
+        shown.map(|_| ())
     }
 
     /// The file of a picture of the window.

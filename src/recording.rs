@@ -52,7 +52,7 @@ use std::path::{Path, PathBuf};
 
 pub use camera::{Camera, CameraPlace, DEFAULT_FIELD_OF_VIEW};
 pub use error::RecordingError;
-use extent::Extent;
+use extent::{Extent, SCALE_SHARE};
 pub use frame::{Between, BodyIdx, ContactArrow, Deformed, Frame, PatchForce, PressurePolygons};
 pub use images::ImageSensor;
 #[cfg(feature = "cli")]
@@ -97,6 +97,8 @@ pub struct Recording {
     image_sensors: Vec<ImageSensor>,
     parts: Vec<String>,
     frames: FrameStore,
+    /// Number of contacts in each frame.
+    contact_counts: Vec<u32>,
     extent: Extent,
     /// The vertices that the triangles of each deforming visual use; `None` where all points are drawn.
     drawn: Vec<Option<Vec<u32>>>,
@@ -148,6 +150,7 @@ impl Recording {
             image_sensors: Vec::new(),
             parts: Vec::new(),
             frames: FrameStore::default(),
+            contact_counts: Vec::new(),
         })
     }
 
@@ -230,7 +233,7 @@ impl Recording {
         self.parts = parts;
     }
 
-    /// Sets the maximum of the colour scales of `visuals` (indices) to their largest recorded values; scales of one name share it.
+    /// Sets the maximum of the colour scales of `visuals` (indices) to the 99th percentile of their positive values; scales of one name share it.
     /// Scales without a value above their minimum are unchanged.
     pub fn fit_scales(&mut self, visuals: &[usize]) {
         let mut largest: BTreeMap<String, f64> = BTreeMap::new();
@@ -246,7 +249,8 @@ impl Recording {
             else {
                 continue;
             };
-            let max = self.extent.soft[soft_idx].value_max;
+            let values = &self.extent.soft[soft_idx].values;
+            let max = values.percentile(SCALE_SHARE).unwrap_or(f64::NEG_INFINITY);
             let known = largest.entry(name).or_insert(max);
             *known = known.max(max);
         }
@@ -269,7 +273,10 @@ impl Recording {
         check_time("frames", frame.time_s, last_s)?;
         frame.check(&self.bodies, &self.visuals, &self.parts)?;
         self.extent.add(&frame, &self.drawn);
-        self.frames.push(frame)
+        let n_contacts = frame.contact_count();
+        self.frames.push(frame)?;
+        self.contact_counts.push(n_contacts);
+        Ok(())
     }
 
     /// Appends a row of the table: one value for each observable, in its unit. NaN means that there is no value

@@ -1,7 +1,10 @@
-//! `pliant render`: a picture of a scene or of a replay at one time, drawn by the replay player in headless Chromium.
+//! `pliant render`: a picture of a scene or of a replay at one time, or a video of it, drawn by the replay player in headless Chromium.
+
+mod png;
+mod video;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -21,21 +24,27 @@ const SIZES: std::ops::RangeInclusive<u32> = 64..=8192;
 pub(super) struct RenderArguments {
     /// A bundled scene, the path of a scene file, or a replay (.html)
     source: String,
-    /// Simulated time of the picture, s [default: the end of the scene's short run; the beginning of a replay]
+    /// Simulated time of the picture or of the end of the video, s [default: the end of the scene's short run; of a replay its beginning, or its end for a video]
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     at: Option<f64>,
-    /// Width and height of the picture, pixels
-    #[arg(long, value_name = "WxH", default_value = "1200x800", value_parser = parse_size)]
-    size: [u32; 2],
+    /// Make a video from the beginning on: an animated GIF of 20 frames per second
+    #[arg(long)]
+    video: bool,
+    /// Simulated seconds per second of the video
+    #[arg(long, value_name = "X", default_value = "1", requires = "video")]
+    speed: f64,
+    /// Width and height of the picture, pixels [default: 1200x800; 600x400 for a video]
+    #[arg(long, value_name = "WxH", value_parser = parse_size)]
+    size: Option<[u32; 2]>,
     /// Camera of the scene [default: the first]
     #[arg(long, value_name = "NAME")]
     camera: Option<String>,
     /// Colours of the picture
     #[arg(long, value_enum, default_value = "light")]
     theme: Theme,
-    /// File of the picture
-    #[arg(long, value_name = "FILE", default_value = "picture.png")]
-    out: PathBuf,
+    /// File of the picture or video [default: picture.png, video.gif]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     #[command(flatten)]
     settings: SceneSettings,
 }
@@ -64,15 +73,29 @@ pub(super) fn main(arguments: &RenderArguments, registry: &Registry) -> Result<E
     {
         return Err(format!("--at {at_s}: must be a time in s, zero or more").into());
     }
-    if arguments
-        .out
-        .extension()
-        .is_none_or(|ending| ending != "png")
-    {
-        let out = arguments.out.display();
-        return Err(
-            format!("--out {out}: the picture is a PNG; give a name that ends in .png").into(),
-        );
+    if !(arguments.speed.is_finite() && arguments.speed > 0.0) {
+        let speed = arguments.speed;
+        return Err(format!("--speed {speed}: must be a number greater than 0").into());
+    }
+    let product = match arguments.video {
+        true => Product::Video,
+        false => Product::Picture,
+    };
+    let (name, ending, size) = match product {
+        Product::Picture => ("picture.png", "png", [1200, 800]),
+        Product::Video => ("video.gif", "gif", [600, 400]),
+    };
+    let out = arguments.out.clone().unwrap_or_else(|| name.into());
+    if out.extension().is_none_or(|found| found != ending) {
+        let (out, kind) = (out.display(), ending.to_uppercase());
+        let what = match product {
+            Product::Picture => "picture",
+            Product::Video => "video",
+        };
+        return Err(format!(
+            "--out {out}: the {what} is a {kind}; give a name that ends in .{ending}"
+        )
+        .into());
     }
     let browser = Browser::find().ok_or(
         "no Chromium on the PATH: install Chromium, or set PLIANT_CHROMIUM to the path of one",
@@ -80,9 +103,11 @@ pub(super) fn main(arguments: &RenderArguments, registry: &Registry) -> Result<E
     let (page, at_s) = if arguments.source.ends_with(".html") {
         let page = PathBuf::from(&arguments.source);
         fs::metadata(&page).map_err(|error| format!("{}: {error}", arguments.source))?;
-        (page, arguments.at.unwrap_or(0.0))
+        (page, arguments.at)
     } else {
-        run_scene(arguments, registry)?
+        let page = out.with_extension("partial.html");
+        let end_s = run_scene(arguments, registry, &page)?;
+        (page, Some(arguments.at.unwrap_or(end_s)))
     };
     let theme = match arguments.theme {
         Theme::Light => "light",
@@ -92,22 +117,47 @@ pub(super) fn main(arguments: &RenderArguments, registry: &Registry) -> Result<E
         Some(name) => format!("&camera={}", encoded(name)),
         None => String::new(),
     };
-    let settings = format!("still&theme={theme}&t={at_s}{camera}");
+    let settings = format!("still&theme={theme}&t={}{camera}", at_s.unwrap_or(0.0));
     let window = Window {
-        size: arguments.size,
+        size: arguments.size.unwrap_or(size),
         scale: 1.0,
     };
+    // Beside its place, so that nothing is left of what fails.
+    let unfinished = out.with_extension(format!("partial.{ending}"));
     let drawn = browser
         .open(&page, &settings, window)
         .map_err(|error| error.to_string())
-        .and_then(|mut page| draw(&mut page, &arguments.source, at_s));
+        .and_then(|mut page| match product {
+            Product::Picture => {
+                check_replay(&mut page, &arguments.source, at_s)?;
+                let picture = page.picture(PictureFormat::Png);
+                let picture = picture.map_err(|error| error.to_string())?;
+                fs::write(&unfinished, picture).map_err(|error| error.to_string())
+            }
+            Product::Video => {
+                let end_s = check_replay(&mut page, &arguments.source, at_s)?;
+                let times = video::times(at_s.unwrap_or(end_s), arguments.speed)?;
+                video::write(&mut page, &times, &unfinished)
+            }
+        });
     if !arguments.source.ends_with(".html") {
         fs::remove_file(&page)?;
     }
-    fs::write(&arguments.out, drawn?)
-        .map_err(|error| format!("--out {}: {error}", arguments.out.display()))?;
-    eprintln!("wrote {}", arguments.out.display());
+    if let Err(reason) = drawn {
+        // Only there if the drawing came that far.
+        let _ = fs::remove_file(&unfinished);
+        return Err(reason.into());
+    }
+    fs::rename(&unfinished, &out).map_err(|error| format!("--out {}: {error}", out.display()))?;
+    eprintln!("wrote {}", out.display());
     Ok(Ending::AsExpected)
+}
+
+/// What is made of a replay.
+#[derive(Clone, Copy)]
+enum Product {
+    Picture,
+    Video,
 }
 
 /// A name in an address: everything but letters and digits by its bytes.
@@ -121,8 +171,8 @@ fn encoded(name: &str) -> String {
     name.bytes().map(encode).collect()
 }
 
-/// The picture of a replay that plays and reaches the time of the picture.
-fn draw(page: &mut OpenPage, source: &str, at_s: f64) -> Result<Vec<u8>, String> {
+/// Checks that the page is a replay that plays and reaches the time asked for, and returns its end, s.
+fn check_replay(page: &mut OpenPage, source: &str, at_s: Option<f64>) -> Result<f64, String> {
     let text = |error: BrowserError| error.to_string();
     if let Some(error) = page.attribute("data-error").map_err(text)? {
         return Err(format!("{source}: the replay cannot be played: {error}"));
@@ -132,17 +182,23 @@ fn draw(page: &mut OpenPage, source: &str, at_s: f64) -> Result<Vec<u8>, String>
         .and_then(|end| end.parse().ok())
         .ok_or_else(|| format!("{source} is not a replay of pliant; `pliant run` writes one"))?;
     // Times of frames are rounded in a replay.
-    if at_s > end_s * (1.0 + 1e-6) {
-        let (at_s, end_s) = (number(at_s), number(end_s));
-        return Err(format!(
-            "--at {at_s}: {source} ends at {end_s} s; give a time before that"
-        ));
+    match at_s {
+        Some(at_s) if at_s > end_s * (1.0 + 1e-6) => {
+            let (at_s, end_s) = (number(at_s), number(end_s));
+            Err(format!(
+                "--at {at_s}: {source} ends at {end_s} s; give a time before that"
+            ))
+        }
+        _ => Ok(end_s),
     }
-    page.picture(PictureFormat::Png).map_err(text)
 }
 
-/// Runs the scene until the time of the picture, and returns its replay beside the picture and that time, s.
-fn run_scene(arguments: &RenderArguments, registry: &Registry) -> Result<(PathBuf, f64), Failure> {
+/// Runs the scene until the time of the picture, writes its replay to `page`, and returns how far it came, s.
+fn run_scene(
+    arguments: &RenderArguments,
+    registry: &Registry,
+    page: &Path,
+) -> Result<f64, Failure> {
     let scene = Scene::load(&arguments.source, &arguments.settings.options(registry))?;
     let length = match arguments.at {
         // The beginning is in the recording of any run.
@@ -157,7 +213,6 @@ fn run_scene(arguments: &RenderArguments, registry: &Registry) -> Result<(PathBu
     for note in Notes::of(&outcome.notes).all() {
         eprintln!("note: {note}");
     }
-    let page = arguments.out.with_extension("partial.html");
-    outcome.recording.write_replay(&page)?;
-    Ok((page, arguments.at.unwrap_or(outcome.summary.simulated_s)))
+    outcome.recording.write_replay(page)?;
+    Ok(outcome.summary.simulated_s)
 }

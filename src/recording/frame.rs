@@ -19,6 +19,8 @@ pub struct Frame {
     pub time_s: f64,
     /// Pose of each body's frame B in the world, in the order of the recording's bodies.
     pub X_WB: Vec<Isometry3<f64>>,
+    /// Number of contacts, with all of those that are in patches; `None` for that of [`contacts`](Self::contacts).
+    pub n_contacts: Option<u32>,
     /// Forces at contacts, in any number. A stable order from frame to frame makes the file smaller.
     pub contacts: Vec<ContactArrow>,
     /// Polygons of contact patches.
@@ -27,6 +29,12 @@ pub struct Frame {
     pub patch_forces: Vec<PatchForce>,
     /// The points of the deforming visuals, in the order of the visuals (rigid ones are skipped).
     pub deformed: Vec<Deformed>,
+}
+
+impl Frame {
+    pub(super) fn contact_count(&self) -> u32 {
+        self.n_contacts.unwrap_or(self.contacts.len() as u32)
+    }
 }
 
 /// A force at a point, drawn as an arrow that starts there.

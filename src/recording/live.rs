@@ -40,6 +40,7 @@ struct LiveFrame {
     poses: Vec<PackedPoses>,
     soft: Vec<LivePoints>,
     contacts: PackedContacts,
+    contact_count: u32,
     patches: Option<PackedPatches>,
     moments: Option<PackedContacts>,
     /// Times of the rows since the frame before, f64, s.
@@ -101,6 +102,7 @@ impl LivePage {
                 .collect(),
             soft: soft.map(|(visual, points)| visual.pack(points)).collect(),
             contacts: PackedContacts::pack([frame.contacts.as_slice()].into_iter()),
+            contact_count: frame.contact_count(),
             patches: PackedPatches::pack([&frame.patches].into_iter()),
             moments: (!moments.is_empty())
                 .then(|| PackedContacts::pack([moments.as_slice()].into_iter())),

@@ -12,7 +12,7 @@ use std::fmt;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::extent::{ArrowExtent, Bounds, PatchExtent};
+use super::extent::{ArrowExtent, Bounds, PatchExtent, SCALE_SHARE};
 use super::{ContactArrow, Deformed, ValueScale};
 #[cfg(any(test, feature = "cli"))]
 pub(super) use patches::PackedPatches;
@@ -364,14 +364,14 @@ pub(super) fn base64_points(points: &[Point3<f64>]) -> String {
 }
 
 /// Little-endian u32, as `Uint32Array` takes them.
+pub(super) fn base64_u32(values: &[u32]) -> String {
+    let bytes = values.iter().flat_map(|v| v.to_le_bytes());
+    BASE64_STANDARD.encode(bytes.collect::<Vec<u8>>())
+}
+
+/// Corners, triangle by triangle.
 pub(super) fn base64_triangles(triangles: &[[u32; 3]]) -> String {
-    BASE64_STANDARD.encode(
-        triangles
-            .iter()
-            .flatten()
-            .flat_map(|v| v.to_le_bytes())
-            .collect::<Vec<u8>>(),
-    )
+    base64_u32(triangles.as_flattened())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The replay page: a document of everything recorded, set into the player of `src/replay/`.
 
+mod player;
 mod streams;
 
 use std::io::{self, Write};
@@ -8,86 +9,13 @@ use std::path::Path;
 use pliant_hydroelastic::AnalyticShape;
 use serde::Serialize;
 
+use self::player::{PAGE, SCRIPTS, SHADERS, STYLE};
 use self::streams::{Bodies, Source, Streamed};
 use super::packing::{self, ContactScale, Grid, PatchScale};
 use super::{
     Anchor, Camera, CameraPlace, Color, ContactArrow, Observable, PatchForce, PointsLook,
     Recording, RecordingError, ThreadEnds, ValueScale, Visual, VisualShape,
 };
-
-const PAGE: &str = include_str!("../replay/page.html");
-const STYLE: &str = include_str!("../replay/style.css");
-
-/// The player's modules, in the order in which they build on each other; together one script with one scope.
-const SCRIPTS: &[&str] = &[
-    include_str!("../replay/vectors.js"),
-    include_str!("../replay/unpack.js"),
-    include_str!("../replay/shapes.js"),
-    include_str!("../replay/bounds.js"),
-    include_str!("../replay/camera.js"),
-    include_str!("../replay/graphics.js"),
-    include_str!("../replay/items.js"),
-    include_str!("../replay/continuum.js"),
-    include_str!("../replay/picture.js"),
-    include_str!("../replay/plots.js"),
-    include_str!("../replay/player.js"),
-    include_str!("../replay/selftest.js"),
-];
-
-/// The shaders, by the names that the player uses.
-const SHADERS: &[(&str, &str)] = &[
-    ("light", include_str!("../replay/shaders/light.glsl")),
-    (
-        "surface.vert",
-        include_str!("../replay/shaders/surface.vert.glsl"),
-    ),
-    (
-        "surface.frag",
-        include_str!("../replay/shaders/surface.frag.glsl"),
-    ),
-    (
-        "ground.vert",
-        include_str!("../replay/shaders/ground.vert.glsl"),
-    ),
-    (
-        "ground.frag",
-        include_str!("../replay/shaders/ground.frag.glsl"),
-    ),
-    (
-        "arrow.vert",
-        include_str!("../replay/shaders/arrow.vert.glsl"),
-    ),
-    (
-        "patch.frag",
-        include_str!("../replay/shaders/patch.frag.glsl"),
-    ),
-    (
-        "ball.vert",
-        include_str!("../replay/shaders/ball.vert.glsl"),
-    ),
-    (
-        "ball.frag",
-        include_str!("../replay/shaders/ball.frag.glsl"),
-    ),
-    (
-        "thread.vert",
-        include_str!("../replay/shaders/thread.vert.glsl"),
-    ),
-    (
-        "smooth.frag",
-        include_str!("../replay/shaders/smooth.frag.glsl"),
-    ),
-    (
-        "continuum.frag",
-        include_str!("../replay/shaders/continuum.frag.glsl"),
-    ),
-    (
-        "depth.frag",
-        include_str!("../replay/shaders/depth.frag.glsl"),
-    ),
-    ("sky.vert", include_str!("../replay/shaders/sky.vert.glsl")),
-    ("sky.frag", include_str!("../replay/shaders/sky.frag.glsl")),
-];
 
 /// A plotted column has at most this many points: a few for each pixel of a wide screen.
 const PLOT_POINTS_MAX: usize = 6000;
@@ -191,6 +119,8 @@ struct Document<'a> {
     bodies: Bodies<'a>,
     visuals: Vec<Drawn<'a>>,
     contacts: Streamed<'a, ContactScale>,
+    /// u32, of each frame.
+    contact_counts: String,
     patches: Option<Streamed<'a, PatchScale>>,
     /// Net moments of patches, where their centres of pressure are.
     moments: Option<Streamed<'a, ContactScale>>,
@@ -287,6 +217,7 @@ impl<'a> Document<'a> {
             bodies: Bodies(source),
             visuals: visuals.collect(),
             contacts: source.contacts(),
+            contact_counts: packing::base64_u32(&recording.contact_counts),
             patches: source.patches(),
             moments: extent.moments.any.then(|| source.moments()),
             cameras: (recording.cameras.iter())

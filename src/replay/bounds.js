@@ -51,7 +51,7 @@ function usualBox(boxes) {
     const lows = boxes.map(({ low }) => low[axis]).sort((a, b) => a - b);
     const highs = boxes.map(({ high }) => high[axis]).sort((a, b) => a - b);
     const most = highs.at(-1 - share) - lows[share];
-    const room = 0.6 * most + 1e-9;
+    const room = 1.5 * most + 1e-9;
     usual.low[axis] = lows[share] - lows[0] < room ? lows[0] : lows[share];
     usual.high[axis] = highs.at(-1) - highs.at(-1 - share) < room ? highs.at(-1) : highs.at(-1 - share);
   }
@@ -86,6 +86,6 @@ function sceneBounds(drawn, recording) {
   const bounds = bounded(near.map(({ box }) => box));
   const travel = ({ low, high }, first) => Math.max(...[0, 1, 2].flatMap((i) => [Math.abs(low[i] - first.low[i]), Math.abs(high[i] - first.high[i])]));
   const moves = ({ item, over }) => over.some((box) => travel(box, over[0]) > STILL * bounds.radius) || (item.visual.soft && over.length > 1);
-  const moving = near.filter(moves).map(({ box }) => box);
-  return { ...bounds, moving: moving.length > 0 ? bounded(moving) : bounds };
+  const moving = near.filter(moves);
+  return { ...bounds, moving: moving.length > 0 ? { ...bounded(moving.map(({ box }) => box)), items: moving.map(({ item }) => item) } : bounds };
 }

@@ -14,6 +14,9 @@ function makeItem(gl, recording, visual) {
   }
 }
 
+// Brightness of the back of a cloth.
+const BACK_SHADE = 0.72;
+
 class Item {
   constructor(visual) {
     this.visual = visual;
@@ -24,6 +27,7 @@ class Item {
     this.useValue = 0;
     this.between = FIXED;
     this.closed = false;
+    this.backShade = 1;
   }
 
   // The recorded frames at both ends of an interval; the second is the first where numbers of points differ.
@@ -69,6 +73,7 @@ class DeformingItem extends Item {
     const first = Float32Array.from(frames[0].points, (x, i) => origin[i % 3] + step * x);
     Object.assign(this, creased(first, uint32s(visual.shape.triangles)));
     this.count = this.triangles.length;
+    this.backShade = BACK_SHADE;
     // Normals of the two frames of one interval, by frame; values may be on a new scale.
     this.looks = [null, null];
     const moving = { size: 3, data: EMPTY };

@@ -33,6 +33,7 @@ class LiveRun {
   makeGrowable() {
     const { recording, player } = this;
     recording.times = Array.from(recording.times);
+    recording.contactCounts = Array.from(recording.contactCounts);
     for (const visual of this.soft) {
       const { origin, step, frames } = visual.soft;
       const taken = frames.map(({ points, values }) => this.softFrame(visual, { origin, step, frame: { points, values }, max: null }));
@@ -77,6 +78,7 @@ class LiveRun {
       const { origin, step, frames } = unpackPoints(packed, 1);
       visual.soft.frames.push(this.softFrame(visual, { origin, step, frame: frames[0], max }));
     });
+    recording.contactCounts.push(frame.contactCount);
     recording.contacts.push(unpackContacts(frame.contacts, 1)[0]);
     recording.patches.push(frame.patches ? this.patchFrame(unpackPatches(frame.patches, 1)[0], frame.patches.pressureMax) : null);
     recording.moments.push(frame.moments ? unpackContacts(frame.moments, 1)[0] : new Float32Array(0));

@@ -62,7 +62,6 @@ class Picture {
     this.drawn.forEach((item, i) => (item.id = [((i + 1) & 255) / 255, ((i + 1) >> 8 & 255) / 255, 0, 1]));
     this.continuum = ContinuumPass.create(gl, this.program);
     this.bounds = sceneBounds(this.drawn, recording);
-    this.pickFrame = this.createPickFrame();
     gl.enable(gl.DEPTH_TEST);
     gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE);
   }
@@ -179,14 +178,14 @@ class Picture {
       if (item.closed) gl.enable(gl.CULL_FACE);
       else gl.disable(gl.CULL_FACE);
       surface.set(item.between);
-      surface.set({ u_worldFromShape: item.matrix, u_color: item.visual.color, u_marking: item.marking, u_useValue: item.useValue, u_ramp: item.ramp, u_id: item.id });
+      surface.set({ u_worldFromShape: item.matrix, u_color: item.visual.color, u_marking: item.marking, u_backShade: item.backShade, u_useValue: item.useValue, u_ramp: item.ramp, u_id: item.id });
       item.geometry.draw(item.count);
     }
     gl.disable(gl.CULL_FACE);
     if (items.some((item) => item.threads)) thread.use(common);
     for (const item of items) {
       if (!item.threads) continue;
-      thread.set({ u_radius: item.radius, u_color: item.visual.color, u_marking: 0, u_useValue: item.useValue, u_ramp: item.ramp, u_id: item.id });
+      thread.set({ u_radius: item.radius, u_color: item.visual.color, u_marking: 0, u_backShade: 1, u_useValue: item.useValue, u_ramp: item.ramp, u_id: item.id });
       item.threads.draw(6 * TUBE_SIDES, item.segmentCount);
     }
     if (items.some((item) => item.balls)) ball.use(common);
@@ -222,13 +221,17 @@ class Picture {
     const { bounds, programs: { ground } } = this;
     const declared = this.drawn.filter((item) => item.kind === "half_space");
     const below = { position: [bounds.center[0], bounds.center[1], bounds.low[2]], rotation: [1, 0, 0, 0] };
-    const grounds = declared.length > 0
-      ? declared.map((item) => ({ pose: item.pose, color: item.visual.color }))
-      : [{ pose: below, color: GROUND_GREY }];
+    const grounds = declared.map((item) => ({ pose: item.pose, color: item.visual.color }));
+    if (!declared.some(({ pose }) => rotated(pose.rotation, [0, 0, 1])[2] > 0.3)) grounds.push({ pose: below, color: [...GROUND_GREY, 1] });
+    const planes = [];
     ground.use(common);
     for (const { pose, color } of grounds) {
       const normal = rotated(pose.rotation, [0, 0, 1]);
       if (dot(normal, sub(common.u_eye, pose.position)) <= 0) continue; // the camera is inside
+      // Of planes in the same place, such as a floor and a wall of the grid, the first is drawn.
+      const offset = dot(normal, pose.position);
+      if (planes.some((plane) => dot(plane.normal, normal) > 0.9999 && Math.abs(plane.offset - offset) < 1e-3 * bounds.radius)) continue;
+      planes.push({ normal, offset });
       const level = isLevel(normal);
       const [w, ...v] = pose.rotation;
       const center = rotated([w, ...scale(v, -1)], sub(bounds.center, pose.position));
@@ -237,7 +240,7 @@ class Picture {
         u_worldFromShape: poseMatrix(pose), u_normal: normal, u_center: center.slice(0, 2),
         u_reach: (level ? 16 : 1.25) * bounds.radius, u_fadeFrom: level ? 0.12 : 1,
         u_gridUnit: 10 ** Math.floor(Math.log10(bounds.radius / 2)), u_gridStrength: view.grid ? 0.55 : 0,
-        u_groundColor: linearColor(tint), u_gridColor: linearColor(theme.grid), u_shade: theme.shade,
+        u_groundColor: linearColor(tint), u_gridColor: linearColor(theme.grid), u_shade: theme.shade, u_opacity: color[3],
       });
       this.square.draw(6);
     }
@@ -245,18 +248,19 @@ class Picture {
 
   // Normal of the steepest half space, if none is horizontal.
   slope() {
-    const normals = this.drawn.filter((item) => item.kind === "half_space").map((item) => rotated(item.visual.pose.rotation, [0, 0, 1]));
+    const all = this.drawn.filter((item) => item.kind === "half_space").map((item) => rotated(item.visual.pose.rotation, [0, 0, 1]));
+    const normals = all.filter((normal) => normal[2] > 0.3);
     return normals.some(isLevel) ? null : normals.sort((a, b) => a[2] - b[2])[0] ?? null;
   }
 
-  // Patches lie inside bodies: hidden parts are drawn translucent.
+  // Patches lie between bodies: parts that a body hides are a hint.
   drawPatches(common) {
     const { gl, programs: { patch } } = this;
     gl.disable(gl.CULL_FACE);
     patch.use({ ...common, ...FIXED, u_worldFromShape: poseMatrix(IDENTITY), u_useValue: 1 });
     gl.depthMask(false);
     gl.depthFunc(gl.GREATER);
-    patch.set({ u_color: [0, 0, 0, 0.72] });
+    patch.set({ u_color: [0, 0, 0, 0.2] });
     this.patches.draw(this.patchCorners);
     gl.depthMask(true);
     gl.depthFunc(gl.LESS);
@@ -268,7 +272,7 @@ class Picture {
   drawArrows(arrows, count, { color, scale, heads }, view, common) {
     const { gl, programs: { arrow }, arrowCorners: corners } = this;
     const thick = 0.0042 * view.camera.distance * view.forceCrowding ** 0.5;
-    const its = { u_metresPerUnit: scale, u_longest: view.longestArrow, u_radius: thick, u_headRadius: 2.4 * thick, u_headLength: 6.5 * thick, u_marking: 0, u_useValue: 0 };
+    const its = { u_metresPerUnit: scale, u_longest: view.longestArrow, u_radius: thick, u_headRadius: 2.4 * thick, u_headLength: 6.5 * thick, u_marking: 0, u_backShade: 1, u_useValue: 0 };
     arrow.use({ ...common, ...its });
     for (const [hidden, opacity] of [[true, 0.28], [false, 1]]) {
       gl.depthMask(!hidden);
@@ -289,34 +293,33 @@ class Picture {
     gl.enable(gl.DEPTH_TEST);
   }
 
-  createPickFrame() {
+  // The items at the pixels of a small picture of width × height, from below, of the part of the screen that `zoom` makes the whole; null where there is none.
+  itemsAt(width, height, zoom) {
     const { gl } = this;
-    const frame = gl.createFramebuffer();
-    gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
-    for (const [format, attachment] of [[gl.RGBA8, gl.COLOR_ATTACHMENT0], [gl.DEPTH_COMPONENT16, gl.DEPTH_ATTACHMENT]]) {
+    this.pickFrame ??= gl.createFramebuffer();
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.pickFrame);
+    const buffers = [[gl.RGBA8, gl.COLOR_ATTACHMENT0], [gl.DEPTH_COMPONENT16, gl.DEPTH_ATTACHMENT]].map(([format, attachment]) => {
       const buffer = gl.createRenderbuffer();
       gl.bindRenderbuffer(gl.RENDERBUFFER, buffer);
-      gl.renderbufferStorage(gl.RENDERBUFFER, format, 1, 1);
+      gl.renderbufferStorage(gl.RENDERBUFFER, format, width, height);
       gl.framebufferRenderbuffer(gl.FRAMEBUFFER, attachment, gl.RENDERBUFFER, buffer);
-    }
-    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    return frame;
-  }
-
-  // The item drawn at x, y (-1..1, y up): renders this pixel with item numbers as colours.
-  pick(x, y) {
-    const { gl, canvas } = this;
-    const zoomed = new Float32Array([canvas.width, 0, 0, 0, 0, canvas.height, 0, 0, 0, 0, 1, 0, -x * canvas.width, -y * canvas.height, 0, 1]);
-    gl.bindFramebuffer(gl.FRAMEBUFFER, this.pickFrame);
-    gl.viewport(0, 0, 1, 1);
+      return buffer;
+    });
+    gl.viewport(0, 0, width, height);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     const { surfaceDepth: surface, threadDepth: thread, ballDepth: ball } = this.programs;
-    const common = { ...this.facing, u_clipFromWorld: matrixProduct(zoomed, this.clipFromWorld) };
-    this.drawItems({ surface, thread, ball }, common, () => true);
-    const pixel = new Uint8Array(4);
-    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+    this.drawItems({ surface, thread, ball }, { ...this.facing, u_clipFromWorld: matrixProduct(zoom, this.clipFromWorld) }, () => true);
+    const pixels = new Uint8Array(4 * width * height);
+    gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    return this.drawn[pixel[0] + 256 * pixel[1] - 1] ?? null;
+    for (const buffer of buffers) gl.deleteRenderbuffer(buffer);
+    return Array.from({ length: width * height }, (_, i) => this.drawn[pixels[4 * i] + 256 * pixels[4 * i + 1] - 1] ?? null);
+  }
+
+  // The item drawn at x, y (-1..1, y up).
+  pick(x, y) {
+    const { width, height } = this.canvas;
+    return this.itemsAt(1, 1, new Float32Array([width, 0, 0, 0, 0, height, 0, 0, 0, 0, 1, 0, -x * width, -y * height, 0, 1]))[0];
   }
 }

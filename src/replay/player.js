@@ -144,7 +144,16 @@ class Player {
     element("patches").hidden = !this.recording.patchScale;
     element("moments").hidden = this.defaultMomentScale === 0;
     for (const id of ["forces", "force-scale"]) element(id).hidden = this.defaultForceScale === 0;
-    const scales = new Map(this.recording.visuals.filter(({ shape }) => shape.scale).map(({ shape, color }) => [JSON.stringify([shape.scale, color]), { ...shape.scale, ramp: rampFrom(color) }]));
+    // Bodies of several colours with one scale share its legend, which begins grey.
+    const scales = new Map();
+    for (const { shape, color } of this.recording.visuals) {
+      if (!shape.scale) continue;
+      const key = JSON.stringify(shape.scale);
+      const known = scales.get(key);
+      const same = !known || known.color.join() === color.join();
+      scales.set(key, { ...shape.scale, color, ramp: rampFrom(same ? color : GROUND_GREY) });
+      if (!same) scales.get(key).color = GROUND_GREY;
+    }
     const { patchScale } = this.recording;
     if (patchScale) scales.set("patches", { ...patchScale, ramp: RAMP });
     element("scales").replaceChildren(...[...scales.values()].map(scaleLegend));
@@ -265,6 +274,10 @@ class Player {
     this.refresh();
   }
 
+  figures() {
+    return figures();
+  }
+
   // Shows time t at once: for programs.
   show(t) {
     this.setPlaying(false);
@@ -326,16 +339,16 @@ class Player {
     time.value = this.t;
     time.style.setProperty("--filled", `${(100 * (this.t - this.first)) / (this.last - this.first || 1)}%`);
     const decimals = this.last - this.first < 1 ? 4 : 2;
-    const now = document.createElement("b");
-    now.textContent = this.t.toFixed(decimals);
-    element("clock").replaceChildren(now, ` / ${this.last.toFixed(decimals)} s`);
-    const { contactCount } = picture;
+    if (this.clockNow === undefined) element("clock").replaceChildren((this.clockNow = document.createElement("b")), (this.clockEnd = document.createTextNode("")));
+    setText(this.clockNow, this.t.toFixed(decimals));
+    setText(this.clockEnd, ` / ${this.last.toFixed(decimals)} s`);
+    const contactCount = recording.contactCounts[picture.nearest];
     const withCount = (count, one, many) => `${count} ${count === 1 ? one : many}`;
     const soft = recording.visuals.filter((visual) => visual.soft).length;
     const facts = [withCount(contactCount, "contact", "contacts")];
     if (soft > 0) facts.unshift(withCount(soft, "soft body", "soft bodies"));
     if (soft === 0 || recording.bodies.length > 0) facts.unshift(withCount(recording.bodies.length, "body", "bodies"));
-    element("facts").textContent = facts.join(", ");
+    setText(element("facts"), facts.join(", "));
     for (const what of ["patches", "forces", "moments", "grid"]) element(what).setAttribute("aria-pressed", view[what]);
     element("plots-switch").setAttribute("aria-pressed", this.plotsShown);
     // A force or moment of one significant digit, and the length of its arrow.
@@ -343,41 +356,15 @@ class Player {
       const size = 10 ** Math.round(Math.log10((0.1 * picture.bounds.radius) / metresPerUnit));
       return `${numberText(size)} ${unit} = ${lengthText(size * metresPerUnit)}`;
     };
-    if (this.defaultForceScale > 0) element("force-scale").lastChild.textContent = example(view.metresPerNewton, "N");
+    if (this.defaultForceScale > 0) setText(element("force-scale").lastChild, example(view.metresPerNewton, "N"));
     for (const [what, metresPerUnit, unit] of [["force", view.metresPerNewton, "N"], ["moment", view.metresPerNewtonMetre, "N·m"]]) {
       const legend = element(`${what}-legend`);
       if (!legend) continue;
       legend.hidden = !view[`${what}s`];
       legend.firstChild.style.color = `rgb(${THEMES[view.theme][what].map((x) => Math.round(255 * x)).join(" ")})`;
-      legend.lastChild.textContent = example(metresPerUnit, unit);
+      setText(legend.lastChild, example(metresPerUnit, unit));
     }
   }
-}
-
-function lengthText(metres) {
-  const [unit, factor] = metres < 1e-3 ? ["µm", 1e6] : metres < 0.01 ? ["mm", 1e3] : metres < 1 ? ["cm", 100] : ["m", 1];
-  return `${numberText(metres * factor, 2)} ${unit}`;
-}
-
-function scaleLegend({ name, unit, min, max, ramp }) {
-  const item = document.createElement("li");
-  const heading = document.createElement("b");
-  heading.textContent = unit ? `${name} in ${unit}` : name;
-  const bar = document.createElement("i");
-  bar.style.background = `linear-gradient(to right, ${ramp.map((c) => `rgb(${c.map((x) => Math.round(255 * x)).join(" ")})`).join(", ")})`;
-  item.append(heading, numberText(min), bar, numberText(max));
-  return item;
-}
-
-// Legend of the arrows of one colour; `showState` updates their scale.
-function arrowLegend(what, name) {
-  const item = document.createElement("li");
-  item.id = `${what}-legend`;
-  const [sign, heading, size] = ["span", "b", "span"].map((tag) => document.createElement(tag));
-  sign.textContent = what === "moment" ? "↠" : "→";
-  heading.textContent = name;
-  item.append(sign, " ", heading, " ", size);
-  return item;
 }
 
 // The magnitude that the largest arrow of a frame exceeds in one of twenty of the frames that have arrows.

@@ -95,6 +95,16 @@ function sumWithArrows(times) {
   return pixelReport(gl, canvas.width, canvas.height).sum;
 }
 
+// The name of what the picture shows where the middle of an item is.
+function atMiddle(item) {
+  if (!item) return null;
+  const { picture } = player;
+  const m = picture.clipFromWorld;
+  const [x, y, z] = picture.middle([item], player.t);
+  const [u, v, w] = [0, 1, 3].map((row) => m[row] * x + m[4 + row] * y + m[8 + row] * z + m[12 + row]);
+  return picture.pick(u / w, v / w)?.visual.name ?? null;
+}
+
 // Milliseconds of the page's own work for a picture, without drawing: median and longest of `count` pictures of a run at its own pace.
 function frameTimes(count) {
   const { gl } = player.picture;
@@ -125,7 +135,7 @@ function selftest() {
     const pixels = pixelReport(gl, canvas.width, canvas.height);
     return { t: player.t, contacts: picture.contactCount, moments: picture.momentCount, patchTriangles: picture.patchCorners / 3, glError: gl.getError(), ...pixels };
   });
-  const center = picture.pick(0, 0)?.visual.name ?? null;
+  const center = atMiddle(picture.drawn.find(({ visual }) => visual.soft) ?? picture.drawn[0]);
   // Which keys change the picture; each is followed by a key that reverts it.
   const keys = {};
   for (const [key, back] of [...(recording.patches ? [["c", "c"]] : []), ...(recording.moments ? [["m", "m"]] : []), ["f", "f"], ["g", "g"], ["t", "t"], ["ArrowLeft", "ArrowRight"], ["Home", "End"]]) {
@@ -149,7 +159,10 @@ function selftest() {
   player.drawNow();
   element("curves").dispatchEvent(new PointerEvent("pointermove", { buttons: 1, clientX: 0 }));
   const soughtBack = player.t;
+  player.seek(player.last);
+  player.drawNow();
   return {
+    facts: element("facts").textContent,
     width: canvas.width,
     height: canvas.height,
     pictures,
@@ -157,6 +170,7 @@ function selftest() {
     soughtBack,
     arrows,
     frameTimes: frameTimes(120),
+    overprints: overprints(),
     steering: steering(),
     buttons: buttons(),
     center,

@@ -145,6 +145,7 @@ function unpackRecording(document) {
       };
     }),
     contacts: unpackContacts(document.contacts, times.length),
+    contactCounts: uint32s(document.contactCounts),
     patches: document.patches ? unpackPatches(document.patches, times.length) : null,
     moments: document.moments ? unpackContacts(document.moments, times.length) : null,
     patchScale: document.patches ? { name: "contact pressure", unit: "Pa", min: 0, max: document.patches.pressureMax } : null,

@@ -6,7 +6,7 @@ mod own;
 mod points;
 mod ribbon;
 
-use nalgebra::{Matrix3, Point3, Vector3};
+use nalgebra::{Isometry3, Matrix3, Point3, UnitQuaternion, Vector3};
 use pliant_constitutive::deviator;
 use pliant_contact_sap::{BodyState, Energy};
 use pliant_der::Rod;
@@ -196,7 +196,7 @@ fn von_mises(stress: &Matrix3<f64>) -> f64 {
 pub(crate) fn shown(shown: Shown) -> Option<(&'static str, &'static str)> {
     match shown {
         Shown::Color => None,
-        Shown::Displacement => Some(("displacement", "m")),
+        Shown::Displacement => Some(("displacement from rigid motion", "m")),
         Shown::Speed => Some(("speed", "m/s")),
         Shown::Stress => Some(("von Mises stress", "Pa")),
         Shown::Pressure => Some(("pressure", "Pa")),
@@ -204,9 +204,46 @@ pub(crate) fn shown(shown: Shown) -> Option<(&'static str, &'static str)> {
     }
 }
 
+/// Whether a body moves as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Motion {
+    /// Some of its points are held in place.
+    Held,
+    /// None is.
+    Free,
+}
+
+/// The rigid motion that takes `from` nearest to `to`, in the mean of squares.
+///
+/// Source: Kabsch (1976); Arun, Huang and Blostein (1987) for the sign.
+fn rigid_motion(from: &[Point3<f64>], to: &[Point3<f64>]) -> Isometry3<f64> {
+    // Of particles that come and go there is no motion as a whole.
+    if from.is_empty() || from.len() != to.len() {
+        return Isometry3::identity();
+    }
+    let mean = |points: &[Point3<f64>]| {
+        let sum: Vector3<f64> = points.iter().map(|p| p.coords).sum();
+        sum / points.len() as f64
+    };
+    let (mean_from, mean_to) = (mean(from), mean(to));
+    let pairs = from.iter().zip(to);
+    let moment: Matrix3<f64> = pairs
+        .map(|(p, q)| (q.coords - mean_to) * (p.coords - mean_from).transpose())
+        .sum();
+    let svd = moment.svd(true, true);
+    let (Some(u), Some(v_t)) = (svd.u, svd.v_t) else {
+        return Isometry3::identity();
+    };
+    let handedness = (u * v_t).determinant().signum();
+    let rotation = u * Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, handedness)) * v_t;
+    let rotation = UnitQuaternion::from_matrix(&rotation);
+    Isometry3::from_parts((mean_to - rotation * mean_from).into(), rotation)
+}
+
 /// The values of the quantity of [`shown`]; `start` are the initial points.
 pub(crate) fn shown_values(
     model: &dyn SoftModel,
+    motion: Motion,
     shown: Shown,
     state: &BodyState,
     points: &[Point3<f64>],
@@ -214,11 +251,14 @@ pub(crate) fn shown_values(
 ) -> Vec<f64> {
     match shown {
         Shown::Color => Vec::new(),
-        Shown::Displacement => points
-            .iter()
-            .zip(start)
-            .map(|(p, q)| (p - q).norm())
-            .collect(),
+        Shown::Displacement => {
+            let motion = match motion {
+                Motion::Held => Isometry3::identity(),
+                Motion::Free => rigid_motion(start, points),
+            };
+            let displacement = |(p, q): (&Point3<f64>, &Point3<f64>)| (p - motion * q).norm();
+            points.iter().zip(start).map(displacement).collect()
+        }
         Shown::Speed => {
             let mut velocities = Vec::new();
             model.velocities(state, &mut velocities);
@@ -247,7 +287,28 @@ pub(crate) fn weighted_mean(
 
 #[cfg(test)]
 mod tests {
+    use nalgebra::Matrix4;
+
     use super::*;
+
+    #[test]
+    fn the_rigid_motion_of_a_body_is_recovered_and_a_stretch_has_none() {
+        let cube: Vec<Point3<f64>> = (0..27)
+            .map(|i| Point3::new(f64::from(i % 3), f64::from(i / 3 % 3), f64::from(i / 9)))
+            .collect();
+        let motion = Isometry3::new(Vector3::new(5.0, -2.0, 1.0), Vector3::new(1.0, 2.0, -0.5));
+        let moved: Vec<_> = cube.iter().map(|p| motion * p).collect();
+        let found = rigid_motion(&cube, &moved);
+        assert!((found.to_homogeneous() - motion.to_homogeneous()).amax() < 1e-12);
+        // About its middle, (1, 1, 1).
+        let stretched: Vec<_> = cube
+            .iter()
+            .map(|p| Point3::new(1.0 + 1.5 * (p.x - 1.0), p.y, p.z))
+            .collect();
+        let found = rigid_motion(&cube, &stretched);
+        assert!((found.to_homogeneous() - Matrix4::identity()).amax() < 1e-12);
+        assert_eq!(rigid_motion(&cube, &cube[1..]), Isometry3::identity());
+    }
 
     #[test]
     fn von_mises_of_tension_is_its_stress_and_of_shear_root_three_times_it() {

@@ -142,7 +142,7 @@ pub(super) const KEYS: [Key; 10] = [
         ]),
         unit: "",
         default: "`color`",
-        about: "what colours it in the replay: its color, the displacement from the start (m), the speed (m/s), for `[[fem]]` the von Mises stress (Pa), for `[[material_points]]` the pressure (Pa) or, for materials that flow, the accumulated plastic strain",
+        about: "what colours it in the replay: its color, the displacement from where the motion of the whole body takes it, or from the start if points are held (m), the speed (m/s), for `[[fem]]` the von Mises stress (Pa), for `[[material_points]]` the pressure (Pa) or, for materials that flow, the accumulated plastic strain",
     },
     Key {
         name: "color_max",

@@ -28,6 +28,7 @@ mod npz;
 mod particle_states;
 mod penalty_force_bodies;
 mod penalty_scenes;
+mod pictures_of_scenes;
 mod points_and_patches;
 mod points_on_finite_elements;
 mod press_in_long_steps;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{DEFORMED_STEPS, Grid, IntegerWriter, PatchExtent, VALUE_STEPS};
+use super::{DEFORMED_STEPS, Grid, IntegerWriter, PatchExtent, SCALE_SHARE, VALUE_STEPS};
 use crate::recording::PressurePolygons;
 
 /// The patches of all frames. For each frame: the number of polygons, whether they join the same corners as in the frame before
@@ -98,10 +98,11 @@ pub(in crate::recording) struct PatchScale {
 impl PatchPacker {
     /// `None` if no frame has any pressure.
     pub(in crate::recording) fn new(extent: &PatchExtent) -> Option<Self> {
-        (extent.pressure_max > 0.0).then(|| Self {
+        let pressure_max = extent.pressures.percentile(SCALE_SHARE)?;
+        Some(Self {
             scale: PatchScale {
                 grid: Grid::over(&extent.corners, DEFORMED_STEPS),
-                pressure_max: extent.pressure_max,
+                pressure_max,
             },
             before: Welded::default(),
             stream: IntegerWriter::default(),

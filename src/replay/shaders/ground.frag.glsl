@@ -6,6 +6,7 @@ uniform vec3 u_normal;
 uniform vec2 u_center;
 uniform float u_reach, u_fadeFrom;              // m; as a share of the reach, 1 for a sharp edge
 uniform float u_gridUnit, u_gridStrength;       // m; 0 hides the grid
+uniform float u_opacity;
 uniform float u_shade;                          // brightness in full shadow
 out vec4 color;
 
@@ -28,5 +29,5 @@ void main() {
   vec3 ground = u_groundColor * light;
   float grid = max(0.35 * lines(u_gridUnit, 0.1), 0.9 * lines(10.0 * u_gridUnit, 0.6)) * u_gridStrength;
   ground = mix(ground, u_gridColor * light, grid);
-  color = vec4(screen(ground), fade);
+  color = vec4(screen(ground), fade * u_opacity);
 }

@@ -13,7 +13,7 @@ use crate::recording::{
     Visual, VisualShape,
 };
 use crate::runner::ParticleDetail;
-use crate::runner::soft::shown_values;
+use crate::runner::soft::{Motion, shown_values};
 use crate::scene::Shown;
 
 /// The drawn links and their visuals.
@@ -176,6 +176,7 @@ impl Picture {
         Frame {
             time_s: state.time_s,
             X_WB: self.links.iter().map(pose).collect(),
+            n_contacts: report.map(|report| report.contacts.len() as u32),
             contacts,
             patches: patches(world, state, finder),
             patch_forces,
@@ -199,7 +200,18 @@ impl SoftLook {
         let state = &state.bodies[soft.body.0];
         let mut points = Vec::new();
         soft.model.points(state, &mut points);
-        let values = shown_values(&*soft.model, self.shown, state, &points, &soft.start);
+        let motion = match soft.held.is_empty() && soft.welds.is_empty() {
+            true => Motion::Free,
+            false => Motion::Held,
+        };
+        let values = shown_values(
+            &*soft.model,
+            motion,
+            self.shown,
+            state,
+            &points,
+            &soft.start,
+        );
         let mut drawn = Vec::new();
         soft.model.drawn(state, &mut drawn);
         // A belt has several corners at each of its nodes.

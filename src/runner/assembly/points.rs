@@ -1,11 +1,12 @@
 //! Material points: one grid and one body of the world for all of a scene, one geometry for each object.
 
+use std::f64::consts::PI;
 use std::sync::Arc;
 
-use nalgebra::{Isometry3, Point3, Vector3};
+use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_contact_sap::DeformableModel;
 use pliant_coupling::{BodyIdx, Geometry};
-use pliant_hydroelastic::Shape;
+use pliant_hydroelastic::{AnalyticShape, Shape};
 use pliant_mpm::{
     Material, MaterialPoints, MpmBuilder, MpmError, MpmSettings, ObjectIdx, ObjectSpec,
     ParticleSet, ShaderLaw, Sink, Source, fill,
@@ -21,6 +22,9 @@ use crate::scene::{
     GridEntry, Matter, PlacedShape, PointsEntry, SceneError, SceneFault, ShapeEntry, SoftEntry,
     SourceEntry, SourceLocation, Surface,
 };
+
+/// Of walls of the grid, which hide what is behind them only a little.
+const WALL_COLOR: [f64; 4] = [0.62, 0.68, 0.76, 0.3];
 
 /// Grains are drawn one by one, other materials as a surface.
 fn look_of(material: &dyn Material) -> PointsLook {
@@ -50,6 +54,15 @@ impl Draft<'_> {
         let mut builder = MpmBuilder::new(settings(grid));
         for wall in &grid.walls {
             builder.wall(*wall);
+            let facing = UnitQuaternion::rotation_between(&Vector3::z(), &wall.normal_W);
+            // The half turn about x, where there is no shortest one.
+            let half_turn = || UnitQuaternion::from_axis_angle(&Vector3::x_axis(), PI);
+            self.picture.add_fixed(
+                "wall of the grid",
+                Isometry3::from_parts(wall.p_WQ.into(), facing.unwrap_or_else(half_turn)),
+                AnalyticShape::HalfSpace {}.into(),
+                Some(WALL_COLOR),
+            );
         }
         for sink in &grid.sinks {
             let shape = self.finished_shape(&sink.shape, sink.at)?;

@@ -270,6 +270,7 @@ pub(crate) fn one_of_everything() -> Recording {
             .push_frame(Frame {
                 time_s: t,
                 X_WB: X_WB.collect(),
+                n_contacts: Some(k as u32 + 1),
                 contacts: contacts.collect(),
                 patches,
                 patch_forces: patch_forces.collect(),

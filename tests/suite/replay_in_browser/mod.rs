@@ -71,7 +71,7 @@ fn every_shape_plays_without_complaint_and_arrives_within_its_rounding() {
         "pressing at the left end of a plot goes to the beginning"
     );
     assert_eq!(report["frames"], 121);
-    // The middle of the picture is the middle of the scene: the glass, or the sheet under it.
+    // The middle of the sheet shows the glass over it, or the sheet.
     assert!(
         ["glass", "sheet"].contains(&report["center"].as_str().expect("a name")),
         "{}",
@@ -80,6 +80,13 @@ fn every_shape_plays_without_complaint_and_arrives_within_its_rounding() {
     let last = recording.frames().last().expect("frames");
     assert_eq!(report["pictures"][2]["contacts"], last.contacts.len());
     assert_eq!(report["pictures"][2]["moments"], last.patch_forces.len());
+    // With all contacts in patches, as the command line counts them.
+    let facts = report["facts"].as_str().expect("a text");
+    assert!(facts.ends_with(", 121 contacts"), "{facts}");
+    assert_eq!(report["overprints"], serde_json::json!([]));
+    // Without drawing; 1 to 4 ms on one busy core.
+    let work_ms = report["frameTimes"]["median"].as_f64();
+    assert!(work_ms.expect("a time") < 20.0, "{}", report["frameTimes"]);
     assert!(report["keys"]["m"] == true && report["buttons"]["moments"][1] == true);
     let arrows = &report["arrows"];
     assert_eq!(arrows["lasting"], 2.0, "an impact does not set the scale");

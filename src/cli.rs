@@ -11,6 +11,7 @@ mod list;
 mod live;
 mod notes;
 mod output;
+mod packages;
 mod render;
 mod results;
 mod run;

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::notes::Notes;
 use super::output::print;
+use super::packages::parse_package;
 use super::{Ending, Failure};
 use crate::registry::Registry;
 
@@ -20,9 +21,9 @@ const COLUMNS: usize = 70;
 
 #[derive(Args)]
 pub(super) struct CheckArguments {
-    /// A scene, robot (URDF) or mesh (OBJ, STL, VTK, VTU, Gmsh); recognised by its content
+    /// A scene, robot (URDF, MJCF, SDFormat) or mesh (OBJ, STL, VTK, VTU, Gmsh); recognised by its content
     file: PathBuf,
-    /// Folder that `package://NAME/` refers to in a robot file; may be repeated
+    /// Folder that `package://NAME/` refers to in robot files; may be repeated
     #[arg(long = "package", value_name = "NAME=DIR", value_parser = parse_package)]
     packages: Vec<(String, PathBuf)>,
     /// Factor on the coordinates of a mesh
@@ -60,15 +61,6 @@ impl Report {
             }
         }
         Ok(Self { text, notes, json })
-    }
-}
-
-fn parse_package(text: &str) -> Result<(String, PathBuf), String> {
-    match text.split_once('=') {
-        Some((name, folder)) if !name.is_empty() && !folder.is_empty() => {
-            Ok((name.into(), folder.into()))
-        }
-        _ => Err("must look like NAME=DIR".into()),
     }
 }
 
@@ -122,11 +114,11 @@ fn report(arguments: &CheckArguments, registry: &Registry) -> Result<Report, Fai
     let path = &arguments.file;
     let named = path.to_string_lossy();
     if !path.exists() && path.extension().is_none() {
-        return scene::report(&named, registry);
+        return scene::report(&named, &arguments.packages, registry);
     }
     let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     match kind(path, &bytes) {
-        FileKind::Scene => scene::report(&named, registry),
+        FileKind::Scene => scene::report(&named, &arguments.packages, registry),
         FileKind::Robot => robot::report(path, &bytes, &arguments.packages),
         FileKind::Mesh => mesh::report(&named, &bytes, arguments.scale),
     }

@@ -199,7 +199,8 @@ fn run_scene(
     registry: &Registry,
     page: &Path,
 ) -> Result<f64, Failure> {
-    let scene = Scene::load(&arguments.source, &arguments.settings.options(registry))?;
+    let mut scene = Scene::load(&arguments.source, &arguments.settings.options(registry))?;
+    super::packages::add_packages(&mut scene, &arguments.settings.packages);
     let length = match arguments.at {
         // The beginning is in the recording of any run.
         Some(at_s) => RunLength::Until(at_s.max(scene.simulation.time_step_s)),

@@ -19,6 +19,7 @@ use serde::Serialize;
 use super::interrupt::Interrupt;
 use super::notes::Notes;
 use super::output::{ProgressLine, duration, number, print, table};
+use super::packages::{add_packages, parse_package};
 use super::{Ending, Failure};
 
 #[derive(Args)]
@@ -79,6 +80,9 @@ pub(super) struct SceneSettings {
     /// rods.cord.model=capsule-chain; may be repeated
     #[arg(long = "set", value_name = "K=V")]
     pub(super) parameters: Vec<ParameterOverride>,
+    /// Folder that `package://NAME/` refers to in robot files; may be repeated
+    #[arg(long = "package", value_name = "NAME=DIR", value_parser = parse_package)]
+    pub(super) packages: Vec<(String, PathBuf)>,
 }
 
 impl SceneSettings {
@@ -120,7 +124,8 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
             .parameters
             .push(format!("simulation.device={device}").parse()?);
     }
-    let scene = Scene::load(&arguments.scene, &options)?;
+    let mut scene = Scene::load(&arguments.scene, &options)?;
+    add_packages(&mut scene, &arguments.settings.packages);
     let length = match (arguments.until, arguments.full) {
         (Some(until_s), _) if until_s > 0.0 && until_s.is_finite() => RunLength::Until(until_s),
         (Some(until_s), _) => {

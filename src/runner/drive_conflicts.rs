@@ -112,16 +112,28 @@ impl<'s> DriveConflicts<'s> {
             let joint = directory.joint(self.scene, &drive.model, reference)?;
             self.claim(&joint, reference, claim)?;
             if claim == Claim::Target && !directory.is_actuated(joint.body, joint.joint) {
+                let tree = directory.tree(joint.body);
+                let mut couplers = tree.couplers().iter();
+                let source = couplers
+                    .find(|coupler| coupler.joint == joint.joint)
+                    .map(|coupler| &tree.joint(coupler.source).name);
                 let fault = SceneFault::Clash {
                     what: format!("joint {:?}", reference.name),
-                    reason: format!(
-                        "has no actuator, so a target does nothing; give the model `actuators`, as in `actuators = {{ {} = {{ proportional = 100, derivative = 10 }} }}`",
-                        toml_key(&reference.name)
-                    ),
+                    reason: match source {
+                        Some(source) => format!(
+                            "mimics joint {source:?}, which alone has a target; leave {:?} out of `joints`, and its column out of the values",
+                            reference.name
+                        ),
+                        None => format!(
+                            "has no actuator, so a target does nothing; give the model `actuators`, as in `actuators = {{ {} = {{ proportional = 100, derivative = 10 }} }}`",
+                            toml_key(&reference.name)
+                        ),
+                    },
                 };
                 return Err(self.scene.text.error(reference.at, fault));
             }
             if claim != Claim::Effort {
+                self.note_speed(directory, &joint, drive, k);
                 self.check_limits(directory, &joint, reference, drive.track.knots_of(k), claim)?;
             }
         }
@@ -204,6 +216,44 @@ impl<'s> DriveConflicts<'s> {
             }
         }
         Ok(())
+    }
+
+    /// The velocity limits of robot files bind neither targets nor prescribed motions: those that exceed them are noted.
+    fn note_speed(
+        &mut self,
+        directory: &Directory,
+        joint: &JointRef,
+        drive: &JointDrive,
+        k: usize,
+    ) {
+        const SAMPLES: u32 = 256;
+        let spec = directory.tree(joint.body).joint(joint.joint);
+        let limit = spec.limits.velocity;
+        if !limit.is_finite() {
+            return;
+        }
+        let (from_s, to_s) = drive.track.span_s();
+        let mut rates = vec![0.0; drive.track.width()];
+        let mut speed_at = |sample: u32| {
+            let share = (f64::from(sample) + 0.5) / f64::from(SAMPLES);
+            drive
+                .track
+                .rate(from_s + share * (to_s - from_s), &mut rates);
+            rates[k].abs()
+        };
+        let fastest = (0..SAMPLES).map(&mut speed_at).fold(0.0, f64::max);
+        if fastest > limit * (1.0 + 1e-9) {
+            let unit = match spec.kind {
+                JointKind::Prismatic => "m/s",
+                _ => "rad/s",
+            };
+            let line = self.scene.text.line_and_column(drive.joints[k].at.start).0;
+            self.notes.push(format!(
+                "{}:{line}: suspicious: joint {:?} is moved at up to {fastest:.3} {unit}, and the limit of {limit} {unit} in its file binds no target; move it more slowly",
+                self.scene.text.name(),
+                spec.name
+            ));
+        }
     }
 
     fn clash(

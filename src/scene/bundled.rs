@@ -35,6 +35,7 @@ pub const SCENES: &[(&str, &str)] = &[
     ),
     ("cantilever", include_str!("../../scenes/cantilever.toml")),
     ("capstan", include_str!("../../scenes/capstan.toml")),
+    ("cart-pole", include_str!("../../scenes/cart-pole.toml")),
     (
         "close-lift-shake",
         include_str!("../../scenes/close-lift-shake.toml"),
@@ -200,6 +201,10 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/sand-column-collapse.toml"),
     ),
     ("sandbox", include_str!("../../scenes/sandbox.toml")),
+    (
+        "shirt-folding",
+        include_str!("../../scenes/shirt-folding.toml"),
+    ),
     ("shoelace", include_str!("../../scenes/shoelace.toml")),
     (
         "shoelace-pull",
@@ -219,6 +224,10 @@ pub const SCENES: &[(&str, &str)] = &[
 /// Bundled robot files: path as scenes write it, and text.
 pub const ROBOTS: &[(&str, &str)] = &[
     ("robots/arm7.urdf", include_str!("../../robots/arm7.urdf")),
+    (
+        "robots/cart_pole.xml",
+        include_str!("../../robots/cart_pole.xml"),
+    ),
     (
         "robots/crowned_pulleys.urdf",
         include_str!("../../robots/crowned_pulleys.urdf"),

@@ -1,4 +1,4 @@
-//! `[[models]]`: articulated robots from URDF files.
+//! `[[models]]`: articulated robots from URDF, MJCF and SDFormat files.
 
 use nalgebra::{Isometry3, Vector3};
 
@@ -30,7 +30,7 @@ static MODEL: TableSchema = TableSchema {
             value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
-            about: "path of the file: relative to the scene file, to the working directory, or the name of a bundled robot",
+            about: "path of the file, URDF, MJCF or SDFormat by its content: relative to the scene file, to the working directory, or the name of a bundled robot",
         },
         Key {
             name: "packages",
@@ -44,7 +44,7 @@ static MODEL: TableSchema = TableSchema {
             value: ValueKind::Choice(&["fixed", "floating"]),
             unit: "",
             default: "`fixed`",
-            about: "whether the root link is welded to the world or free",
+            about: "whether the root link is welded to the world or free; the root link of an MJCF file is its world",
         },
         Key {
             name: "pose",
@@ -108,7 +108,7 @@ static MODEL: TableSchema = TableSchema {
                 "table of joint = number or list, or the name of a keyframe",
             ),
             unit: "rad or m",
-            default: "0 each",
+            default: "as in the file",
             about: "initial joint positions, which are also the targets of actuators without a trajectory; mimic joints follow their joint; lists for planar (x, y, angle), ball (`quat_wxyz`) and floating joints (x, y, z, `quat_wxyz`)",
         },
         Key {

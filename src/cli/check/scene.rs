@@ -1,9 +1,12 @@
 //! What a scene consists of, after its first step has been tried.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 
 use crate::cli::notes::{Notes, wrapped};
 use crate::cli::output::number;
+use crate::cli::packages::add_packages;
 use crate::cli::{Failure, with};
 use crate::registry::Registry;
 use crate::scene::Scene;
@@ -29,8 +32,13 @@ struct Content {
     expectations: usize,
 }
 
-pub(super) fn report(name: &str, registry: &Registry) -> Result<Report, Failure> {
-    let scene = Scene::load(name, &with(registry))?;
+pub(super) fn report(
+    name: &str,
+    packages: &[(String, PathBuf)],
+    registry: &Registry,
+) -> Result<Report, Failure> {
+    let mut scene = Scene::load(name, &with(registry))?;
+    add_packages(&mut scene, packages);
     let assembly = crate::runner::check(&scene)?;
     let content = Content {
         title: scene.title.clone(),

@@ -321,14 +321,14 @@ impl Draft<'_> {
         let mut looks = Vec::new();
         let mut geometries = Vec::new();
         for (k, collision) in link.collisions.iter().enumerate() {
-            let shape = solids::described(&collision.geometry, &mut self.notes).map_err(fault)?;
+            let shape = solids::described(collision).map_err(fault)?;
             let geometry_name = format!("{}/{}#{k}", entry.name.name, link.name);
             let surface = refined(entry.surface, &collision.proximity);
             let patch = self.patch_geometry(&shape, surface, entry.urdf.at, &geometry_name)?;
             let idle = super::patch::idle(&collision.proximity, self.filled(surface));
             let notes = idle.iter().map(|text| format!("{geometry_name}: {text}"));
             self.notes.extend(notes);
-            looks.push((collision.X_LG, solids::look(&shape), None));
+            looks.push((collision.X_LG, solids::look(&shape), link.rgba));
             geometries.push(Geometry {
                 name: geometry_name,
                 mount: Mount::Frame {
@@ -344,12 +344,15 @@ impl Draft<'_> {
                 surface_velocity: nalgebra::Vector3::zeros(),
             });
         }
-        if !link.visuals.is_empty() {
-            looks.clear();
-        }
+        let mut seen = Vec::new();
         for visual in &link.visuals {
-            let shape = solids::drawn(&visual.geometry, &mut self.notes).map_err(fault)?;
-            looks.push((visual.X_LG, shape, visual.rgba));
+            for (shape, rgba) in solids::drawn(&visual.geometry, &mut self.notes) {
+                seen.push((visual.X_LG, shape, rgba.or(visual.rgba)));
+            }
+        }
+        // Where no visual can be shown, the collision shapes are.
+        if !seen.is_empty() {
+            looks = seen;
         }
         for geometry in geometries {
             self.add_geometry(Owner::Link(body, index), geometry);

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use nalgebra::{Point3, Vector3};
 use pliant_hydroelastic::mesh::{
-    LoadReport, MeshError, SurfaceOptions, SurfaceUse, TriMesh, read_surface, surface_from_bytes,
+    DrawnPart, LoadReport, MeshError, SurfaceOptions, SurfaceUse, TriMesh, read_drawn,
+    surface_from_bytes,
 };
 use pliant_hydroelastic::{AnalyticShape, GeometryError, Shape};
-use pliant_multibody::{GeometryDescription, MeshHull};
+use pliant_multibody::{Collision, GeometryDescription, MeshHull};
 
 use super::files;
 use crate::recording::VisualShape;
@@ -84,18 +85,15 @@ pub(super) fn shape(
     made.map_err(|error| fault(error.to_string()))
 }
 
-/// The shape of a robot's collision element.
-pub(super) fn described(
-    description: &GeometryDescription,
-    notes: &mut Vec<String>,
-) -> Result<Shape, String> {
-    match description {
-        GeometryDescription::Analytic(shape) => {
+/// The shape of a robot's collision element. The surface of a mesh was read with the robot.
+pub(super) fn described(collision: &Collision) -> Result<Shape, String> {
+    match (&collision.geometry, &collision.surface) {
+        (GeometryDescription::Analytic(shape), _) => {
             Shape::try_from(shape).map_err(|error| error.to_string())
         }
-        GeometryDescription::Mesh { path, scale, hull } => {
-            let surface = surface(path, *scale, use_for(*hull), notes)?;
-            mesh(&surface, path, *hull)
+        (GeometryDescription::Mesh { path, hull, .. }, Some(surface)) => mesh(surface, path, *hull),
+        (GeometryDescription::Mesh { path, .. }, None) => {
+            Err(format!("{}: the surface was not read", path.display()))
         }
     }
 }
@@ -123,19 +121,6 @@ fn mesh(surface: &TriMesh, path: &Path, hull: MeshHull) -> Result<Shape, String>
     made.map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn surface(
-    path: &Path,
-    scale: Vector3<f64>,
-    surface_use: SurfaceUse,
-    notes: &mut Vec<String>,
-) -> Result<TriMesh, String> {
-    let options = SurfaceOptions {
-        scale,
-        ..SurfaceOptions::default()
-    };
-    noted(read_surface(path, surface_use, &options), path, notes)
-}
-
 /// The surface; remarks of the reader go to `notes`.
 fn noted(
     read: Result<(TriMesh, LoadReport), MeshError>,
@@ -148,18 +133,40 @@ fn noted(
     Ok(surface)
 }
 
-/// How a robot's visual element is drawn.
+/// How a robot's visual element is drawn: shapes with their colours. A mesh that cannot be drawn is noted, and has none.
 pub(super) fn drawn(
     description: &GeometryDescription,
     notes: &mut Vec<String>,
-) -> Result<VisualShape, String> {
-    match description {
-        GeometryDescription::Mesh { path, scale, .. } => {
-            let surface = surface(path, *scale, SurfaceUse::Cloth, notes)?;
-            Ok(triangles(&surface))
+) -> Vec<(VisualShape, Option<[f64; 4]>)> {
+    let (path, scale) = match description {
+        GeometryDescription::Analytic(shape) => match Shape::try_from(shape) {
+            Ok(shape) => return vec![(look(&shape), None)],
+            Err(error) => {
+                notes.push(format!("{error}; not shown"));
+                return Vec::new();
+            }
+        },
+        GeometryDescription::Mesh { path, scale, .. } => (path, scale),
+    };
+    let (parts, report) = match read_drawn(path, scale) {
+        Ok(read) => read,
+        Err(error) => {
+            notes.push(format!("{error}; not shown"));
+            return Vec::new();
         }
-        analytic => described(analytic, notes).map(|shape| look(&shape)),
-    }
+    };
+    let remarks = report.entries.iter();
+    notes.extend(remarks.map(|entry| entry.to_string()));
+    let mesh = |part: DrawnPart| {
+        let vertices = part.vertices.into_iter().map(Point3::from).collect();
+        let triangles = part.triangles;
+        let shape = VisualShape::Mesh {
+            vertices,
+            triangles,
+        };
+        (shape, part.rgba)
+    };
+    parts.into_iter().map(mesh).collect()
 }
 
 fn triangles(surface: &TriMesh) -> VisualShape {

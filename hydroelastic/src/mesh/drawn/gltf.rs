@@ -43,7 +43,7 @@ pub(super) fn parse(
         file,
     };
     document.read_buffers(path, binary)?;
-    if items(&document.json["textures"]).len() > 0 {
+    if !items(&document.json["textures"]).is_empty() {
         let text = "textures; the base colours of the materials are shown";
         note(report, file, Severity::Ignored, text);
     }

@@ -16,6 +16,18 @@ const PAUSE: Duration = Duration::from_millis(20);
 const READY: &str = "document.readyState === 'complete' && (!document.getElementById('recording') || \
                      'ready' in document.documentElement.dataset || 'error' in document.documentElement.dataset)";
 
+/// Lets a page change with every frame, by a pixel that is drawn invisibly: the browser waits for the next change before it takes a picture, and a page
+/// that stands still may have none.
+const CHANGE: &str = "window.everChanging ??= (() => { \
+                      const spot = document.body.appendChild(document.createElement('div')); \
+                      spot.style.cssText = 'position:fixed;left:0;top:0;width:1px;height:1px;pointer-events:none'; \
+                      let count = 0; \
+                      const change = () => { \
+                      spot.style.background = `rgb(0 0 0 / ${count++ % 2 ? 0 : 0.001})`; \
+                      requestAnimationFrame(change); }; \
+                      change(); \
+                      return true; })()";
+
 /// What a page looks like from outside.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
@@ -98,6 +110,7 @@ impl Tab {
 
     /// The file of a picture.
     pub(super) fn picture(&mut self, format: PictureFormat) -> io::Result<Vec<u8>> {
+        self.evaluate(CHANGE)?;
         let format = match format {
             PictureFormat::Png => json!({ "format": "png" }),
             PictureFormat::Jpeg => json!({ "format": "jpeg", "quality": 85 }),

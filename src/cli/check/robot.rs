@@ -266,12 +266,11 @@ impl FrameContent {
     }
 }
 
-/// Three significant digits.
+/// Four significant digits, at most three decimals.
 fn short(x: f64) -> String {
     let digits = match x.abs() {
-        x if x >= 100.0 => 0,
-        x if x >= 10.0 => 1,
-        x if x >= 1.0 => 2,
+        x if x >= 100.0 => 1,
+        x if x >= 10.0 => 2,
         _ => 3,
     };
     trimmed(format!("{x:.digits$}"))

@@ -48,6 +48,7 @@ use std::path::Path;
 use crate::builder::ModelBuilder;
 use crate::error::MultibodyError;
 use crate::markup::{Element, Remarks};
+use crate::model::Root;
 use crate::robot_file::{LoadedModel, RobotOptions};
 use assets::Assets;
 use compiler::Compiler;
@@ -100,6 +101,11 @@ pub fn parse_mjcf(
         options,
     };
     let mut tree = Tree::read(&file, &mut remarks)?;
+    if let (Root::Floating, Some((joint, place))) = (options.root, tree.free_joint()) {
+        let text =
+            "moves freely in the world of the file, which cannot float too; make the root fixed";
+        return Err(place.error(&format!("joint \"{joint}\""), text));
+    }
     actuators::read(&file, &mut tree, &mut remarks)?;
     let couplings = equality::read(&file, &tree, &mut remarks)?;
     let excluded = filter::read(&file, &tree, &mut remarks)?;

@@ -279,6 +279,13 @@ impl Tree {
         self.add_link(link, &element.place, Vec::new(), parent)
     }
 
+    /// The first free joint, and its place.
+    pub(super) fn free_joint(&self) -> Option<(&str, &Place)> {
+        let mut joints = self.joints.iter();
+        let free = joints.find(|joint| joint.spec.kind == JointKind::Floating)?;
+        Some((&free.spec.name, &free.place))
+    }
+
     /// Scales all masses and inertias so that the sum of the masses is `total`.
     fn scale_to(&mut self, total: f64) {
         let sum: f64 = self.links.iter().map(|link| link.spec.inertia.mass).sum();

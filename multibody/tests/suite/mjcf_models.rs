@@ -6,7 +6,7 @@ use std::path::Path;
 use nalgebra::{DMatrix, Isometry3, UnitQuaternion, Vector3};
 use pliant_hydroelastic::mesh::Severity;
 use pliant_multibody::{
-    JointKind, LinkIdx, LoadedModel, Model, MultibodyError, PositionKinematics, RobotOptions,
+    JointKind, LinkIdx, LoadedModel, Model, MultibodyError, PositionKinematics, RobotOptions, Root,
     Workspace, bias_forces, mass_matrix, parse_robot,
 };
 
@@ -526,4 +526,27 @@ fn faults_are_errors_with_their_line_and_remedy() {
         assert!(error.starts_with("m.xml:"), "{error}");
         assert!(error.contains(part), "{part:?} is not in {error:?}");
     }
+}
+
+#[test]
+fn the_world_of_a_file_floats_with_what_is_fixed_in_it_but_not_below_a_free_joint() {
+    let floating = RobotOptions {
+        root: Root::Floating,
+        ..RobotOptions::default()
+    };
+    let parse = |joint: &str| {
+        let text = format!(
+            "<mujoco><worldbody>\n<body name=\"b\" pos=\"0 0 1\">{joint}<geom size=\"0.1\"/></body></worldbody></mujoco>"
+        );
+        parse_robot(text.as_bytes(), Path::new("m.xml"), &floating)
+    };
+    let model = parse("").expect("a welded body").model;
+    assert_eq!((model.n_v(), model.links()[0].name.as_str()), (6, "world"));
+    let text = parse("<freejoint name=\"f\"/>")
+        .expect_err("floats twice")
+        .to_string();
+    assert!(
+        text.starts_with("m.xml:2: joint \"f\": moves freely"),
+        "{text}"
+    );
 }

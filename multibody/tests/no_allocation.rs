@@ -10,8 +10,8 @@ use pliant_contact_sap::{
     BlockFactors, BodyState, ConstraintSet, Control, DeformableModel, Integration, Interpolation,
     Load, MaterialPoint, ParticipantIdx, PdGains, Rows, StepInput, Surface, TimeStep,
 };
-use pliant_multibody::urdf::read_urdf;
 use pliant_multibody::RobotOptions;
+use pliant_multibody::urdf::read_urdf;
 use pliant_multibody::{
     ForwardDynamicsInput, HeldDofs, LinkIdx, Model, RigidTree, Root, Workspace, bias_forces,
     constrained_forward_dynamics, forward_dynamics, inverse_dynamics, mass_matrix, point_jacobian,

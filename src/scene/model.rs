@@ -183,14 +183,14 @@ static ACTUATOR: TableSchema = TableSchema {
             name: "proportional",
             value: ValueKind::NonNegative,
             unit: "N·m/rad or N/m",
-            default: REQUIRED,
+            default: "the file's",
             about: "proportional gain Kp; stable for any value",
         },
         Key {
             name: "derivative",
             value: ValueKind::NonNegative,
             unit: "N·m·s/rad or N·s/m",
-            default: REQUIRED,
+            default: "the file's",
             about: "derivative gain Kd",
         },
         Key {
@@ -267,10 +267,10 @@ pub enum RootEntry {
 /// PD control of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ActuatorEntry {
-    /// Proportional gain Kp.
-    pub proportional: f64,
-    /// Derivative gain Kd.
-    pub derivative: f64,
+    /// Proportional gain Kp; `None`: that of the file.
+    pub proportional: Option<f64>,
+    /// Derivative gain Kd; `None`: that of the file.
+    pub derivative: Option<f64>,
     /// Effort limit; `None`: that of the file.
     pub effort_limit: Option<f64>,
 }
@@ -413,9 +413,13 @@ fn actuator(joint: &str, item: &Item<'_>) -> Result<ActuatorEntry, SceneError> {
             Some(limit)
         }
     };
+    let gain = |key| -> Result<Option<f64>, SceneError> {
+        let item = table.optional(key);
+        item.map(|item| item.non_negative()).transpose()
+    };
     let entry = ActuatorEntry {
-        proportional: table.required("proportional")?.non_negative()?,
-        derivative: table.required("derivative")?.non_negative()?,
+        proportional: gain("proportional")?,
+        derivative: gain("derivative")?,
         effort_limit,
     };
     table.finish();

@@ -119,3 +119,27 @@ fn a_target_faster_than_the_velocity_limit_is_noted() {
     );
     assert_eq!(with(10.0), None);
 }
+
+#[test]
+fn gains_are_those_of_the_file_if_the_scene_gives_none() {
+    let folder = Folder::new("robot-gains");
+    let robot = |actuators: &str| {
+        let text = format!(
+            "<mujoco><worldbody><body name=\"b\"><joint name=\"j\" axis=\"0 0 1\"/><geom type=\"box\" size=\"0.1 0.1 0.1\"/></body></worldbody>{actuators}</mujoco>"
+        );
+        let file = folder.write("r.xml", &text);
+        scene(&format!(
+            "[[models]]\nname = \"r\"\nurdf = {file:?}\nactuators = {{ j = {{ }} }}\n"
+        ))
+    };
+    let servo = "<actuator><position joint=\"j\" kp=\"5\" kv=\"1\"/></actuator>";
+    assert!(check(&robot(servo)).is_ok());
+    let Err(error) = check(&robot("")) else {
+        panic!("a joint without gains");
+    };
+    let text = error.to_string();
+    assert!(
+        text.contains("has no gains in its file; give `proportional`"),
+        "{text}"
+    );
+}

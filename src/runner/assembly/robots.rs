@@ -7,8 +7,8 @@ use pliant_contact_sap::PdGains;
 use pliant_coupling::{BodyIdx, Exclusion, Geometry, Mount};
 use pliant_multibody::joint::write_floating_position;
 use pliant_multibody::{
-    Joint, JointIdx, JointKind, LinkIdx, Model, PackageMap, RigidTree, RobotOptions, Root,
-    parse_robot,
+    DriveGains, Joint, JointIdx, JointKind, LinkIdx, Model, PackageMap, RigidTree, RobotOptions,
+    Root, parse_robot,
 };
 
 use super::Draft;
@@ -277,9 +277,19 @@ impl Draft<'_> {
                 vec![joint_in(self.scene, tree, reference)?.joint]
             };
             for joint in joints {
+                let written = tree.joint(joint).drive.gains;
+                let gain = |given: Option<f64>, key: &str, of_file: fn(&DriveGains) -> f64| {
+                    given.or(written.as_ref().map(of_file)).ok_or_else(|| {
+                        let fault = SceneFault::Clash {
+                            what: format!("joint {:?}", tree.joint(joint).name),
+                            reason: format!("has no gains in its file; give `{key}`"),
+                        };
+                        self.scene.text.error(reference.at, fault)
+                    })
+                };
                 let gains = PdGains {
-                    proportional: actuator.proportional,
-                    derivative: actuator.derivative,
+                    proportional: gain(actuator.proportional, "proportional", |g| g.proportional)?,
+                    derivative: gain(actuator.derivative, "derivative", |g| g.derivative)?,
                     effort_limit: actuator
                         .effort_limit
                         .unwrap_or(tree.joint(joint).limits.effort),

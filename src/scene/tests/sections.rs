@@ -111,8 +111,8 @@ fn faults_of_ties_are_refused() {
 #[test]
 fn faults_of_actuators_are_refused() {
     check_fragment(
-        &format!("{ROBOT}actuators = {{ j = {{ proportional = 1 }} }}\n"),
-        &["[models.actuators.JOINT] \"j\" lacks the key `derivative`"],
+        &format!("{ROBOT}actuators = {{ j = {{ proportional = -1 }} }}\n"),
+        &["proportional = -1 must not be negative"],
     );
     check_fragment(
         &format!(

@@ -38,6 +38,7 @@ mod geom;
 mod include;
 mod inertial;
 mod joints;
+mod link_shapes;
 mod mesh_inertia;
 mod names;
 mod orientation;

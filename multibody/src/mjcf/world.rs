@@ -12,11 +12,12 @@ use super::defaults::Settings;
 use super::geom::{ContactMask, Geom, InertiaSource};
 use super::inertial;
 use super::joints::{WrittenJoint, chain};
+use super::link_shapes::add_shapes;
 use super::names::{Names, used_attributes};
 use super::orientation::pose;
 use crate::builder::{JointSpec, LinkSpec};
 use crate::error::MultibodyError;
-use crate::geometry::{Collision, GeometryDescription, ProximityProperties, Visual};
+use crate::geometry::GeometryDescription;
 use crate::inertia::SpatialInertia;
 use crate::joint::JointKind;
 use crate::markup::{Element, Place, Remarks};
@@ -360,43 +361,6 @@ fn inertia(file: &File<'_>, contents: &Contents<'_>) -> SpatialInertia {
         InertiaSource::Element => SpatialInertia::zero(),
     });
     inertial::corrected(found, file.compiler)
-}
-
-/// Adds geoms to a link, and returns the masks of its collision shapes.
-fn add_shapes(link: &mut LinkSpec, geoms: Vec<Geom>) -> Vec<ContactMask> {
-    let mut masks = Vec::new();
-    for geom in geoms {
-        let (in_contact, shown) = (geom.is_in_contact(), geom.is_shown());
-        link.rgba = link.rgba.or(geom.rgba);
-        let Some(shape) = geom.shape else { continue };
-        let named = |kind: &str, count: usize| {
-            let unnamed = || format!("{}_{kind}_{count}", link.name);
-            geom.name.clone().unwrap_or_else(unnamed)
-        };
-        if shown {
-            link.visuals.push(Visual {
-                name: named("visual", link.visuals.len()),
-                X_LG: geom.X_BG,
-                geometry: shape.clone(),
-                rgba: geom.rgba,
-            });
-        }
-        if in_contact {
-            masks.push(geom.mask);
-            link.collisions.push(Collision {
-                name: named("collision", link.collisions.len()),
-                X_LG: geom.X_BG,
-                geometry: shape,
-                surface: geom.surface,
-                proximity: ProximityProperties {
-                    mu_dynamic: geom.friction,
-                    mu_static: geom.friction,
-                    ..ProximityProperties::default()
-                },
-            });
-        }
-    }
-    masks
 }
 
 impl Geom {

@@ -1,0 +1,42 @@
+//! The geoms of a body as collision and visual shapes of its link.
+
+use super::geom::{ContactMask, Geom};
+use crate::builder::LinkSpec;
+use crate::geometry::{Collision, ProximityProperties, Visual};
+
+/// Adds geoms to a link, and returns the masks of its collision shapes.
+pub(super) fn add_shapes(link: &mut LinkSpec, geoms: Vec<Geom>) -> Vec<ContactMask> {
+    let mut masks = Vec::new();
+    for geom in geoms {
+        let (in_contact, shown) = (geom.is_in_contact(), geom.is_shown());
+        link.rgba = link.rgba.or(geom.rgba);
+        let Some(shape) = geom.shape else { continue };
+        let named = |kind: &str, count: usize| {
+            let unnamed = || format!("{}_{kind}_{count}", link.name);
+            geom.name.clone().unwrap_or_else(unnamed)
+        };
+        if shown {
+            link.visuals.push(Visual {
+                name: named("visual", link.visuals.len()),
+                X_LG: geom.X_BG,
+                geometry: shape.clone(),
+                rgba: geom.rgba,
+            });
+        }
+        if in_contact {
+            masks.push(geom.mask);
+            link.collisions.push(Collision {
+                name: named("collision", link.collisions.len()),
+                X_LG: geom.X_BG,
+                geometry: shape,
+                surface: geom.surface,
+                proximity: ProximityProperties {
+                    mu_dynamic: geom.friction,
+                    mu_static: geom.friction,
+                    ..ProximityProperties::default()
+                },
+            });
+        }
+    }
+    masks
+}

@@ -20,7 +20,7 @@ pub enum RunError {
         scene: String,
         /// The fault, with step and time.
         source: Box<StepError>,
-        /// The run until then, with its last good state; `None` from [`check`], which keeps nothing.
+        /// The run until then, with its last good state; `None` from [`check`](super::check), which keeps nothing.
         until_then: Option<Box<RunOutcome>>,
     },
     /// A run that cannot begin at the state given.

@@ -201,10 +201,6 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/sand-column-collapse.toml"),
     ),
     ("sandbox", include_str!("../../scenes/sandbox.toml")),
-    (
-        "shirt-folding",
-        include_str!("../../scenes/shirt-folding.toml"),
-    ),
     ("shoelace", include_str!("../../scenes/shoelace.toml")),
     (
         "shoelace-pull",
@@ -214,6 +210,7 @@ pub const SCENES: &[(&str, &str)] = &[
         "soft-landing",
         include_str!("../../scenes/soft-landing.toml"),
     ),
+    ("t-shirt", include_str!("../../scenes/t-shirt.toml")),
     ("torus-chain", include_str!("../../scenes/torus-chain.toml")),
     (
         "torus-refinement",

@@ -133,7 +133,7 @@ fn asynchronous_scenes() {
 #[test]
 fn robots_with_cloth_sand_and_dough() {
     check_scene("laundry", &["h=1/64", "simulation.smoke_s=0.2"]);
-    check_scene("shirt-folding", &[]);
+    check_scene("t-shirt", &["h=1/64", "simulation.smoke_s=0.6"]);
     check_scene("sandbox", &["ppc=4", "simulation.smoke_s=0.08"]);
     check_scene("dough-kneading", &["h=0.02", "simulation.smoke_s=1"]);
 }

@@ -65,6 +65,18 @@ use store::{FrameStore, RowStore};
 pub use visual::{Anchor, Color, PointsLook, ThreadEnds, ValueScale, Visual, VisualShape};
 
 /// A named value over time: one column of the table.
+///
+/// ```
+/// use pliant::recording::{Observable, Recording};
+///
+/// // A row has a number for each column.
+/// let columns = vec![Observable::new("ball.z", "m"), Observable::new("ball.speed", "m/s")];
+/// let mut recording = Recording::new("a falling ball", Vec::new(), Vec::new(), columns)?;
+/// recording.push_observables(0.0, &[1.0, 0.0])?;
+/// assert!(recording.push_observables(0.1, &[0.95]).is_err());
+/// assert_eq!(recording.column(0)?, [1.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observable {
     /// Unique within a recording; names of one body share the part before the first dot (`box.z`, `box.speed`).
@@ -87,6 +99,20 @@ impl Observable {
 /// [`push_observables`](Self::push_observables), which check their input.
 ///
 /// It is kept in memory, or in files after [`keep_in`](Self::keep_in).
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use pliant::recording::{Frame, Recording};
+///
+/// let mut recording = Recording::new("two frames", vec!["ball".into()], Vec::new(), Vec::new())?;
+/// let at = |time_s: f64, z: f64| Frame { time_s, X_WB: vec![Isometry3::translation(0.0, 0.0, z)], ..Frame::default() };
+/// recording.push_frame(at(0.0, 1.0))?;
+/// recording.push_frame(at(0.1, 0.95))?;
+/// assert_eq!(recording.frames().times_s(), [0.0, 0.1]);
+/// // A frame has a pose for each body.
+/// assert!(recording.push_frame(Frame { time_s: 0.2, ..Frame::default() }).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Recording {
     title: String,

@@ -23,6 +23,20 @@ pub use stepper::{MakeStepper, ReadStepper};
 /// [`Registry::default`] holds the built-in ones; a program adds its own and passes the registry on, in
 /// [`SceneOptions`](crate::scene::SceneOptions) or to [`cli::main`](crate::cli::main). A part comes with the keys of its
 /// settings, which stand in the table that names it, and with a function that reads them.
+///
+/// ```
+/// use pliant::Registry;
+/// use pliant::scene::SceneOptions;
+/// use pliant_contact_sap::{Newton, NewtonSettings, StopCriteria};
+///
+/// // A solver that scene files call "strict": Newton's method to twelve digits.
+/// let mut registry = Registry::default();
+/// let stop = StopCriteria { relative_tolerance: 1e-12, ..StopCriteria::default() };
+/// registry.solver("strict", &[], move |_| Ok(move |_: StopCriteria| Newton::new(NewtonSettings { stop, ..NewtonSettings::default() })));
+/// assert_eq!(registry.solvers().names().last(), Some(&"strict"));
+/// let options = SceneOptions { registry, ..SceneOptions::default() };
+/// assert!(options.registry.solvers().names().contains(&"newton"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Registry {
     pub(crate) solvers: Parts<ReadSolver>,

@@ -103,6 +103,14 @@ pub enum CaseKind {
 pub type Computation = fn(CaseLength) -> Result<Vec<Finding>, Box<dyn Error + Send + Sync>>;
 
 /// A named check.
+///
+/// ```
+/// use pliant::validate::{CASES, CaseKind};
+///
+/// // Every bundled scene of the list is a case; names are unique.
+/// let sphere = CASES.iter().find(|case| case.name == "rolling-sphere").expect("a known name");
+/// assert!(matches!(sphere.kind, CaseKind::Scene) && sphere.missing().is_none());
+/// ```
 #[derive(Clone, Copy)]
 pub struct Case {
     /// Name of the case; for [`CaseKind::Scene`] the name of the scene.

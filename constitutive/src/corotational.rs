@@ -15,6 +15,18 @@ use crate::{Lame, PrincipalLaw, Real, Spectrum};
 /// law of [`corotated_stretch`](crate::corotated_stretch).
 ///
 /// Source: McAdams et al. (2011), "Efficient elasticity for character skinning with contact and collisions".
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_constitutive::{Corotational, Lame, PrincipalLaw};
+///
+/// // μ = λ = 1 MPa, 10 % of stretch along x: Hooke's stress (2μ + λ) · 0.1, however large the strain.
+/// let law = Corotational::new(Lame::new(1e6, 1e6)?);
+/// let F = Matrix3::from_diagonal(&Vector3::new(1.1, 1.0, 1.0));
+/// let P: Matrix3<f64> = law.piola_stress(&F);
+/// assert!((P[(0, 0)] - 3e5).abs() < 1e-6 && (P[(1, 1)] - 1e5).abs() < 1e-6);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Corotational {
     lame: Lame,

@@ -1,6 +1,14 @@
 //! Material parameters out of range.
 
 /// A material parameter is out of its range.
+///
+/// ```
+/// use pliant_constitutive::Lame;
+///
+/// let error = Lame::from_young_poisson(1e6, 0.5).unwrap_err();
+/// assert_eq!((error.parameter, error.value), ("poissons_ratio", 0.5));
+/// assert!(error.to_string().starts_with("poissons_ratio = 0.5 "));
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{parameter} = {value} {allowed}")]
 pub struct ParameterError {

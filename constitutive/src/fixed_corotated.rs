@@ -13,6 +13,17 @@ use crate::{
 /// trace of the stretch; at small strain both are Hooke's law. The same kink where two stretches cancel.
 ///
 /// Source: Stomakhin, Howes, Schroeder, Teran (2012), "Energetically consistent invertible elasticity".
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_constitutive::{FixedCorotated, Lame, PrincipalLaw};
+///
+/// // Turned inside out along z, μ = λ = 1 MPa: ψ = μ (−1 − 1)² + λ/2 (−1 − 1)², finite.
+/// let law = FixedCorotated::new(Lame::new(1e6, 1e6)?)?;
+/// let inverted: Matrix3<f64> = Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, -1.0));
+/// assert!((law.strain_energy(&inverted) - 6e6).abs() < 1e-3);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FixedCorotated {
     lame: Lame,

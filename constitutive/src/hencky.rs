@@ -12,6 +12,17 @@ use crate::{
 /// than linearly under large extension, where it is not convex.
 ///
 /// Source: Hencky (1928); Simo and Hughes (1998), "Computational inelasticity", chapter 9.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::{Hencky, Lame, PrincipalLaw};
+///
+/// // μ = λ = 1 MPa, every length times e^0.1: ε = 0.1 I and τ = (2μ + 3λ) · 0.1 I.
+/// let law = Hencky::new(Lame::new(1e6, 1e6)?);
+/// let tau: Matrix3<f64> = law.kirchhoff_stress(&Matrix3::from_diagonal_element(0.1_f64.exp()));
+/// assert!((tau - Matrix3::from_diagonal_element(5e5)).norm() < 1e-6);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hencky {
     lame: Lame,

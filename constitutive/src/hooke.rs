@@ -7,6 +7,16 @@ use crate::{Number, Real, Tensor};
 /// The isotropic elasticity tensor C: C:ε = 2με + λ tr(ε) I.
 ///
 /// The parameters are not checked: a fluid has μ = 0. Those of a solid come from [`Lame::hooke`](crate::Lame::hooke).
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_constitutive::Hooke;
+///
+/// // Uniaxial strain of 1 %: σ_xx = (2μ + λ) ε, σ_yy = λ ε.
+/// let hooke = Hooke { mu: 1e6, lambda: 2e6 };
+/// let stress = hooke.stress(&Matrix3::from_diagonal(&Vector3::new(0.01, 0.0, 0.0)));
+/// assert!((stress.diagonal() - Vector3::new(4e4, 2e4, 2e4)).norm() < 1e-9);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hooke<T = f64> {
     /// μ, Pa.

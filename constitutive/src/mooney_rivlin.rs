@@ -12,6 +12,18 @@ use crate::{Lame, ParameterError, PrincipalLaw, Real, Spectrum, principal_pair};
 ///
 /// Sources: Mooney (1940), "A theory of large elastic deformation"; Rivlin (1948); the volume term is shifted for stability at
 /// rest as in Kim and Eberle (2020), "Dynamic deformables".
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::{MooneyRivlin, PrincipalLaw};
+///
+/// // The rubber of Sussman and Bathe (1987) in simple shear γ = 0.5: τ_xy = 2(C₁ + C₂)γ.
+/// let rubber = MooneyRivlin::new(0.293e6, 0.177e6, 1410e6)?;
+/// let F = Matrix3::new(1.0, 0.5, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0);
+/// let tau: Matrix3<f64> = rubber.kirchhoff_stress(&F);
+/// assert!((tau[(0, 1)] / 0.47e6 - 1.0).abs() < 1e-9);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MooneyRivlin {
     c1: f64,

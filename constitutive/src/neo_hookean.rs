@@ -12,6 +12,19 @@ use crate::{
 /// [`StableNeoHookean`](crate::StableNeoHookean) is finite there.
 ///
 /// Source: Bonet, Gil, Wood (2021), "Nonlinear solid mechanics for finite element analysis", section 6.4.3.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::{Lame, NeoHookean, PrincipalLaw};
+///
+/// // Simple shear γ = 0.5: τ_xy = μγ, and the normal stresses differ by μγ² (Poynting).
+/// let law = NeoHookean::new(Lame::new(1e6, 1e6)?)?;
+/// let F = Matrix3::new(1.0, 0.5, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0);
+/// let tau: Matrix3<f64> = law.kirchhoff_stress(&F);
+/// assert!((tau[(0, 1)] - 5e5).abs() < 1e-6);
+/// assert!((tau[(0, 0)] - tau[(1, 1)] - 2.5e5).abs() < 1e-6);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NeoHookean {
     lame: Lame,

@@ -14,6 +14,18 @@ pub(crate) use tensor::{cross, dot, norm};
 /// Every operation acts on each lane by itself, so that the result of a point does not depend on its neighbours. A formula for several points
 /// has no branches: it selects by masks. Lanes need the proof that the processor has their instructions, which a value carries; constants are
 /// therefore made from another value ([`like`](Self::like)).
+///
+/// ```
+/// use pliant_constitutive::Number;
+///
+/// /// The positive part of √(x² + y²) − 1, of one point or of several side by side: selected by a mask, not by a branch.
+/// fn beyond_unit_circle<N: Number>(x: N, y: N) -> N {
+///     let distance = (x * x + y * y).root() - x.like(1.0);
+///     N::select(distance.below(x.like(0.0)), x.like(0.0), distance)
+/// }
+/// assert_eq!(beyond_unit_circle(3.0_f64, 4.0), 4.0);
+/// assert_eq!(beyond_unit_circle(0.3_f32, 0.4), 0.0);
+/// ```
 pub trait Number:
     Copy
     + Add<Output = Self>

@@ -14,6 +14,19 @@ use crate::{Lame, Real, SignedSvd, symmetric_eigen};
 /// P = U diag(∂ψ/∂σ) Vᵀ and, by the [`Spectrum`], the nine eigenvalues of ∂P/∂F in closed form.
 ///
 /// Source: Smith, de Goes, Kim (2019), "Analytic eigensystems for isotropic distortion energies".
+///
+/// ```
+/// use nalgebra::{Matrix3, Rotation3, Vector3};
+/// use pliant_constitutive::{Lame, PrincipalLaw, StableNeoHookean};
+///
+/// let law = StableNeoHookean::new(Lame::from_young_poisson(1e6, 0.45)?);
+/// let F: Matrix3<f64> = Matrix3::new(1.2, 0.3, 0.0, 0.0, 0.9, 0.1, 0.0, 0.0, 1.1);
+/// // A rotation turns the stress and leaves the energy as it is.
+/// let R = Rotation3::from_scaled_axis(Vector3::new(0.3, -0.5, 1.0)).into_inner();
+/// assert!((law.strain_energy(&(R * F)) / law.strain_energy(&F) - 1.0).abs() < 1e-12);
+/// assert!((law.piola_stress(&(R * F)) - R * law.piola_stress(&F)).norm() < 1e-6);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 pub trait PrincipalLaw<T: Real = f64>: Send + Sync + Debug {
     /// ψ, J/m³; infinite outside of the law's [`Domain`].
     fn energy(&self, stretches: &Vector3<T>) -> T;
@@ -55,6 +68,19 @@ pub enum Domain {
 ///
 /// Entry k of the vectors belongs to the pair (i, j) of [`principal_pair`]. The eigenvalues of ∂P/∂F are those of
 /// `stretching`, for eigenmatrices U diag(e) Vᵀ, and the entries of the two vectors, for U(E_ij ± E_ji)Vᵀ/√2.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_constitutive::{Lame, NeoHookean, PrincipalLaw, Spectrum};
+///
+/// // At rest, Hooke's law: 2μ + λ along an axis, λ across, 2μ against shear, none against rotation.
+/// let law = NeoHookean::new(Lame::new(1e6, 3e6)?)?;
+/// let at_rest: Spectrum<f64> = law.spectrum(&Vector3::repeat(1.0));
+/// assert_eq!((at_rest.stretching[(0, 0)], at_rest.stretching[(0, 1)]), (5e6, 3e6));
+/// assert_eq!(at_rest.symmetric, Vector3::repeat(2e6));
+/// assert_eq!(at_rest.antisymmetric, Vector3::zeros());
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spectrum<T = f64> {
     /// ψ_ij = ∂²ψ/∂σ_i∂σ_j.

@@ -12,6 +12,18 @@ use crate::{Mask, Number, Real, Tensor};
 /// By one-sided Jacobi rotations of the columns of F, which find small stretches to as many digits as large ones. Sources:
 /// Hestenes (1958), "Inversion of matrices by biorthogonalization"; the sign convention is that of Irving, Teran, Fedkiw
 /// (2004), "Invertible finite elements".
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_constitutive::SignedSvd;
+///
+/// // Stretched along y, turned inside out along z: the smallest stretch has the sign of det F.
+/// let F: Matrix3<f64> = Matrix3::from_diagonal(&Vector3::new(1.0, 2.0, -0.5));
+/// let svd = SignedSvd::of(&F);
+/// assert!((svd.stretches - Vector3::new(2.0, 1.0, -0.5)).norm() < 1e-15);
+/// assert!((svd.U.determinant() - 1.0).abs() < 1e-15); // a rotation
+/// assert!((svd.rebuild(&svd.stretches) - F).norm() < 1e-15);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SignedSvd<T = f64> {
     /// U, a rotation.
@@ -52,6 +64,16 @@ impl<T: Real> SignedSvd<T> {
 }
 
 /// The [`SignedSvd`] of one matrix or of several.
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_constitutive::{SignedSvds, Tensor};
+///
+/// // Of one point, here: a tensor of f64.
+/// let F = Tensor::from(&Matrix3::<f64>::from_diagonal(&Vector3::new(0.5, 3.0, 1.0)));
+/// let svd = SignedSvds::of(&F);
+/// assert_eq!(svd.stretches, [3.0, 1.0, 0.5]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SignedSvds<N> {
     /// U, a rotation.

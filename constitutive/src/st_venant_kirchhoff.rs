@@ -10,6 +10,17 @@ use crate::{Hooke, Lame, PrincipalLaw, Real, Spectrum, principal_pair};
 /// textbooks and for thin structures under tension.
 ///
 /// Source: Bonet, Gil, Wood (2021), "Nonlinear solid mechanics for finite element analysis", section 6.3.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_constitutive::{Lame, PrincipalLaw, Spectrum, StVenantKirchhoff};
+///
+/// // Compressed to 1/√3 of its length, it has no stiffness along that axis.
+/// let law = StVenantKirchhoff::new(Lame::new(1e6, 1e6)?);
+/// let spectrum: Spectrum<f64> = law.spectrum(&Vector3::new(1.0 / 3f64.sqrt(), 1.0, 1.0));
+/// assert!(spectrum.stretching[(0, 0)].abs() < 1e-8);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StVenantKirchhoff {
     lame: Lame,

@@ -11,6 +11,18 @@ use crate::{Hooke, Lame, PrincipalLaw, Real, Spectrum};
 ///
 /// Sources: Smith, de Goes, Kim (2018), "Stable neo-Hookean flesh simulation", without its regularised origin barrier; Kim and
 /// Eberle (2020), "Dynamic deformables".
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::{Lame, NeoHookean, PrincipalLaw, StableNeoHookean};
+///
+/// // Collapsed to a point, μ = λ = 1 MPa: −3μ/2 + μ + (λ + μ)/2 = ½ MJ/m³, where other rubber has a barrier.
+/// let lame = Lame::new(1e6, 1e6)?;
+/// let point: Matrix3<f64> = Matrix3::zeros();
+/// assert!((StableNeoHookean::new(lame).strain_energy(&point) - 5e5).abs() < 1e-6);
+/// assert_eq!(NeoHookean::new(lame)?.strain_energy(&point), f64::INFINITY);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StableNeoHookean {
     lame: Lame,

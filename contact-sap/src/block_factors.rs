@@ -10,6 +10,20 @@ use crate::small_cholesky::{self, cholesky_in_place, solve_lower};
 ///
 /// Its inverse estimates the Delassus operator, W ≈ J D⁻¹Jᵀ, from which constraints set their regularisation
 /// (Castro, Permenter, Han 2022, section V-A).
+///
+/// ```
+/// use pliant_contact_sap::{BlockFactors, DenseDynamics, Dynamics, ParticipantIdx};
+///
+/// let (cart, flywheel) = (DenseDynamics::diagonal(&[4.0], vec![0.0]), DenseDynamics::diagonal(&[0.5], vec![0.0]));
+/// let mut factors = BlockFactors::default();
+/// factors.factor(&[&cart as &dyn Dynamics, &flywheel])?;
+/// // An impulse of 1 N·m·s turns the flywheel (0.5 kg·m²) at 2 rad/s.
+/// let mut x = [1.0];
+/// factors.solve(ParticipantIdx(1), &mut x);
+/// assert!((x[0] - 2.0).abs() < 1e-15);
+/// assert!((factors.inverse_diagonal(ParticipantIdx(0), 0) - 0.25).abs() < 1e-15);
+/// # Ok::<(), pliant_contact_sap::SolveError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct BlockFactors {
     participants: Vec<Factored>,

@@ -5,6 +5,18 @@ use crate::long_vectors::{add_scaled, dot, scale_and_add, scaled_norm_squared, s
 /// H x = b with a symmetric positive definite H, given by products, and with an approximation M⁻¹ of H⁻¹.
 ///
 /// A pair of functions, for products and for the preconditioner, is such a system.
+///
+/// ```
+/// use pliant_contact_sap::{CgLimits, CgStop, ConjugateGradients, ResidualNorm};
+///
+/// // −1 is not positive definite: the first direction of negative curvature stops the iteration.
+/// let product = |x: &[f64], y: &mut [f64]| y[0] = -x[0];
+/// let identity = |r: &[f64], z: &mut [f64]| z.copy_from_slice(r);
+/// let limits = CgLimits { norm: ResidualNorm::Preconditioned, relative_residual: 1e-9, iterations_max: 10 };
+/// let mut x = [0.0];
+/// let report = ConjugateGradients::default().solve(&mut (product, identity), limits, &[2.0], &mut x);
+/// assert_eq!((report.stop, x), (CgStop::Indefinite, [2.0])); // x = M⁻¹b
+/// ```
 pub trait PreconditionedSystem {
     /// `y` ← H x.
     fn apply(&mut self, x: &[f64], y: &mut [f64]);
@@ -76,6 +88,19 @@ pub struct CgReport {
 }
 
 /// Preconditioned conjugate gradients. Memory is reused from solve to solve.
+///
+/// ```
+/// use pliant_contact_sap::{CgLimits, CgStop, ConjugateGradients, ResidualNorm};
+///
+/// // H = [4 1; 1 3], b = (1, 2): x = (1, 7)/11 in two iterations at most.
+/// let product = |x: &[f64], y: &mut [f64]| (y[0], y[1]) = (4.0 * x[0] + x[1], x[0] + 3.0 * x[1]);
+/// let jacobi = |r: &[f64], z: &mut [f64]| (z[0], z[1]) = (r[0] / 4.0, r[1] / 3.0);
+/// let limits = CgLimits { norm: ResidualNorm::Preconditioned, relative_residual: 1e-12, iterations_max: 10 };
+/// let mut x = [0.0; 2];
+/// let report = ConjugateGradients::default().solve(&mut (product, jacobi), limits, &[1.0, 2.0], &mut x);
+/// assert_eq!((report.stop, report.iterations), (CgStop::Converged, 2));
+/// assert!((x[0] - 1.0 / 11.0).abs() < 1e-14 && (x[1] - 7.0 / 11.0).abs() < 1e-14);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ConjugateGradients {
     r: Vec<f64>,

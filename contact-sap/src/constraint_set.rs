@@ -242,6 +242,26 @@ impl ConstraintSet {
 ///
 /// A contact's `bias` (m/s, world axes) is added to its velocity: v_c = Φu + bias; minus the velocity of a moving
 /// surface such as a belt, otherwise zero.
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// // Masses of 2 kg and 4 kg on a line; the coordinate u = v_1 − v_0 of their relative motion.
+/// let masses = [[2.0], [4.0]].map(|m| DenseDynamics::diagonal(&m, vec![0.0]));
+/// let mut factors = BlockFactors::default();
+/// factors.factor(&[&masses[0] as &dyn Dynamics, &masses[1]])?;
+/// let mut velocity = Rows::default();
+/// velocity.reset(1);
+/// velocity.identity(0, 0, 1);
+/// let mut set = ConstraintSet::default();
+/// let mut basis = set.basis(1);
+/// basis.rows(ParticipantIdx(1), &velocity, 0, 1.0);
+/// basis.rows(ParticipantIdx(0), &velocity, 0, -1.0);
+/// let mut w = Vec::new();
+/// basis.delassus(&mut factors, &mut w);
+/// assert!((w[0] - (1.0 / 2.0 + 1.0 / 4.0)).abs() < 1e-15); // the inverse of their reduced mass
+/// # Ok::<(), SolveError>(())
+/// ```
 #[derive(Debug)]
 pub struct BasisBuilder<'a> {
     set: &'a mut ConstraintSet,
@@ -415,6 +435,24 @@ impl BasisBuilder<'_> {
 }
 
 /// Adds the constraints of a body with itself.
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// // A gear: joint 1 turns at twice the speed of joint 0, v_c = v_1 − 2 v_0 = 0.
+/// let tree = DenseDynamics::diagonal(&[0.5, 0.1], vec![0.0; 2]);
+/// let mut factors = BlockFactors::default();
+/// factors.factor(&[&tree as &dyn Dynamics])?;
+/// let mut set = ConstraintSet::default();
+/// let mut own = set.internal(ParticipantIdx(0), &factors);
+/// let w = own.inverse_inertia(1) + 4.0 * own.inverse_inertia(0);
+/// assert!((w - 18.0).abs() < 1e-12); // 1/0.1 + 2²/0.5, 1/(kg·m²)
+/// let law = RowLaw::Bilateral(Bilateral::near_rigid(0.01, 0.0, w));
+/// let label = ConstraintLabel { kind: RowKind::Coupler, index: 1 };
+/// let row = own.combination(&[(0, -2.0), (1, 1.0)], 0.0, law, label);
+/// assert_eq!(set.row_label(row), label);
+/// # Ok::<(), SolveError>(())
+/// ```
 #[derive(Debug)]
 pub struct InternalConstraints<'a> {
     set: &'a mut ConstraintSet,

@@ -6,6 +6,26 @@ use nalgebra::Vector3;
 ///
 /// b = A v* with v* the velocity of the unconstrained motion. A has units of kg for translations; n is the number of
 /// velocities of the participant in this step.
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// /// 0.5 kg on a line, given by products alone.
+/// struct Bead;
+/// impl Dynamics for Bead {
+///     fn right_hand_side(&self) -> &[f64] { &[1.0] }
+///     fn apply(&self, x: &[f64], y: &mut [f64]) { y[0] = 0.5 * x[0]; }
+///     fn diagonal_blocks(&self) -> BlockDiagonal<'_> { BlockDiagonal::Whole(&[0.5]) }
+/// }
+/// let problem = ContactProblem { dynamics: &[&Bead as &dyn Dynamics], constraints: &ConstraintSet::default() };
+/// let mut solution = Solution::default();
+/// let report = NewtonCg::default().solve(&problem, &[0.0], &mut solution)?;
+/// assert!(report.is_trusted() && (solution.velocity[0] - 2.0).abs() < 1e-6); // A⁻¹b
+/// // Newton's method with factors requires `assembled`.
+/// let refused = Newton::default().solve(&problem, &[0.0], &mut solution);
+/// assert!(matches!(refused, Err(SolveError::NotAssembled { .. })));
+/// # Ok::<(), SolveError>(())
+/// ```
 pub trait Dynamics: Send + Sync {
     /// b, length n, N·s.
     fn right_hand_side(&self) -> &[f64];
@@ -48,6 +68,16 @@ pub enum Assembled<'a> {
 }
 
 /// The diagonal blocks of A, in order of their first row.
+///
+/// ```
+/// use pliant_contact_sap::BlockDiagonal;
+///
+/// let values = [2.0, 1.0, 1.0, 3.0, 5.0];
+/// let blocks = BlockDiagonal::Mixed { sizes: &[2, 1], values: &values };
+/// let mut seen = Vec::new();
+/// blocks.for_each(3, |block| seen.push((block.first_dof, block.size, block.values.to_vec())));
+/// assert_eq!(seen, [(0, 2, vec![2.0, 1.0, 1.0, 3.0]), (2, 1, vec![5.0])]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum BlockDiagonal<'a> {
     /// One block: the whole of A, n×n column-major.
@@ -126,6 +156,16 @@ impl<'a> BlockDiagonal<'a> {
 }
 
 /// A small dense participant: a kinematic tree, a test problem.
+///
+/// ```
+/// use pliant_contact_sap::{DenseDynamics, Dynamics};
+///
+/// // A = [2 1; 1 3], column by column.
+/// let tree = DenseDynamics::new(vec![2.0, 1.0, 1.0, 3.0], vec![0.0, 0.0]);
+/// let mut y = [0.0; 2];
+/// tree.apply(&[1.0, 2.0], &mut y);
+/// assert_eq!(y, [4.0, 7.0]);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct DenseDynamics {
     matrix: Vec<f64>,

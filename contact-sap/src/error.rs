@@ -4,6 +4,17 @@ use crate::body::Primitive;
 use crate::participant::ParticipantIdx;
 
 /// An invalid problem, or a failed solve.
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// let (cart, ghost) = (DenseDynamics::diagonal(&[2.0], vec![1.0]), DenseDynamics::diagonal(&[-1.0], vec![0.0]));
+/// let dynamics = [&cart as &dyn Dynamics, &ghost];
+/// let problem = ContactProblem { dynamics: &dynamics, constraints: &ConstraintSet::default() };
+/// let error = Newton::default().solve(&problem, &[0.0; 2], &mut Solution::default()).unwrap_err();
+/// assert_eq!(error.participant(), Some(ParticipantIdx(1)));
+/// assert!(error.to_string().contains("A of participant 1 is not positive definite"));
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolveError {

@@ -29,6 +29,24 @@ pub struct GaussSeidelSettings {
 /// A sweep solves v_c = v̂ + W γ(v_c) for the impulse of each constraint with all others held, and applies its change to the
 /// bodies: coordinate ascent on the dual problem. An exact line search towards A⁻¹(b + Jᵀγ) then moves the velocities, so
 /// the cost never rises. Convergence is slow for long load paths and large mass ratios. Every A must be assembled.
+///
+/// ```
+/// # use pliant_contact_sap::*;
+/// # let mass = DenseDynamics::diagonal(&[2.0], vec![-2.0]);
+/// # let dynamics = [&mass as &dyn Dynamics];
+/// # let mut factors = BlockFactors::default();
+/// # factors.factor(&dynamics)?;
+/// # let mut constraints = ConstraintSet::default();
+/// # let label = ConstraintLabel { kind: RowKind::LowerLimit, index: 0 };
+/// # let limit = RowLaw::Limit(Limit::new(0.5, 0.0));
+/// # constraints.internal(ParticipantIdx(0), &factors).velocity(0, limit, label);
+/// // 2 kg with the free velocity −1 m/s against a limit of R = 0.5 1/kg: 2v = −2 − v/R.
+/// let problem = ContactProblem { dynamics: &dynamics, constraints: &constraints };
+/// let mut solution = Solution::default();
+/// let report = GaussSeidel::default().solve(&problem, &[-1.0], &mut solution)?;
+/// assert!(report.is_trusted() && (solution.velocity[0] + 0.5).abs() < 1e-6);
+/// # Ok::<(), SolveError>(())
+/// ```
 pub struct GaussSeidel {
     islands: Islands<GaussSeidelSettings>,
 }

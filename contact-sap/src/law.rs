@@ -43,6 +43,22 @@ use crate::error::SolveError;
 use crate::potential::Potential;
 
 /// The law of a contact point; v_c in world axes.
+///
+/// ```
+/// use std::sync::Arc;
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_contact_sap::{ContactLaw, Potential};
+///
+/// /// A film of oil: ℓ = ½ c δt ‖v_c‖².
+/// struct Film { c_dt: f64 }
+/// impl Potential<3> for Film {
+///     fn cost(&self, v: &Vector3<f64>) -> f64 { 0.5 * self.c_dt * v.norm_squared() }
+///     fn impulse(&self, v: &Vector3<f64>) -> Vector3<f64> { -self.c_dt * v }
+///     fn hessian(&self, _: &Vector3<f64>) -> Matrix3<f64> { Matrix3::identity() * self.c_dt }
+/// }
+/// let law = ContactLaw::Custom(Arc::new(Film { c_dt: 0.1 }));
+/// assert_eq!(law.impulse(&Vector3::x()), -0.1 * Vector3::x());
+/// ```
 #[derive(Clone)]
 pub enum ContactLaw {
     /// Friction limit fixed at the start of the solve.
@@ -56,6 +72,17 @@ pub enum ContactLaw {
 }
 
 /// The law of a scalar row.
+///
+/// ```
+/// use nalgebra::Vector1;
+/// use pliant_contact_sap::{Bilateral, Potential, RowLaw};
+///
+/// // Dry friction of at most 0.2 N·m·s in a step.
+/// let law = RowLaw::Bilateral(Bilateral::dry_friction(0.2, 1e-3));
+/// assert_eq!(law.impulse(&Vector1::new(3.0)).x, -0.2);
+/// let error = RowLaw::Bilateral(Bilateral::dry_friction(-1.0, 1e-3)).validate(|| "joint `lid`".into());
+/// assert!(error.unwrap_err().to_string().contains("joint `lid`"));
+/// ```
 #[derive(Clone)]
 pub enum RowLaw {
     /// One-sided.

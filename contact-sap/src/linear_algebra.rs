@@ -53,6 +53,14 @@ impl fmt::Display for LinearAlgebra {
 }
 
 /// Number of Newton's linear systems by solution method, over all islands.
+///
+/// ```
+/// use pliant_contact_sap::LinearSystems;
+///
+/// let step = LinearSystems { dense: 12, ..LinearSystems::default() };
+/// let sum = step + LinearSystems { mixed: 3, ..LinearSystems::default() };
+/// assert_eq!(sum.to_string(), "12 dense, 3 mixed");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinearSystems {
     /// By a dense factor.

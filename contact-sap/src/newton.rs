@@ -28,6 +28,25 @@ pub(crate) use schur::ReducedBody;
 pub(crate) use systems::{LinearSolver, NEWTON, exact_hessian_solve};
 
 /// Settings of [`Newton`].
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// # let mass = DenseDynamics::diagonal(&[2.0], vec![-2.0]);
+/// # let dynamics = [&mass as &dyn Dynamics];
+/// # let mut factors = BlockFactors::default();
+/// # factors.factor(&dynamics)?;
+/// # let mut constraints = ConstraintSet::default();
+/// # let label = ConstraintLabel { kind: RowKind::LowerLimit, index: 0 };
+/// # let limit = RowLaw::Limit(Limit::new(0.5, 0.0));
+/// # constraints.internal(ParticipantIdx(0), &factors).velocity(0, limit, label);
+/// # let problem = ContactProblem { dynamics: &dynamics, constraints: &constraints };
+/// let direct = NewtonSettings { linear_algebra: LinearAlgebra::Direct, ..NewtonSettings::default() };
+/// let report = Newton::new(direct).solve(&problem, &[-1.0], &mut Solution::default())?;
+/// // One velocity: every system was solved by a dense factor.
+/// assert!(report.systems.dense >= 1 && report.systems.sparse + report.systems.mixed == 0);
+/// # Ok::<(), SolveError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NewtonSettings {
     /// When to stop.
@@ -48,6 +67,30 @@ pub struct NewtonSettings {
 /// must be assembled.
 ///
 /// Source: Castro, Permenter, Han (2022), section VI.
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// // A cart of 1 kg at 1 m/s meets a wagon of 1000 kg at rest, g = 0: the distance must not fall, u = v_1 − v_0 ≥ 0.
+/// let masses = [(1.0, 1.0), (1e3, 0.0)].map(|(m, v)| DenseDynamics::diagonal(&[m], vec![m * v]));
+/// let mut velocity = Rows::default();
+/// velocity.reset(1);
+/// velocity.identity(0, 0, 1);
+/// let mut constraints = ConstraintSet::default();
+/// let mut basis = constraints.basis(1);
+/// basis.rows(ParticipantIdx(1), &velocity, 0, 1.0);
+/// basis.rows(ParticipantIdx(0), &velocity, 0, -1.0);
+/// let label = ConstraintLabel { kind: RowKind::Other, index: 0 };
+/// basis.coordinate(0, RowLaw::Limit(Limit::near_rigid(0.01, 0.0, 1.001)), label);
+///
+/// let problem = ContactProblem { dynamics: &[&masses[0] as &dyn Dynamics, &masses[1]], constraints: &constraints };
+/// let mut solution = Solution::default();
+/// let report = Newton::default().solve(&problem, &[1.0, 0.0], &mut solution)?;
+/// let v = &solution.velocity;
+/// assert!(report.is_trusted() && (v[0] + 1e3 * v[1] - 1.0).abs() < 1e-9); // momentum
+/// assert!((v[0] - v[1]).abs() < 1e-3); // one velocity, to the near-rigid compliance
+/// # Ok::<(), SolveError>(())
+/// ```
 pub struct Newton {
     islands: Islands<NewtonSettings>,
 }

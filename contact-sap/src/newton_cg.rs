@@ -30,6 +30,26 @@ pub struct NewtonCgSettings {
 /// The forcing term is η = min(η_max, 0.9 (‖g_k‖/‖g_{k−1}‖)²) with η_max = 1e-2, and 1e-6 from the twentieth iteration on.
 ///
 /// Source: Eisenstat and Walker (1996), choice 2.
+///
+/// ```
+/// # use pliant_contact_sap::*;
+/// # let mass = DenseDynamics::diagonal(&[2.0], vec![-2.0]);
+/// # let dynamics = [&mass as &dyn Dynamics];
+/// # let mut factors = BlockFactors::default();
+/// # factors.factor(&dynamics)?;
+/// # let mut constraints = ConstraintSet::default();
+/// # let label = ConstraintLabel { kind: RowKind::LowerLimit, index: 0 };
+/// # let limit = RowLaw::Limit(Limit::new(0.5, 0.0));
+/// # constraints.internal(ParticipantIdx(0), &factors).velocity(0, limit, label);
+/// // 2 kg with the free velocity −1 m/s against a limit of R = 0.5 1/kg: 2v = −2 − v/R.
+/// let problem = ContactProblem { dynamics: &dynamics, constraints: &constraints };
+/// let mut solver = NewtonCg::new(NewtonCgSettings { preconditioner: Preconditioner::Body, ..Default::default() });
+/// let mut solution = Solution::default();
+/// let report = solver.solve(&problem, &[-1.0], &mut solution)?;
+/// assert!(report.is_trusted() && (solution.velocity[0] + 0.5).abs() < 1e-6);
+/// assert!(report.inner_iterations >= 1); // of conjugate gradients
+/// # Ok::<(), SolveError>(())
+/// ```
 pub struct NewtonCg {
     islands: Islands<NewtonCgSettings>,
 }

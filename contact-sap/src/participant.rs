@@ -16,6 +16,15 @@ impl fmt::Display for ParticipantIdx {
 
 /// The participants of a problem, by index: their A and b. Implemented by lists of [`Dynamics`] and of [`BodyStep`](crate::BodyStep)s, so that a
 /// stepper lends its bodies to the solver as they are.
+///
+/// ```
+/// use pliant_contact_sap::{DenseDynamics, Dynamics, ParticipantIdx, Participants};
+///
+/// let (arm, cube) = (DenseDynamics::diagonal(&[1.0; 7], vec![0.0; 7]), DenseDynamics::diagonal(&[1.0; 6], vec![0.0; 6]));
+/// let participants: &dyn Participants = &[&arm as &dyn Dynamics, &cube];
+/// assert_eq!(participants.dynamics(ParticipantIdx(1)).n_dofs(), 6);
+/// assert_eq!(participants.iter().map(|d| d.n_dofs()).sum::<usize>(), 13);
+/// ```
 pub trait Participants: Sync {
     /// Number of participants.
     fn n_participants(&self) -> usize;

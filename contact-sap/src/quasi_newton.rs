@@ -46,6 +46,25 @@ pub enum Acceleration {
 /// bodies they couple; the report then holds [`StopReason::IterationLimit`](crate::StopReason::IterationLimit).
 ///
 /// Source: Yu et al. (2025), Algorithm 1, with γ = −∂ℓ/∂v_c (its step 6 lacks the sign).
+///
+/// ```
+/// # use pliant_contact_sap::*;
+/// # let mass = DenseDynamics::diagonal(&[2.0], vec![-2.0]);
+/// # let dynamics = [&mass as &dyn Dynamics];
+/// # let mut factors = BlockFactors::default();
+/// # factors.factor(&dynamics)?;
+/// # let mut constraints = ConstraintSet::default();
+/// # let label = ConstraintLabel { kind: RowKind::LowerLimit, index: 0 };
+/// # let limit = RowLaw::Limit(Limit::new(0.5, 0.0));
+/// # constraints.internal(ParticipantIdx(0), &factors).velocity(0, limit, label);
+/// // 2 kg with the free velocity −1 m/s against a limit of R = 0.5 1/kg: 2v = −2 − v/R.
+/// let problem = ContactProblem { dynamics: &dynamics, constraints: &constraints };
+/// let mut solver = QuasiNewton::new(QuasiNewtonSettings { acceleration: Acceleration::None, ..Default::default() });
+/// let mut solution = Solution::default();
+/// let report = solver.solve(&problem, &[-1.0], &mut solution)?;
+/// assert!(report.is_trusted() && (solution.velocity[0] + 0.5).abs() < 1e-6);
+/// # Ok::<(), SolveError>(())
+/// ```
 pub struct QuasiNewton {
     islands: Islands<QuasiNewtonSettings>,
 }

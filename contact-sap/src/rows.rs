@@ -9,6 +9,20 @@ use nalgebra::Vector3;
 use crate::participant::ParticipantIdx;
 
 /// Rows of a basis that one participant contributes: u = B v + b, B by dense or identity blocks.
+///
+/// ```
+/// use pliant_contact_sap::Rows;
+///
+/// // u_0 = v_2 and u_1 = 3 v_0 − v_1 + 0.5.
+/// let mut rows = Rows::default();
+/// rows.reset(2);
+/// rows.identity(0, 2, 1);
+/// rows.dense(1, 1, 0, 2).copy_from_slice(&[3.0, -1.0]);
+/// rows.bias_mut()[1] = 0.5;
+/// let mut u = [0.0; 2];
+/// rows.apply(&[1.0, 2.0, 7.0], &mut u);
+/// assert_eq!(u, [7.0, 1.5]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     pub(crate) n_rows: usize,

@@ -10,6 +10,29 @@ use crate::problem::ContactProblem;
 ///
 /// A solver may keep workspaces and symbolic factors between calls, but its solution must depend on its arguments alone:
 /// bit for bit the same after any earlier solve and for any number of threads.
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// # let mass = DenseDynamics::diagonal(&[2.0], vec![-2.0]);
+/// # let dynamics = [&mass as &dyn Dynamics];
+/// # let mut factors = BlockFactors::default();
+/// # factors.factor(&dynamics)?;
+/// # let mut constraints = ConstraintSet::default();
+/// # let label = ConstraintLabel { kind: RowKind::LowerLimit, index: 0 };
+/// # let limit = RowLaw::Limit(Limit::new(0.5, 0.0));
+/// # constraints.internal(ParticipantIdx(0), &factors).velocity(0, limit, label);
+/// // 2 kg with the free velocity −1 m/s against a limit of R = 0.5 1/kg: 2v = −2 − v/R.
+/// let problem = ContactProblem { dynamics: &dynamics, constraints: &constraints };
+/// let (mut solver, mut solution) = (Newton::default(), Solution::default());
+/// let report = solver.solve(&problem, &[-1.0], &mut solution)?;
+/// assert!(report.is_trusted() && (solution.velocity[0] + 0.5).abs() < 1e-6);
+/// // ∂v/∂b = H⁻¹ = 1/(A + 1/R).
+/// let mut dv = [1.0];
+/// solver.hessian_solve(&problem, &solution, &mut dv)?;
+/// assert!((dv[0] - 0.25).abs() < 1e-12);
+/// # Ok::<(), SolveError>(())
+/// ```
 pub trait ConvexContactSolver: Send {
     /// Solves `problem` from the velocities `guess`. A solver may ignore `mode` and always solve in full. `out` is overwritten
     /// and its memory reused.
@@ -83,6 +106,27 @@ pub enum SolveMode {
 }
 
 /// Velocities and impulses.
+///
+/// ```
+/// # use pliant_contact_sap::*;
+/// # let mass = DenseDynamics::diagonal(&[2.0], vec![-2.0]);
+/// # let dynamics = [&mass as &dyn Dynamics];
+/// # let mut factors = BlockFactors::default();
+/// # factors.factor(&dynamics)?;
+/// # let mut constraints = ConstraintSet::default();
+/// # let label = ConstraintLabel { kind: RowKind::LowerLimit, index: 0 };
+/// # let limit = RowLaw::Limit(Limit::new(0.5, 0.0));
+/// # constraints.internal(ParticipantIdx(0), &factors).velocity(0, limit, label);
+/// # let problem = ContactProblem { dynamics: &dynamics, constraints: &constraints };
+/// # let mut solution = Solution::default();
+/// # let report = Newton::default().solve(&problem, &[-1.0], &mut solution)?;
+/// # assert!(report.is_trusted());
+/// // 2 kg with the free velocity −1 m/s, which a limit changes: A(v − v*) = γ.
+/// let (v, gamma) = (solution.velocity[0], solution.row_impulse[0]);
+/// assert!((2.0 * (v + 1.0) - gamma).abs() < 1e-6);
+/// assert!(solution.contact_impulse.is_empty());
+/// # Ok::<(), SolveError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Solution {
     /// v of all participants, one after the other.
@@ -100,6 +144,16 @@ pub struct Solution {
 /// Every component of D∇ℓ has the unit √J, so the test does not depend on the scale of the bodies.
 ///
 /// Source: Castro, Permenter, Han (2022), section VI-B.
+///
+/// ```
+/// use pliant_contact_sap::StopCriteria;
+///
+/// let stop = StopCriteria { relative_tolerance: 1e-4, ..StopCriteria::default() };
+/// assert_eq!(stop.inexact().relative_tolerance, 1e-2);
+/// // Criteria that are looser than that stay as they are.
+/// let loose = StopCriteria { relative_tolerance: 0.1, ..stop };
+/// assert_eq!(loose.inexact(), loose);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StopCriteria {
     /// ε_a, √J. Default 1e-14: the energy of such a residual is below the round-off of any sum of energies.
@@ -149,6 +203,26 @@ pub enum StopReason {
 }
 
 /// Counts, times and residual of a solve.
+///
+/// ```
+/// # use pliant_contact_sap::*;
+/// # let mass = DenseDynamics::diagonal(&[2.0], vec![-2.0]);
+/// # let dynamics = [&mass as &dyn Dynamics];
+/// # let mut factors = BlockFactors::default();
+/// # factors.factor(&dynamics)?;
+/// # let mut constraints = ConstraintSet::default();
+/// # let label = ConstraintLabel { kind: RowKind::LowerLimit, index: 0 };
+/// # let limit = RowLaw::Limit(Limit::new(0.5, 0.0));
+/// # constraints.internal(ParticipantIdx(0), &factors).velocity(0, limit, label);
+/// # let problem = ContactProblem { dynamics: &dynamics, constraints: &constraints };
+/// # let mut solution = Solution::default();
+/// // 2 kg with the free velocity −1 m/s against a limit of R = 0.5 1/kg.
+/// let report = Newton::default().solve(&problem, &[-1.0], &mut solution)?;
+/// assert_eq!((report.stop, report.islands), (StopReason::Converged, 1));
+/// // ½Av² − bv + ½Rγ² at v = −0.5 m/s, γ = 1 N·s.
+/// assert!((report.cost - (0.25 - 1.0 + 0.25)).abs() < 1e-9);
+/// # Ok::<(), SolveError>(())
+/// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SolveReport {

@@ -80,6 +80,13 @@ impl fmt::Display for SolverKind {
 }
 
 /// Error: no solver has this name.
+///
+/// ```
+/// use pliant_contact_sap::SolverKind;
+///
+/// let error = "newtn".parse::<SolverKind>().unwrap_err();
+/// assert!(error.to_string().ends_with("choose one of newton, newton-cg, quasi-newton, gauss-seidel"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no solver `{name}`; choose one of {}", names())]
 pub struct UnknownSolver {

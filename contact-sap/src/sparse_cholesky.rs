@@ -14,6 +14,20 @@ use faer::traits::RealField;
 use faer::{Conj, MatMut, Par, Side};
 
 /// The order of elimination of a pattern.
+///
+/// ```
+/// use pliant_contact_sap::SparseCholesky;
+///
+/// // [4 2; 2 3] x = (2, −1).
+/// let (starts, rows, values) = ([0, 2, 4], [0, 1, 0, 1], [4.0, 2.0, 2.0, 3.0]);
+/// let (mut cholesky, mut factor) = (SparseCholesky::default(), Vec::<f64>::new());
+/// cholesky.factorise((&starts, &rows), &values, &mut factor).expect("positive definite");
+/// let mut x = [2.0, -1.0];
+/// cholesky.solve(&factor, &mut x);
+/// assert!((x[0] - 1.0).abs() < 1e-15 && (x[1] + 1.0).abs() < 1e-15);
+/// // [4 2; 2 0] has the same pattern, and a negative eigenvalue.
+/// assert!(cholesky.factorise((&starts, &rows), &[4.0, 2.0, 2.0, 0.0], &mut factor).is_err());
+/// ```
 #[derive(Default)]
 pub struct SparseCholesky {
     symbolic: Option<SymbolicCholesky<u32>>,

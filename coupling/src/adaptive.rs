@@ -22,6 +22,16 @@ pub enum ErrorMeasure {
 }
 
 /// The accuracy of adaptive steps.
+///
+/// ```
+/// use pliant_coupling::{Accuracy, ErrorMeasure};
+///
+/// let accuracy = Accuracy { tolerance: 1e-5, measure: ErrorMeasure::PerStep, ..Accuracy::default() };
+/// assert!(accuracy.validate().is_ok());
+/// let error = Accuracy { shortest_s: 0.0, ..accuracy }.validate().unwrap_err();
+/// assert!(error.to_string().contains("shortest time step (s)"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Accuracy {
     /// The largest estimated error of any generalised position of an accepted step: m for positions, rad for angles, 1 for quaternions.
@@ -108,6 +118,33 @@ pub struct AdaptiveReport {
 /// The length proposed for the next step is part of the [`State`], so that a saved state continues with the same bits.
 ///
 /// Source: step doubling with the ∞-norm of positions, as in CENIC (arXiv 2511.08771).
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use pliant_coupling::{State, StrongImplicit, WorldBuilder};
+/// use pliant_coupling::{Accuracy, Adaptive, Stepper};
+///
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// // A ball falls for 0.1 s; steps of backward Euler move it too far by ½ g δt each second.
+/// let accuracy = Accuracy { tolerance: 0.02, ..Accuracy::default() };
+/// let mut stepper = Adaptive::new(stepper, accuracy)?;
+/// let report = stepper.step(&world, &world.default_state(), 0.1, &mut next)?;
+/// assert!(report.is_trusted());
+/// let taken = report.adaptive.expect("of an adaptive stepper");
+/// assert!(taken.accepted > 1 && taken.error_max <= 0.02);
+/// let error = next.bodies[0].q[2] - (0.3 - 0.5 * 9.81 * 0.01);
+/// assert!(error.abs() < 2.0 * 0.02 * 0.1, "{error}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Adaptive<S> {
     stepper: S,
     accuracy: Accuracy,

@@ -56,6 +56,8 @@ type MakeBackend = Box<dyn Fn(&MaterialPoints) -> Box<dyn SubstepBackend> + Send
 ///
 /// Rigid bodies and robots take part in every substep through the links that carry a geometry. Deformable bodies other than material points
 /// take part in the rigid problem; contact of particles with them is refused.
+///
+/// An example is at [`CpuSubsteps`].
 pub struct Asynchronous<S> {
     rigid: StrongImplicit<S>,
     settings: AsynchronousSettings,

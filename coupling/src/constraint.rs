@@ -6,6 +6,36 @@ use pliant_contact_sap::MaterialPoint;
 use crate::world::BodyIdx;
 
 /// A bilateral constraint between two frames or points of bodies, or of a body and the world.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::Isometry3;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use pliant_coupling::{State, Stepper, StrongImplicit, WorldBuilder};
+/// use pliant_coupling::{Anchor, Constraint, ConstraintCompliance, ConstraintKind};
+///
+/// // A ball of 1 kg on a thread of 1 m.
+/// let thread = builder.add_constraint(Constraint {
+///     name: "thread".into(),
+///     kind: ConstraintKind::Distance(1.0),
+///     a: Anchor::Frame { body, frame: 0, X_FA: Isometry3::identity() },
+///     b: Anchor::World(Isometry3::translation(0.0, 0.0, 1.0)),
+///     compliance: ConstraintCompliance::NearRigid,
+/// });
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// let force = report.constraint(thread).expect("it holds").on_a.force;
+/// assert!((force.z - 9.81).abs() < 1e-2); // the thread carries the weight
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
     /// Its name, unique in the world.
@@ -32,6 +62,37 @@ pub enum ConstraintKind {
 }
 
 /// Compliance of a constraint.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::Isometry3;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use pliant_coupling::{Anchor, Constraint, ConstraintKind, State, Stepper, StrongImplicit, WorldBuilder};
+/// use pliant_coupling::ConstraintCompliance;
+///
+/// // A ball of 1 kg on a spring of 1 m and 981 N/m, whose weight stretches it by 1 cm.
+/// let compliance = ConstraintCompliance::Spring { stiffness: 981.0, relaxation_time_s: 0.0 };
+/// # builder.add_constraint(Constraint {
+/// #     name: "spring".into(),
+/// #     kind: ConstraintKind::Distance(1.0),
+/// #     a: Anchor::Frame { body, frame: 0, X_FA: Isometry3::identity() },
+/// #     b: Anchor::World(Isometry3::translation(0.0, 0.0, 1.01)),
+/// #     compliance,
+/// # });
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// # assert!(report.is_trusted());
+/// assert!(next.bodies[0].v[5].abs() < 1e-9); // at 1.01 m it is in equilibrium
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ConstraintCompliance {
     /// As stiff as the step can resolve.

@@ -6,6 +6,18 @@ use crate::friction_bounds::{FRICTION_TOLERANCE, FrictionError};
 use crate::world::{BodyIdx, GeometryIdx, World};
 
 /// How far the iterations of a step converged.
+///
+/// ```
+/// use pliant_coupling::{BodyIdx, Convergence, LaggedReport, Untrusted};
+///
+/// let mut convergence = Convergence::default();
+/// assert_eq!(convergence.untrusted(), None);
+/// convergence.lagged = LaggedReport { unconverged: Some(BodyIdx(0)), ..LaggedReport::default() };
+/// assert_eq!(convergence.untrusted(), Some(Untrusted::LaggedTerms(BodyIdx(0))));
+/// convergence.unsolved_substeps = 3; // more severe
+/// assert_eq!(convergence.untrusted(), Some(Untrusted::Substeps(3)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Convergence {

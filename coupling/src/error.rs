@@ -61,6 +61,27 @@ impl fmt::Display for WorldPart {
 }
 
 /// A world that cannot be built.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::Isometry3;
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// use pliant_coupling::{Geometry, Mount, WorldBuilder, WorldError};
+///
+/// let mut builder = WorldBuilder::default();
+/// let body = builder.add_body("ball", Box::new(ball)); // it has one frame
+/// let mount = Mount::Frame { body, frame: 1, X_FG: Isometry3::identity() };
+/// builder.add_geometry(Geometry::new("shell", mount, Shape::sphere(0.1)?, ContactMaterial::default()));
+/// let error = builder.build().err().expect("no such frame");
+/// assert!(matches!(&error, WorldError::UnknownIndex { index: 1, count: 1, .. }));
+/// assert!(error.to_string().starts_with("geometry \"shell\" refers to"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
@@ -192,6 +213,16 @@ impl WorldError {
 }
 
 /// A step that was not taken; the next state is not to be used, the old one is untouched.
+///
+/// ```
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{State, Stepper, StrongImplicit, WorldBuilder};
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let world = WorldBuilder::default().build()?;
+/// let error = stepper.step(&world, &world.default_state(), -1e-3, &mut State::default()).unwrap_err();
+/// assert_eq!(error.to_string(), "time step -0.001 s must be positive and finite");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {

@@ -40,6 +40,31 @@ pub enum ExchangeAt {
 /// comparison: friction has no stiction across substeps, and the impulses of a grasp reach the rigid bodies one step late.
 ///
 /// Constraints on such bodies and their contact with other deforming bodies are refused.
+///
+/// ```
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{State, StrongImplicit, WorldBuilder};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{MpmBuilder, MpmSettings, ObjectSpec, Preset, Sampling, fill};
+/// # let cube = Shape::cuboid(Vector3::repeat(0.04))?;
+/// # let points = fill("dough", &cube, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// # let mut model = MpmBuilder::new(MpmSettings::new(0.02));
+/// # let dough = Preset::PizzaDough;
+/// # model.object(ObjectSpec::new("dough", dough.material(), dough.density(), points));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("points", Box::new(model.build()?));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let implicit = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// use pliant_coupling::{ExchangeAt, ImpulseExchange, Stepper};
+///
+/// // A cube of dough falls for 1 ms, in four substeps of symplectic Euler: v = −g δt.
+/// let mut stepper = ImpulseExchange::new(implicit, 4, ExchangeAt::Nodes);
+/// let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// assert!(report.is_trusted());
+/// assert!(next.bodies[0].v.chunks(3).all(|v| (v[2] + 9.81e-3).abs() < 1e-9));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct ImpulseExchange<S> {
     rigid: StrongImplicit<S>,
     substeps: usize,

@@ -27,6 +27,38 @@ pub struct PairPatch {
 /// Finds the patches of a world at a state. A step needs none of it: it computes what it needs itself.
 ///
 /// Keeps memory for the next search only.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.05 - 1e-3, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("cube", Box::new(ball));
+/// # use pliant_hydroelastic::{Compliance, PatchGeometry};
+/// # use pliant_coupling::{Geometry, Mount, WorldBuilder};
+/// use pliant_coupling::PatchFinder;
+///
+/// // A compliant cube of 10 cm, pressed 1 mm into a rigid floor.
+/// # let cube = Shape::cuboid(Vector3::repeat(0.1))?;
+/// # let rubber = PatchGeometry::compliant(&cube, &Compliance::default())?;
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # builder.add_geometry(Geometry::new("cube", mount, cube, ContactMaterial::default()).with_patch(rubber));
+/// # let mount = Mount::World(Isometry3::identity());
+/// # let stone = PatchGeometry::rigid(&Shape::half_space(), 0.1)?;
+/// # builder.add_geometry(Geometry::new("floor", mount, Shape::half_space(), ContactMaterial::default()).with_patch(stone));
+/// # let world = builder.build()?;
+/// let mut finder = PatchFinder::default();
+/// let patches = finder.find(&world, &world.default_state())?;
+/// assert_eq!(patches.len(), 1);
+/// let area = patches[0].patch.summary().area;
+/// assert!((area - 0.01).abs() < 2e-4, "{area}"); // m²
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Default)]
 pub struct PatchFinder {
     world: Option<World>,

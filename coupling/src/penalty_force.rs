@@ -67,6 +67,39 @@ use system::System;
 /// Contact is between the particles of one geometry and the surface of another: vertices of deformable bodies, and the corners or points on the
 /// surface of rigid shapes, on the signed distance of rigid shapes, and on the triangles of rigid meshes and of deformable bodies. The stiffness of a
 /// pair is that of each particle. Steps are of backward Euler.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("box", Box::new(ball));
+/// # use pliant_coupling::{Geometry, Mount, State, WorldBuilder};
+/// use pliant_coupling::{PenaltyForce, PenaltyForceSettings, Stepper};
+///
+/// // A box of 1 kg on a floor, with particles at its corners alone. The stiffness is that of each corner:
+/// // four of them at the depth m g/4k carry the weight.
+/// let k = 1e4;
+/// # let material = ContactMaterial { stiffness: 2.0 * k, ..ContactMaterial::default() };
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let lengths = Vector3::repeat(0.2);
+/// # builder.add_geometry(Geometry::new("box", mount, Shape::cuboid(lengths)?, material));
+/// # let mount = Mount::World(Isometry3::translation(0.0, 0.0, -0.1));
+/// # builder.add_geometry(Geometry::new("floor", mount, Shape::half_space(), material));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// let settings = PenaltyForceSettings { box_particles: 2, ..PenaltyForceSettings::default() };
+/// let mut state = world.default_state();
+/// state.bodies[0].q[2] = -9.81 / (4.0 * k);
+/// let report = PenaltyForce::new(settings)?.step(&world, &state, 1e-3, &mut next)?;
+/// assert!(report.is_trusted() && next.bodies[0].v[5].abs() < 1e-6);
+/// assert_eq!(next.memory.attachments.len(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct PenaltyForce {
     settings: PenaltyForceSettings,
     known: Option<Known>,

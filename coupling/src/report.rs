@@ -11,6 +11,39 @@ use crate::penalty_force::PenaltyForceReport;
 use crate::world::{BodyIdx, ConstraintIdx, GeometryIdx};
 
 /// What a step did. Forces are means over the step: impulses divided by δt.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.1 - 9.81 / 5e5, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let on_ball = Geometry::new("ball", mount, Shape::sphere(0.1)?, ContactMaterial::default());
+/// # let mount = Mount::World(Isometry3::identity());
+/// # let on_floor = Geometry::new("floor", mount, Shape::half_space(), ContactMaterial::default());
+/// # use pliant_coupling::{Geometry, Mount, State, StrongImplicit, WorldBuilder};
+/// use pliant_coupling::Stepper;
+///
+/// // A ball of 1 kg at rest on the floor.
+/// let (a, b) = (builder.add_geometry(on_ball), builder.add_geometry(on_floor));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let state = world.default_state();
+/// let report = stepper.step(&world, &state, 1e-3, &mut next)?;
+/// assert!(report.is_trusted());
+/// // The floor carries the weight; the force is on A, the geometry that was added first.
+/// let pair = report.pair(b, a).expect("they touch");
+/// assert_eq!(pair.a, a);
+/// assert!((pair.force_on_a() - Vector3::new(0.0, 0.0, 9.81)).norm() < 1e-4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReport {
@@ -56,6 +89,37 @@ pub struct ContactForce {
 }
 
 /// All contacts of one pair of geometries.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Point3};
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.1 - 9.81 / 5e5, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let on_ball = Geometry::new("ball", mount, Shape::sphere(0.1)?, ContactMaterial::default());
+/// # let mount = Mount::World(Isometry3::identity());
+/// # let on_floor = Geometry::new("floor", mount, Shape::half_space(), ContactMaterial::default());
+/// # use pliant_coupling::{Geometry, Mount, State, Stepper, StrongImplicit, WorldBuilder};
+/// # let (a, b) = (builder.add_geometry(on_ball), builder.add_geometry(on_floor));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let state = world.default_state();
+/// # let report = stepper.step(&world, &state, 1e-3, &mut next)?;
+/// // A ball of 1 kg at rest on the floor, one point without a patch.
+/// let pair = report.pairs().next().expect("they touch");
+/// assert_eq!((pair.contacts.len(), pair.patch_area()), (1, 0.0));
+/// // About a point 0.2 m beside it, the weight has the moment 0.2 m · 9.81 N.
+/// let wrench = pair.wrench_on_a(&Point3::new(-0.2, 0.0, 0.0));
+/// assert!((wrench.torque.y + 0.2 * 9.81).abs() < 1e-4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairForce<'a> {
     /// Geometry A.
@@ -67,6 +131,34 @@ pub struct PairForce<'a> {
 }
 
 /// Force of a scalar row.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::Vector3;
+/// use pliant_contact_sap::{PdGains, RowKind};
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{State, Stepper, StrongImplicit, WorldBuilder};
+/// # use pliant_multibody::{JointIdx, JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, SpatialInertia};
+///
+/// // A turntable on a vertical axis, 0.01 rad short of the target of its actuator: 100 N·m/rad pull with about 1 N·m.
+/// # let mut model = ModelBuilder::new("turntable");
+/// # model.link(LinkSpec::new("base", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # model.link(LinkSpec::new("table", SpatialInertia::solid_cylinder(20.0, 0.3, 0.02)));
+/// # model.joint(JointSpec::new("axis", JointKind::Continuous, "base", "table").about(Vector3::z()));
+/// # let tree = RigidTree::new(Arc::new(model.build()?));
+/// let gains = PdGains { proportional: 100.0, derivative: 0.0, effort_limit: f64::INFINITY };
+/// let tree = tree.with_actuator(JointIdx(0), gains)?;
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("turntable", Box::new(tree));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// let mut state = world.default_state();
+/// state.controls[body.0].position = vec![0.01];
+/// let report = stepper.step(&world, &state, 1e-3, &mut next)?;
+/// let torque = report.row_force(body, RowKind::Actuator, 0).expect("it has an actuator");
+/// assert!((torque - 1.0).abs() < 1e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RowForce {
     /// Whose row it is.
@@ -99,6 +191,17 @@ pub struct ConstraintForce {
 }
 
 /// A force and a moment about a stated point, world axes.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_coupling::Wrench;
+///
+/// // 10 N upwards at x = 0.5 m, about the origin: p × f.
+/// let mut wrench = Wrench::default();
+/// wrench.add_force(Vector3::new(0.0, 0.0, 10.0), &Point3::new(0.5, 0.0, 0.0), &Point3::origin());
+/// assert_eq!(wrench.torque, Vector3::new(0.0, -5.0, 0.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wrench {
     /// N.

@@ -8,6 +8,19 @@ use crate::contact_model::{ContactModel, DissipationRule, LaggedModel};
 use crate::error::{WorldError, WorldPart};
 
 /// Settings of contact, one for a world.
+///
+/// ```
+/// use std::sync::Arc;
+/// use pliant_coupling::{ContactSettings, SimilarModel};
+///
+/// let settings = ContactSettings { model: Arc::new(SimilarModel), ..ContactSettings::default() };
+/// // The period of near-rigid contacts follows from the model unless it is given.
+/// assert_eq!(settings.near_rigid_period(), 1.0);
+/// assert_eq!(ContactSettings::default().near_rigid_period(), 0.1);
+/// let error = ContactSettings { stiction_speed: 0.0, ..settings }.validate().unwrap_err();
+/// assert!(error.to_string().contains("stiction speed (m/s)"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ContactSettings {
     /// The model.

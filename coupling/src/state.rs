@@ -12,6 +12,29 @@ use crate::stiction::ContactMemory;
 ///
 /// Saved and loaded it goes on with the same bits; cloned it can be stepped in parallel. A step reads one state and writes
 /// another, so it can be rejected, halved or repeated.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// use pliant_coupling::{State, Stepper, StrongImplicit, WorldBuilder};
+///
+/// # let world = builder.build()?;
+/// let (state, mut first, mut again) = (world.default_state(), State::default(), State::default());
+/// assert!(stepper.step(&world, &state, 1e-3, &mut first)?.is_trusted());
+/// // The state itself has not changed: repeated, the step has the same bits.
+/// assert!(stepper.step(&world, &state, 1e-3, &mut again)?.is_trusted());
+/// assert_eq!(first, again);
+/// assert_eq!((first.time_s, first.step), (1e-3, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// Time, s.

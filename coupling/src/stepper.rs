@@ -77,6 +77,30 @@ pub trait Stepper: Send {
 }
 
 /// Reactions of one body in one step. Contacts, constraints, loads and inertia are accounted for.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{State, StrongImplicit, WorldBuilder};
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, SpatialInertia};
+/// use pliant_coupling::Stepper;
+///
+/// // A turntable of 2 kg on a vertical axis.
+/// # let mut model = ModelBuilder::new("turntable");
+/// # model.link(LinkSpec::new("base", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # model.link(LinkSpec::new("table", SpatialInertia::solid_cylinder(2.0, 0.3, 0.02)));
+/// # model.joint(JointSpec::new("axis", JointKind::Continuous, "base", "table").about(Vector3::z()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("turntable", Box::new(RigidTree::new(Arc::new(model.build()?))));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// # assert!(report.is_trusted());
+/// let bearing = &stepper.reactions(body).joints[0];
+/// assert!((bearing.force_W - Vector3::new(0.0, 0.0, 2.0 * 9.81)).norm() < 1e-9); // on the table
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reactions {
     /// The wrench that each joint transmits from its parent to its child link.

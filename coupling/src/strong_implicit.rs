@@ -36,6 +36,29 @@ use crate::world::{BodyIdx, World};
 /// later step.
 ///
 /// Source: Han, Masterjohn, Castro (2023), section VI.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use pliant_coupling::{State, Stepper, WorldBuilder};
+/// use pliant_coupling::StrongImplicit;
+///
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// let report = stepper.step(&world, &world.default_state(), 0.01, &mut next)?;
+/// assert!(report.is_trusted());
+/// // A ball in free fall, by backward Euler: v = −g δt, z = z0 + δt v.
+/// assert!((next.bodies[0].v[5] + 0.0981).abs() < 1e-12);
+/// assert!((next.bodies[0].q[2] - (0.3 - 0.000981)).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct StrongImplicit<S> {
     solver: S,
     geometry: Box<dyn ContactGeometry>,

@@ -102,6 +102,38 @@ impl Mount {
 }
 
 /// A contact geometry.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.1 - 9.81 / 5e5, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let on_ball = Geometry::new("ball", mount, Shape::sphere(0.1)?, ContactMaterial::default());
+/// # let mount = Mount::World(Isometry3::identity());
+/// # let on_floor = Geometry::new("floor", mount, Shape::half_space(), ContactMaterial::default());
+/// # use pliant_coupling::{Mount, State, Stepper, StrongImplicit, WorldBuilder};
+/// use pliant_coupling::Geometry;
+///
+/// // A ball at rest on a belt that runs at 1 m/s along x; both have μ = 0.5.
+/// let belt = Geometry { surface_velocity: Vector3::x(), ..on_floor };
+/// builder.add_geometry(on_ball);
+/// builder.add_geometry(belt);
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// # assert!(report.is_trusted());
+/// // After a step of 1 ms it moves at μ g δt.
+/// assert!((next.bodies[0].v[3] - 0.5 * 9.81e-3).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Geometry {
     /// Its name, unique in the world.
@@ -234,6 +266,35 @@ impl Geometry {
 }
 
 /// Two sets of geometries without contact between them.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::Isometry3;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.1 - 9.81 / 5e5, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let on_ball = Geometry::new("ball", mount, Shape::sphere(0.1)?, ContactMaterial::default());
+/// # let mount = Mount::World(Isometry3::identity());
+/// # let on_floor = Geometry::new("floor", mount, Shape::half_space(), ContactMaterial::default());
+/// # use pliant_coupling::{Geometry, Mount, State, Stepper, StrongImplicit, WorldBuilder};
+/// use pliant_coupling::Exclusion;
+///
+/// let (a, b) = (builder.add_geometry(on_ball), builder.add_geometry(on_floor));
+/// builder.exclude(Exclusion::Geometries(a, b));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// # assert!(report.is_trusted());
+/// assert!((next.bodies[0].v[5] + 9.81e-3).abs() < 1e-12); // the ball falls through the floor
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exclusion {
     /// Two geometries.
@@ -253,6 +314,24 @@ pub(crate) struct NamedBody {
 }
 
 /// Bodies, geometries, constraints and settings, immutable; cheap to clone.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// use pliant_coupling::WorldBuilder;
+///
+/// let mut builder = WorldBuilder::default();
+/// let body = builder.add_body("ball", Box::new(ball)); // 1 kg, its centre at 0.3 m
+/// let world = builder.build()?;
+/// assert_eq!(world.find_body("ball"), Some(body));
+/// let energy = world.energy(&world.default_state());
+/// assert!((energy.potential - 9.81 * 0.3).abs() < 1e-12 && energy.kinetic == 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct World {
     pub(crate) parts: Arc<WorldParts>,

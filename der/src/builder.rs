@@ -162,7 +162,7 @@ impl RodBuilder {
         self
     }
 
-    /// Rayleigh damping.
+    /// Rayleigh damping; none by default. [`build`](Self::build) refuses negative coefficients.
     #[must_use]
     pub fn damping(mut self, damping: Rayleigh) -> Self {
         self.damping = damping;
@@ -176,14 +176,15 @@ impl RodBuilder {
         self
     }
 
-    /// Fixes a node's position, by the default control.
+    /// Fixes a node's position at its initial place, by the default control; the rod can turn about it.
     #[must_use]
     pub fn pin(mut self, node: usize) -> Self {
         self.pins.push(node);
         self
     }
 
-    /// Adds a named frame on an edge, at `fraction` of its length, for constraints and loads.
+    /// Adds a named frame on an edge, for constraints and loads: its origin at `fraction` of the edge's length, from 0 at its first node to 1 at its
+    /// second, its axes m1, m2 and the tangent. It turns with the edge's material angle.
     #[must_use]
     pub fn frame(mut self, name: impl Into<String>, edge: usize, fraction: f64) -> Self {
         let position = FramePosition::Edge { edge, fraction };

@@ -17,6 +17,19 @@ pub enum Closure {
 }
 
 /// A polygonal curve: nodes in order, world frame, m.
+///
+/// ```
+/// use std::f64::consts::PI;
+/// use pliant_der::Centreline;
+///
+/// // A ring of radius 1 m as a polygon of 6 edges, each as long as the radius.
+/// let hexagon = Centreline::circle(1.0, 6);
+/// assert_eq!((hexagon.nodes.len(), hexagon.n_edges()), (6, 6));
+/// assert!(((hexagon.nodes[1] - hexagon.nodes[0]).norm() - 1.0).abs() < 1e-15);
+/// // Two turns of a helix of pitch 0.1 m end 0.2 m higher.
+/// let helix = Centreline::helix(0.5 / PI, 0.1, 2.0, 100);
+/// assert!((helix.nodes[100].z - 0.2).abs() < 1e-15);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Centreline {
     /// The nodes.

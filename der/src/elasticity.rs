@@ -16,6 +16,25 @@ use crate::strain::{
 };
 
 /// Elastic energies, J.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_contact_sap::DeformableModel;
+/// # use pliant_der::{Centreline, Material, RodBuilder, Section};
+///
+/// // A rubber band of EA = 100 N and 1 m, pulled to 1.1 m: ½ EA ε² L.
+/// # let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 10);
+/// # let section = Section::Rectangle { extent_1: 0.01, extent_2: 0.01 };
+/// # let rod = RodBuilder::new(line).section(section, Material::isotropic(1e6, 0.5, 1000.0)?).build()?;
+/// let mut state = rod.default_state();
+/// for node in 0..rod.n_nodes() {
+///     state.q[rod.node_dofs(node)?.start] *= 1.1;
+/// }
+/// let energy = rod.elastic_energy(&state)?;
+/// assert!((energy.stretch - 0.5 * 100.0 * 0.01).abs() < 1e-9);
+/// assert!(energy.bend + energy.twist < 1e-12);
+/// # Ok::<(), pliant_der::RodError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ElasticEnergy {
     /// ½ Σ EA (l/l̄ − 1)² l̄ over edges.

@@ -10,6 +10,21 @@ use crate::rod::Rod;
 use crate::step::RodStep;
 
 /// Convergence settings of [`Rod::equilibrium`].
+///
+/// ```
+/// use pliant_der::EquilibriumSettings;
+/// # use nalgebra::{Point3, Vector3};
+/// # use pliant_contact_sap::DeformableModel;
+/// # use pliant_der::{Centreline, Material, RodBuilder, Section};
+///
+/// // A free rod in gravity has no equilibrium: the search ends at the limit of steps.
+/// # let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 5);
+/// # let rod = RodBuilder::new(line).section(Section::Circle { radius: 5e-3 }, Material::isotropic(1e6, 0.5, 1000.0)?).build()?;
+/// let settings = EquilibriumSettings { steps_max: 10, ..EquilibriumSettings::default() };
+/// let gravity = Vector3::new(0.0, 0.0, -9.81);
+/// assert!(rod.equilibrium(&rod.default_state(), &gravity, &rod.default_control(), &settings).is_err());
+/// # Ok::<(), pliant_der::RodError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EquilibriumSettings {
     /// Tolerance on the residual force, relative to elastic forces and loads.

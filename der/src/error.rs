@@ -3,6 +3,20 @@
 use std::path::PathBuf;
 
 /// Why a rod could not be built, or an operation failed. Nodes and edges are counted from 0.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_der::{Centreline, Material, RodBuilder, RodError, Section};
+///
+/// // A centreline that turns back on itself.
+/// let mut line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 2);
+/// line.nodes[2] = Point3::new(0.1, 0.0, 0.0);
+/// let rubber = Material::isotropic(1e6, 0.5, 1000.0)?;
+/// let error = RodBuilder::new(line).section(Section::Circle { radius: 5e-3 }, rubber).build().unwrap_err();
+/// assert!(matches!(error, RodError::Fold { node: 1, .. }));
+/// assert!(error.to_string().contains("resolve the bend with more nodes"));
+/// # Ok::<(), RodError>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RodError {

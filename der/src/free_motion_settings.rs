@@ -4,6 +4,20 @@ use crate::error::RodError;
 use crate::section::parameter;
 
 /// Settings of the free-motion solver.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_der::{Centreline, FreeMotionSettings, Material, RodBuilder, Section};
+///
+/// let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 10);
+/// let settings = FreeMotionSettings { relative_tolerance: 2.0, ..FreeMotionSettings::default() };
+/// let rod = RodBuilder::new(line)
+///     .section(Section::Circle { radius: 5e-3 }, Material::isotropic(1e6, 0.5, 1000.0)?)
+///     .free_motion(settings)
+///     .build();
+/// assert!(rod.unwrap_err().to_string().contains("must lie in (0, 1)"));
+/// # Ok::<(), pliant_der::RodError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FreeMotionSettings {
     /// Residual, relative to inertia, elastic forces and loads, at which Newton's method stops. The linearised contact step

@@ -4,6 +4,24 @@ use crate::error::RodError;
 use crate::section::parameter;
 
 /// Natural curvatures and twist rate at one point of a rod, in material axes.
+///
+/// ```
+/// use std::f64::consts::TAU;
+/// use nalgebra::Point3;
+/// use pliant_contact_sap::DeformableModel;
+/// # use pliant_der::{Centreline, Material, RodBuilder, Section};
+/// use pliant_der::{NaturalShape, NaturalStrain};
+///
+/// // A straight wire whose natural shape is a full circle: ½ EI κ² L.
+/// # let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 100);
+/// # let (section, steel) = (Section::Circle { radius: 5e-4 }, Material::isotropic(2e11, 0.3, 7800.0)?);
+/// let natural = NaturalStrain { curvature_1: TAU, ..NaturalStrain::default() };
+/// let rod = RodBuilder::new(line).section(section, steel).natural_shape(NaturalShape::Uniform(natural)).build()?;
+/// let energy = rod.elastic_energy(&rod.default_state())?.bend;
+/// let expected = 0.5 * section.properties(&steel)?.bend_1 * TAU * TAU;
+/// assert!((energy / expected - 1.0).abs() < 0.02); // half an edge at each end has no joint
+/// # Ok::<(), pliant_der::RodError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NaturalStrain {
     /// Curvature κ₁ along m2, 1/m. The curvature vector is κ₁ m2 − κ₂ m1: the tangent rotates about it.
@@ -38,6 +56,15 @@ pub struct NaturalShapeSchedule {
 }
 
 /// A piecewise linear factor over time, constant before the first point and after the last; 1 without points.
+///
+/// ```
+/// use pliant_der::Schedule;
+///
+/// // From straight to the full natural curvature between 1 s and 3 s.
+/// let inflate = Schedule::ramp(1.0, 3.0, 0.0, 1.0);
+/// assert_eq!([0.0, 2.0, 9.0].map(|t| inflate.at(t)), [0.0, 0.5, 1.0]);
+/// assert_eq!(Schedule::default().at(5.0), 1.0);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schedule {
     /// (time in s, factor), strictly ascending in time.

@@ -31,12 +31,43 @@ pub enum End {
 ///
 /// It is a [`DeformableModel`](pliant_contact_sap::DeformableModel). Its positions are q = (x₀, γ⁰, x₁, γ¹, …): node
 /// positions in the world frame (m) and material angles of the edges (rad). Its velocities are their time derivatives.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_contact_sap::DeformableModel;
+/// # use pliant_der::{Centreline, Material, RodBuilder, Section};
+///
+/// // 1 m of rubber in 10 edges: three numbers a node and one an edge.
+/// # let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 10);
+/// # let section = Section::Rectangle { extent_1: 0.01, extent_2: 0.01 };
+/// # let rod = RodBuilder::new(line).section(section, Material::isotropic(1e6, 0.5, 1000.0)?).build()?;
+/// assert_eq!((rod.n_nodes(), rod.n_edges(), rod.n_dofs()), (11, 10, 43));
+/// assert!((rod.total_mass() - 0.1).abs() < 1e-12); // ρAL
+/// let state = rod.default_state();
+/// assert_eq!(rod.position(&state, 10), Point3::new(1.0, 0.0, 0.0));
+/// assert!(rod.strains(&state)?.stretch.iter().all(|e| e.abs() < 1e-12));
+/// # Ok::<(), pliant_der::RodError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Rod {
     pub(crate) parts: Arc<RodParts>,
 }
 
 /// Strains of a rod at one state.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_contact_sap::DeformableModel;
+/// # use pliant_der::{Centreline, Material, RodBuilder, Section};
+///
+/// // A square of wire: every joint turns by 90°, 2 tan(φ/2) = 2.
+/// # let line = Centreline::circle(1.0, 4);
+/// # let rod = RodBuilder::new(line).section(Section::Circle { radius: 5e-3 }, Material::isotropic(1e6, 0.5, 1000.0)?).build()?;
+/// let strains = rod.strains(&rod.default_state())?;
+/// assert_eq!(strains.curvature.len(), 4);
+/// assert!(strains.curvature.iter().all(|[a, b]| (a.hypot(*b) - 2.0).abs() < 1e-12));
+/// # Ok::<(), pliant_der::RodError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Strains {
     /// l/l̄ − 1 of each edge.

@@ -10,6 +10,18 @@ use pliant_contact_sap::FlatOutline;
 use crate::error::RodError;
 
 /// A cross-section, solid and homogeneous.
+///
+/// ```
+/// use std::f64::consts::PI;
+/// use pliant_der::Section;
+///
+/// // A tape that is 2 cm wide along m1 and 1 mm thick: 400 times as stiff in its plane.
+/// let tape = Section::Rectangle { extent_1: 0.02, extent_2: 0.001 };
+/// let (in_plane, across) = tape.second_moments();
+/// assert!((in_plane / across - 400.0).abs() < 1e-9);
+/// // J of a disc is its polar moment.
+/// assert!((Section::Circle { radius: 0.1 }.torsion_constant() - PI * 1e-4 / 2.0).abs() < 1e-15);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Section {
     /// A disc.
@@ -34,6 +46,16 @@ pub enum Section {
 }
 
 /// The constitutive material of a homogeneous section.
+///
+/// ```
+/// use pliant_der::Material;
+///
+/// // An incompressible material: G = E/3.
+/// let rubber = Material::isotropic(3e6, 0.5, 1000.0)?;
+/// assert_eq!(rubber.shear_modulus, 1e6);
+/// assert!(Material::isotropic(3e6, 0.6, 1000.0).is_err());
+/// # Ok::<(), pliant_der::RodError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
     /// Young's modulus E, Pa.
@@ -82,6 +104,18 @@ impl Material {
 ///
 /// The torsion constant (in `twist`) equals the polar moment (in `spin_inertia`) for circles only: a 10:1 strip is 27
 /// times softer in twist than its polar moment suggests.
+///
+/// ```
+/// use pliant_der::{Material, Section};
+///
+/// // Rubber of 1 cm²: EA = 300 N, ρA = 0.1 kg/m.
+/// let section = Section::Rectangle { extent_1: 0.01, extent_2: 0.01 };
+/// let properties = section.properties(&Material::isotropic(3e6, 0.5, 1000.0)?)?;
+/// assert!((properties.stretch - 300.0).abs() < 1e-9 && (properties.mass - 0.1).abs() < 1e-15);
+/// // GJ = G · 0.1406 a⁴ of a square.
+/// assert!((properties.twist / (1e6 * 1e-8) - 0.1406).abs() < 1e-4);
+/// # Ok::<(), pliant_der::RodError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RodProperties {
     /// Stretching stiffness EA, N.

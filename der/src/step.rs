@@ -29,6 +29,25 @@ pub(crate) use surface::write_surface;
 
 /// A step of a [`Rod`]: what [`DeformableModel::new_step`](pliant_contact_sap::DeformableModel::new_step) makes, with the
 /// report of its free motion.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, StartLinearisation, StepInput};
+/// # use pliant_der::{Centreline, Material, RodBuilder, Section};
+/// use pliant_der::RodStep;
+///
+/// // A free rod falls for 10 ms without deforming.
+/// # let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 10);
+/// # let rod = RodBuilder::new(line).section(Section::Circle { radius: 5e-3 }, Material::isotropic(1e6, 0.5, 1000.0)?).build()?;
+/// let (mut step, control, mut v) = (RodStep::new(&rod), Control::default(), Vec::new());
+/// step.begin(&rod.default_state(), &StepInput::new(0.01, Vector3::new(0.0, 0.0, -9.81), &control))?;
+/// StartLinearisation::linearise_start(&mut step, &mut v)?;
+/// let mut next = BodyState::default();
+/// let report = step.advance(&v, &mut next)?;
+/// assert!(report.warnings.is_empty());
+/// assert!((rod.velocity(&next, 7).z + 0.0981).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RodStep {
     rod: Arc<RodParts>,

@@ -27,6 +27,28 @@ pub use build::FemBuilder;
 /// and all tetrahedra, in the mesh's numbering. A boundary triangle of an inverted tetrahedron has three equal corners and no area.
 ///
 /// Cloning is cheap: clones share everything.
+///
+/// ```
+/// use std::sync::Arc;
+/// # use nalgebra::Vector3;
+/// # use pliant_constitutive::Lame;
+/// use pliant_contact_sap::DeformableModel;
+/// # use pliant_fem::{FemBuilder, Linear};
+/// use pliant_hydroelastic::mesh::TetIdx;
+/// # use pliant_hydroelastic::mesh::generate::tet_cuboid;
+///
+/// // A cube of 10 cm and 1 kg, μ = λ = 10 kPa, stretched by 1 % along x.
+/// # let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2])?;
+/// # let material = Arc::new(Linear::new(Lame::new(1e4, 1e4)?));
+/// let (cube, _) = FemBuilder::new(mesh, material, 1000.0).build()?;
+/// let mut state = cube.default_state();
+/// state.q.iter_mut().step_by(3).for_each(|x| *x *= 1.01);
+/// assert!((cube.mass() - 1.0).abs() < 1e-12);
+/// assert!((cube.volume(&state) - 1.01e-3).abs() < 1e-15);
+/// let stress = cube.cauchy_stress(&state, TetIdx(0));
+/// assert!((stress[(0, 0)] - (2e4 + 1e4) * 0.01).abs() < 1e-9); // (2μ + λ) ε, Pa
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct FemBody {
     pub(crate) parts: Arc<Parts>,

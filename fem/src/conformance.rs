@@ -8,6 +8,18 @@ use pliant_constitutive::{Domain, corotated_stretch, symmetric_part};
 use crate::material::{Lag, Linearity, Material};
 
 /// A violated requirement.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::Lame;
+/// use pliant_fem::conformance::check_material;
+/// use pliant_fem::{Lag, Linear};
+///
+/// let law = Linear::new(Lame::new(1e4, 1e4)?);
+/// let F = Matrix3::new(1.1, 0.2, 0.0, 0.0, 0.9, 0.0, 0.1, 0.0, 1.0);
+/// check_material(&law, &[(F, Lag::default())])?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation(pub String);
 

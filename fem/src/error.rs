@@ -3,6 +3,21 @@
 use pliant_hydroelastic::mesh::MeshError;
 
 /// Why a material or a body could not be built.
+///
+/// ```
+/// use std::sync::Arc;
+/// # use nalgebra::Vector3;
+/// # use pliant_constitutive::Lame;
+/// use pliant_fem::{FemBuilder, FemError, Linear};
+/// # use pliant_hydroelastic::mesh::generate::tet_cuboid;
+///
+/// # let mesh = tet_cuboid(Vector3::repeat(0.05), [1, 1, 1])?;
+/// # let material = Arc::new(Linear::new(Lame::new(1e4, 1e4)?));
+/// let error = FemBuilder::new(mesh, material, 0.0).build().unwrap_err();
+/// assert!(matches!(error, FemError::Density(0.0)));
+/// assert_eq!(error.to_string(), "density = 0 kg/m3 must be positive and finite; water has 1000");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FemError {

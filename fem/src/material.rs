@@ -35,6 +35,23 @@ pub use tangent::{Principal, Tangent};
 /// `conformance`) verifies P = ∂Ψ/∂F and δP = (∂P/∂F):δF.
 ///
 /// An isotropic law is best written as a [`PrincipalLaw`](pliant_constitutive::PrincipalLaw), which implements this trait.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::{Lame, StableNeoHookean};
+/// use pliant_fem::{Lag, Material};
+///
+/// // Simple shear γ = 0.2 of an isotropic law: P_xy = μγ.
+/// let law: &dyn Material = &StableNeoHookean::new(Lame::new(1e6, 4e6)?);
+/// let F = Matrix3::new(1.0, 0.2, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0);
+/// let P = law.first_piola(&F, &Lag::default());
+/// assert!((P[(0, 1)] - 2e5).abs() < 1e-6);
+/// // δP = (∂P/∂F):δF, here as a difference.
+/// let dF = Matrix3::new(0.0, 1e-6, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+/// let dP = law.first_piola(&(F + dF), &Lag::default()) - P;
+/// assert!((law.tangent(&F, &Lag::default()).apply(&dF) - dP).norm() < 1e-5);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 pub trait Material: Send + Sync + Debug {
     /// Ψ, J per m³ of rest volume; zero at rest.
     fn energy_density(&self, F: &Matrix3<f64>, lag: &Lag) -> f64;
@@ -55,6 +72,20 @@ pub trait Material: Send + Sync + Debug {
 }
 
 /// The state of an element at the start of a step, fixed during it.
+///
+/// ```
+/// use nalgebra::{Matrix3, Rotation3};
+/// use pliant_constitutive::Lame;
+/// use pliant_fem::{Lag, LinearCorotated, Material};
+///
+/// // A body that has turned by 90° about z is free of stress in the axes of that rotation.
+/// let rotation = Rotation3::from_euler_angles(0.0, 0.0, std::f64::consts::FRAC_PI_2).into_inner();
+/// let law = LinearCorotated::new(Lame::new(1e6, 1e6)?);
+/// let turned = Lag { rotation, ..Lag::default() };
+/// assert!(law.first_piola(&rotation, &turned).norm() < 1e-9);
+/// assert!(law.first_piola(&rotation, &Lag::default()).norm() > 1e6);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lag {
     /// R₀, the rotation of F at the start of the step.

@@ -16,6 +16,15 @@ use crate::rest::{Kinematics, RestElement};
 use crate::skin::Skin;
 
 /// Rayleigh damping: the force −(αM + βK)v.
+///
+/// ```
+/// use pliant_fem::Rayleigh;
+///
+/// // 5 % of critical damping at 10 Hz, ζ = βω/2, and no drag.
+/// let omega = std::f64::consts::TAU * 10.0;
+/// let damping = Rayleigh { mass: 0.0, stiffness: 2.0 * 0.05 / omega };
+/// assert!((damping.stiffness - 1.6e-3).abs() < 1e-5); // s
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rayleigh {
     /// α, 1/s: drag on all motion, including free flight.

@@ -6,6 +6,21 @@ use pliant_hydroelastic::mesh::{TetIdx, TetMesh};
 use crate::error::FemError;
 
 /// A set of vertices, in the frame of the mesh as it was given (before [`FemBuilder::pose`](crate::FemBuilder::pose)).
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_fem::Region;
+/// use pliant_hydroelastic::mesh::generate::tet_cuboid;
+///
+/// // A beam of 1 × 0.1 × 0.1 m with 6 × 2 × 2 vertices; the four at its left end.
+/// let mesh = tet_cuboid(Vector3::new(0.5, 0.05, 0.05), [5, 1, 1])?;
+/// let wall = Region::HalfSpace { point: Vector3::new(-0.5, 0.0, 0.0), normal: Vector3::x() };
+/// assert_eq!(wall.vertices(&mesh, "the wall")?.len(), 4);
+/// // A region without a vertex is an error that tells where the mesh is.
+/// let beside = Region::Ball { center: Vector3::new(0.0, 1.0, 0.0), radius: 0.1 };
+/// assert!(beside.vertices(&mesh, "the clamp").unwrap_err().to_string().starts_with("the clamp"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Region {
     /// Every vertex.
@@ -90,6 +105,19 @@ impl Region {
 }
 
 /// A set of elements.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_fem::{Elements, Region};
+/// use pliant_hydroelastic::mesh::generate::tet_cuboid;
+///
+/// // Half of a beam, by the centroids of its elements.
+/// let mesh = tet_cuboid(Vector3::new(0.5, 0.05, 0.05), [4, 1, 1])?;
+/// let left = Region::HalfSpace { point: Vector3::zeros(), normal: Vector3::x() };
+/// let elements = Elements::Within(left).of(&mesh, "the soft part")?;
+/// assert_eq!(2 * elements.len(), mesh.tets().len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Elements {
     /// These indices.

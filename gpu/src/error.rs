@@ -1,6 +1,13 @@
 //! What can keep a model off the device.
 
 /// Why a model cannot take its substeps on the device.
+///
+/// ```
+/// use pliant_gpu::GpuError;
+///
+/// let error = GpuError::Unsupported { what: "the material \"jelly\"".into() };
+/// assert!(error.to_string().ends_with("take the substeps on the processor")); // the remedy
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GpuError {

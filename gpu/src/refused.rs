@@ -8,6 +8,15 @@ use pliant_mpm::{
 use crate::error::GpuError;
 
 /// Refuses every step.
+///
+/// ```
+/// use pliant_contact_sap::BodyState;
+/// use pliant_gpu::{GpuError, Refused};
+/// use pliant_mpm::SubstepBackend;
+///
+/// let error = Refused::new(GpuError::NoAdapter).begin(&BodyState::default()).unwrap_err();
+/// assert!(error.to_string().contains("no Vulkan adapter"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Refused(GpuError);
 

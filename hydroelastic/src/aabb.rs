@@ -3,6 +3,19 @@
 use nalgebra::{Isometry3, Point3, Vector3};
 
 /// An axis-aligned box. Infinite entries are allowed (half space); `min > max` means empty.
+///
+/// ```
+/// use nalgebra::{Isometry3, Point3, Vector3};
+/// use pliant_hydroelastic::Aabb;
+///
+/// // A cube of 2 m moves by 3 m along x: its box during the motion.
+/// let cube = Aabb::from_half_extents(Point3::origin(), Vector3::repeat(1.0));
+/// let swept = cube.swept(&Vector3::new(3.0, 0.0, 0.0));
+/// assert_eq!((swept.min.x, swept.max.x), (-1.0, 4.0));
+/// // Turned by 45° about z, it is √2 times as wide.
+/// let turned = cube.transformed(&Isometry3::rotation(Vector3::z() * std::f64::consts::FRAC_PI_4));
+/// assert!((turned.max.x - 2f64.sqrt()).abs() < 1e-15 && turned.max.z == 1.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aabb {
     /// Lower corner, m.

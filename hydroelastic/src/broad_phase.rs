@@ -70,6 +70,28 @@ impl Proxy {
 }
 
 /// Finds candidate pairs. Buffers and the tree are kept between steps for speed only.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_hydroelastic::{BroadPhase, CollisionFilterBuilder, GeometryIdx, Posed, Proxy, RigidShape, Shape, Twist};
+///
+/// // Two balls of 0.1 m, 0.5 m apart; the second moves at 400 m/s towards the first and reaches it within the step of 1 ms.
+/// let ball = Shape::sphere(0.1)?;
+/// let at = |x: f64| RigidShape::at_rest(&ball, Isometry3::translation(x, 0.0, 0.0));
+/// let V_WG = Twist { linear: Vector3::new(-400.0, 0.0, 0.0), ..Twist::zero() };
+/// let bodies = [at(0.0), RigidShape { V_WG, ..at(0.5) }, at(3.0)];
+/// let proxies = bodies.map(|body| Proxy::of(&Posed::Rigid(body), 1e-3, 0.0));
+/// # let mut filter = CollisionFilterBuilder::default();
+/// # for _ in &proxies {
+/// #     let owner = filter.owner();
+/// #     filter.geometry(owner)?;
+/// # }
+/// # let filter = filter.build();
+/// let mut candidates = Vec::new();
+/// BroadPhase::default().candidates(&proxies, &filter, &mut candidates);
+/// assert_eq!(candidates, [(GeometryIdx(0), GeometryIdx(1))]);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Default)]
 pub struct BroadPhase {
     sorted: Vec<Interval>,

@@ -6,6 +6,17 @@ use crate::posed::Posed;
 use crate::{GeometryError, Shape};
 
 /// Settings of one contact query.
+///
+/// ```
+/// use pliant_hydroelastic::{Query, Shape};
+///
+/// let query = Query::new(1e-3, 9.81)?;
+/// assert!((query.margin - 2.0 * 9.81e-6).abs() < 1e-18); // 20 µm
+/// // At least 1e-5 of the size of the smaller body, which is half the diagonal of its box.
+/// let crate_of_4_m = Shape::cuboid([4.0, 4.0, 4.0].into())?;
+/// assert!((query.margin_for(&crate_of_4_m, &Shape::half_space()) - 1e-5 * 12f64.sqrt()).abs() < 1e-18);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Query {
     /// Δt, s.
@@ -74,6 +85,22 @@ impl Query {
 ///
 /// The result must be a pure function of the arguments: no memory of earlier steps, so that a step can be repeated, and
 /// no dependence on threads. The module `conformance` (feature `conformance`) tests an implementation.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_hydroelastic::{ContactGeometry, ContactWorkspace, GeometryDispatcher, Posed, Query, RigidShape, Shape};
+///
+/// // A ball of 0.1 m (A) overlaps the floor (B) by 1 mm.
+/// let (ball, floor) = (Shape::sphere(0.1)?, Shape::half_space());
+/// let a = Posed::Rigid(RigidShape::at_rest(&ball, Isometry3::translation(0.0, 0.0, 0.099)));
+/// let b = Posed::Rigid(RigidShape::at_rest(&floor, Isometry3::identity()));
+/// let mut points = Vec::new();
+/// let geometry = GeometryDispatcher::default();
+/// geometry.collide(a, b, &Query::new(1e-3, 9.81)?, &mut ContactWorkspace::default(), &mut points).expect("a known pair")?;
+/// assert!((points[0].signed_distance + 1e-3).abs() < 1e-12);
+/// assert!((points[0].normal_W - Vector3::z()).norm() < 1e-12); // from the floor into the ball
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 pub trait ContactGeometry: Send + Sync {
     /// Appends the contacts of A and B to `out`; `None` if this implementation does not handle the pair.
     ///

@@ -11,6 +11,25 @@ use nalgebra::{Point3, Vector3};
 /// A point of a patch ([`PointStiffness::OfPatch`], [`PointStiffness::OfArea`]) lies on the equilibrium surface inside
 /// both bodies. Both material points are there, and the signed distance −p₀/g is that of a spring whose force is the
 /// patch's.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// # use pliant_hydroelastic::{ContactGeometry, ContactWorkspace, GeometryDispatcher, Posed, Query, Shape};
+/// use pliant_hydroelastic::{RigidShape, Twist};
+///
+/// # let (ball, table) = (Shape::sphere(0.1)?, Shape::cuboid(Vector3::new(1.0, 1.0, 0.1))?);
+/// // A ball 4 mm above a table falls at 10 m/s: they meet after 0.4 of a step of 1 ms.
+/// let V_WG = Twist { linear: Vector3::new(0.0, 0.0, -10.0), ..Twist::zero() };
+/// let a = RigidShape { V_WG, ..RigidShape::at_rest(&ball, Isometry3::translation(0.0, 0.0, 0.104)) };
+/// # let b = Posed::Rigid(RigidShape::at_rest(&table, Isometry3::translation(0.0, 0.0, -0.05)));
+/// # let mut points = Vec::new();
+/// # let geometry = GeometryDispatcher::default();
+/// # geometry.collide(Posed::Rigid(a), b, &Query::new(1e-3, 9.81)?, &mut ContactWorkspace::default(), &mut points).expect("a known pair")?;
+/// let speculative = &points[0];
+/// assert!((speculative.entry - 0.4).abs() < 1e-3);
+/// assert!((speculative.signed_distance - 4e-3).abs() < 1e-9);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactPoint {
     /// Position of the contact in the world, m: the midpoint of the two material points.
@@ -27,8 +46,8 @@ pub struct ContactPoint {
     pub b: MaterialPoint,
     /// Constant over time while the same features touch; unique among the points of one pair.
     pub key: ContactKey,
-    /// Time of impact as a fraction of the step: 0 for a pair within its resting margin, otherwise the time at which
-    /// the predicted paths intersect.
+    /// Time of impact as a fraction of the step: 0 for a pair within its resting margin and in point contact of a rigid
+    /// shape with a half space, otherwise the time at which the predicted paths intersect.
     pub entry: f64,
 }
 
@@ -64,6 +83,15 @@ impl ContactPoint {
 }
 
 /// The stiffness of a contact point.
+///
+/// ```
+/// use pliant_hydroelastic::{PatchShare, PointStiffness};
+///
+/// // One of two points of a pair of 10 kN/m in point contact; the pressure fields of a patch determine its own.
+/// assert_eq!(PointStiffness::Share(0.5).of_pair(1e4), 5e3);
+/// let patch = PointStiffness::OfPatch { stiffness: 2e5, fraction_A: 0.3, share: PatchShare::default() };
+/// assert_eq!(patch.of_pair(1e4), 2e5);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PointStiffness {
     /// Point contact: dimensionless share of the pair's stiffness (N/m per point).
@@ -175,6 +203,13 @@ impl MaterialPoint {
 /// Identifies a contact by the features that touch, so that warm starts and attachments carry over to the next step.
 ///
 /// Unique within one pair of geometries; a caller that stores contacts of several pairs adds the indices of the pair.
+///
+/// ```
+/// use pliant_hydroelastic::ContactKey;
+///
+/// let face_and_vertex = ContactKey::new(2, 7);
+/// assert_eq!(face_and_vertex.swapped(), ContactKey::new(7, 2));
+/// ```
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]

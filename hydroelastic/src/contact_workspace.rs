@@ -6,6 +6,16 @@ use std::any::Any;
 ///
 /// One workspace serves all implementations, but only one thread at a time. An implementation keeps its buffers in a type
 /// of its own and gets them by [`ContactWorkspace::get`].
+///
+/// ```
+/// use pliant_hydroelastic::ContactWorkspace;
+///
+/// #[derive(Default)]
+/// struct Buffers { candidates: Vec<u32> }
+/// let mut workspace = ContactWorkspace::default();
+/// workspace.get::<Buffers>().candidates.reserve(100);
+/// assert!(workspace.get::<Buffers>().candidates.capacity() >= 100); // the same memory in the next call
+/// ```
 #[derive(Default)]
 pub struct ContactWorkspace {
     buffers: Vec<Box<dyn Any + Send + Sync>>,

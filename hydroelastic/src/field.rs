@@ -51,6 +51,20 @@ pub(crate) enum PieceKind {
 /// | half space | none: a [`Slab`](crate::Slab) | E·(−z)/thickness |
 ///
 /// Facets of curved shapes lie partly outside and partly inside the true surface, so that the volume is exact.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::{Compliance, PressureField, Shape};
+///
+/// // A cube of 10 cm and 1 MPa: 5 cm deep, so that 1 cm below its surface the pressure is a fifth of the modulus.
+/// let compliance = Compliance { hydroelastic_modulus: 1e6, ..Compliance::default() };
+/// let field = PressureField::of_shape(&Shape::cuboid(Vector3::repeat(0.1))?, &compliance)?;
+/// assert!((field.depth() - 0.05).abs() < 1e-15);
+/// let pressure = field.pressure_at(&Vector3::new(0.01, 0.0, 0.04)).expect("inside");
+/// assert!((pressure - 2e5).abs() < 1e-6);
+/// assert_eq!(field.pressure_max(), 1e6);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PressureField {
     vertices: Vec<Vector3<f64>>,

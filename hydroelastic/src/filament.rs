@@ -26,6 +26,18 @@ pub use section::{FlatSection, Outline, Tips};
 /// list that share a vertex form a chain; a chain whose last vertex is its first is a ring. Two segments of a chain are
 /// excluded from self-contact if the arc length between them at rest is at most the width of the section: neighbours
 /// overlap by construction.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::Filament;
+///
+/// // A rope of ten segments of 1 cm, 1 cm thick: neighbours do not touch, segments further apart along the rope can.
+/// let rest: Vec<_> = (0..11).map(|i| Point3::new(0.01 * f64::from(i), 0.0, 0.0)).collect();
+/// let segments: Vec<_> = (0..10).map(|i| [i, i + 1]).collect();
+/// let rope = Filament::new(0, &rest, &segments, &[0.005; 11])?;
+/// assert!(rope.excludes(3, 4) && !rope.excludes(3, 7));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Filament {
     id: u64,

@@ -33,6 +33,22 @@ use round::Ball;
 /// reported once, with the higher index as A.
 ///
 /// A pure function of its arguments; does not allocate once the buffers of the workspace have grown.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::{ContactGeometry, ContactWorkspace, Filament, FilamentContact, Posed, Query};
+///
+/// // Two rods of 1 cm radius cross at a distance of 18 mm: they overlap by 2 mm.
+/// let rod = |id, ends: [Point3<f64>; 2]| Filament::new(id, &ends, &[[0, 1]], &[0.01; 2]);
+/// let a = rod(0, [Point3::new(-0.1, 0.0, 0.018), Point3::new(0.1, 0.0, 0.018)])?;
+/// let b = rod(1, [Point3::new(0.0, -0.1, 0.0), Point3::new(0.0, 0.1, 0.0)])?;
+/// let (mut points, mut workspace) = (Vec::new(), ContactWorkspace::default());
+/// let query = Query::new(1e-3, 9.81)?;
+/// FilamentContact.collide(Posed::Filament(&a), Posed::Filament(&b), &query, &mut workspace, &mut points).expect("a known pair")?;
+/// assert_eq!(points.len(), 1);
+/// assert!((points[0].signed_distance + 2e-3).abs() < 1e-12 && points[0].normal_W.z > 0.999);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FilamentContact;
 

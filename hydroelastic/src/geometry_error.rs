@@ -1,6 +1,14 @@
 //! Errors of shapes, poses, materials and pressure fields.
 
 /// Why a geometric object was refused.
+///
+/// ```
+/// use pliant_hydroelastic::{GeometryError, Shape};
+///
+/// let error = Shape::sphere(-0.1).unwrap_err();
+/// assert!(matches!(error, GeometryError::Size { parameter: "radius", .. }));
+/// assert_eq!(error.to_string(), "sphere: radius = -0.1 m must be finite and positive");
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GeometryError {

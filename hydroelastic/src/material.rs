@@ -7,6 +7,17 @@ use crate::{GeometryError, PointStiffness};
 /// Point contact parameters of one body's surface.
 ///
 /// A rigid surface has `stiffness = f64::INFINITY`: in a pair only the partner's stiffness and dissipation remain.
+///
+/// ```
+/// use pliant_hydroelastic::ContactMaterial;
+///
+/// // Rubber of 10 kN/m and μ = 1 on a rigid floor of μ = 0.5.
+/// let rubber = ContactMaterial { stiffness: 1e4, friction: 1.0, ..ContactMaterial::default() };
+/// let floor = ContactMaterial { stiffness: f64::INFINITY, friction: 0.5, ..ContactMaterial::default() };
+/// let pair = rubber.combined_with(&floor);
+/// assert_eq!(pair.stiffness, 1e4);
+/// assert!((pair.friction - 2.0 / 3.0).abs() < 1e-15); // 2μ₁μ₂/(μ₁ + μ₂)
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ContactMaterial {

@@ -14,6 +14,32 @@ use crate::posed::{DeformingSurface, Posed, RigidShape};
 /// intersects the shape (in the shape's frame) or the other ball within the step (speculative contact). Two surfaces
 /// with the same id are one surface in self-contact: pairs in its [`SelfExclusion`](crate::SelfExclusion) are left out,
 /// and every pair is reported once, with the higher vertex as A.
+///
+/// ```
+/// use nalgebra::{Isometry3, Point3, Vector3};
+/// use pliant_hydroelastic::{
+///     ContactGeometry, ContactWorkspace, DeformingSurface, ParticleContact, Posed, Query, RigidShape, SelfExclusion, Shape,
+/// };
+///
+/// // A ball of 1 cm about a vertex 8 mm above the floor overlaps it by 2 mm.
+/// let exclusion = SelfExclusion::default();
+/// let surface = DeformingSurface {
+///     id: 0,
+///     points: &[Point3::new(0.0, 0.0, 0.008)],
+///     radii: &[0.01],
+///     velocities: &[Vector3::zeros()],
+///     exclusion: &exclusion,
+///     field: None,
+///     mesh: None,
+/// };
+/// let floor = Shape::half_space();
+/// let b = Posed::Rigid(RigidShape::at_rest(&floor, Isometry3::identity()));
+/// let (mut points, mut workspace) = (Vec::new(), ContactWorkspace::default());
+/// ParticleContact.collide(Posed::Deforming(surface), b, &Query::new(1e-3, 9.81)?, &mut workspace, &mut points).expect("a known pair")?;
+/// assert!((points[0].signed_distance + 2e-3).abs() < 1e-15);
+/// assert_eq!(points[0].a.offset, Vector3::new(0.0, 0.0, -0.01)); // from the vertex to the contact
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ParticleContact;
 

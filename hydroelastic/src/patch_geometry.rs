@@ -14,9 +14,22 @@ use crate::{Aabb, GeometryError, Shape};
 /// The representation of a shape in patch contact, in the shape's own frame.
 ///
 /// Compliant bodies are represented by a [`PressureField`], which may deform, as may filaments [with a
-/// field](crate::Filament::with_field), which also have patches with themselves. Every bounded shape has a rigid
-/// surface. [`has_patch_with`](Self::has_patch_with) decides which pairs have a patch; the table is in
+/// field](crate::Filament::with_field), which also have patches with themselves. Every bounded shape but
+/// elliptic cylinders and user-defined ones has a rigid surface. [`has_patch_with`](Self::has_patch_with) decides which pairs have a patch; the table is in
 /// `docs/reference/patches.md` of the repository. [`check_pair`](Self::check_pair) refuses other pairs before a simulation begins.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::{Compliance, PatchGeometry, Shape};
+///
+/// let cube = Shape::cuboid(Vector3::repeat(0.1))?;
+/// let rubber = PatchGeometry::compliant(&cube, &Compliance::default())?;
+/// let steel = PatchGeometry::rigid(&cube, 0.02)?;
+/// // One side must be compliant.
+/// assert!(rubber.has_patch_with(&steel) && rubber.has_patch_with(&rubber));
+/// assert!(!steel.has_patch_with(&steel));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[allow(
     clippy::large_enum_variant,

@@ -24,6 +24,21 @@ use crate::{GeometryError, Shape};
 /// Pairs with a [`CustomShape`](crate::CustomShape) need an implementation of their own.
 ///
 /// A pure function of its arguments; does not allocate once the buffers of the workspace have grown.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_hydroelastic::{ContactGeometry, ContactWorkspace, PointContact, PointStiffness, Posed, Query, RigidShape, Shape};
+///
+/// // A cube on the floor touches it at its four lower corners, each with a share of one.
+/// let (cube, floor) = (Shape::cuboid(Vector3::repeat(0.1))?, Shape::half_space());
+/// let a = Posed::Rigid(RigidShape::at_rest(&cube, Isometry3::translation(0.0, 0.0, 0.05)));
+/// let b = Posed::Rigid(RigidShape::at_rest(&floor, Isometry3::identity()));
+/// let (mut points, mut workspace) = (Vec::new(), ContactWorkspace::default());
+/// PointContact.collide(a, b, &Query::new(1e-3, 9.81)?, &mut workspace, &mut points).expect("a known pair")?;
+/// assert_eq!(points.len(), 4);
+/// assert!(points.iter().all(|p| p.stiffness == PointStiffness::Share(1.0)));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PointContact;
 

@@ -10,6 +10,20 @@ use crate::twist::Twist;
 use crate::{Aabb, GeometryError, PressureField, Shape};
 
 /// A rigid shape at a pose, with the motion predicted for this step.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_hydroelastic::{RigidShape, Shape, Twist};
+///
+/// let ball = Shape::sphere(0.1)?;
+/// let V_WG = Twist { linear: Vector3::new(2.0, 0.0, 0.0), ..Twist::zero() };
+/// let moving = RigidShape { V_WG, ..RigidShape::at_rest(&ball, Isometry3::identity()) };
+/// assert_eq!(moving.pose_after(0.5).translation.x, 1.0);
+/// // Its box during half a second.
+/// let swept = moving.swept_aabb(0.5, 0.0);
+/// assert!((swept.min.x + 0.1).abs() < 1e-15 && (swept.max.x - 1.1).abs() < 1e-15);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RigidShape<'a> {
     /// The shape, in its frame G.

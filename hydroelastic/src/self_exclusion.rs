@@ -2,6 +2,15 @@
 
 /// For each vertex of a surface, the vertices excluded from contact with it: neighbours in the mesh, adjacent points of
 /// a rope.
+///
+/// ```
+/// use pliant_hydroelastic::SelfExclusion;
+///
+/// // A rope of five vertices: no contact with neighbours up to two edges away.
+/// let rope = SelfExclusion::from_edges(5, &[[0, 1], [1, 2], [2, 3], [3, 4]], 2);
+/// assert_eq!(rope.of(0), [1, 2]);
+/// assert!(rope.excludes(2, 4) && !rope.excludes(0, 3));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SelfExclusion {
     start: Vec<u32>,

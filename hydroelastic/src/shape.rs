@@ -40,6 +40,19 @@ use crate::GeometryError;
 use crate::aabb::Aabb;
 
 /// A rigid shape. Cheap to clone: vertex lists are shared.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::Shape;
+///
+/// let capsule = Shape::capsule(0.1, 0.4)?; // from z = −0.3 m to 0.3 m
+/// let top = capsule.signed_distance(&Point3::new(0.0, 0.0, 0.35));
+/// assert!((top.value - 0.05).abs() < 1e-15 && (top.gradient.z - 1.0).abs() < 1e-15);
+/// let inside = capsule.signed_distance(&Point3::new(0.02, 0.0, 0.1));
+/// assert!((inside.value + 0.08).abs() < 1e-15);
+/// assert!(Shape::sphere(0.0).is_err());
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Shape {

@@ -25,6 +25,18 @@ pub use elliptic_cylinder::elliptic_cylinder;
 pub use primitives::{capsule, cuboid, half_space, sphere};
 
 /// φ at a point, with its first and second derivative in the frame of the query.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_hydroelastic::Shape;
+///
+/// // 0.2 m from the centre of a ball of 0.1 m: the level set there is a sphere of curvature 1/0.2 m.
+/// let phi = Shape::sphere(0.1)?.signed_distance(&Point3::new(0.0, 0.0, 0.2));
+/// assert!((phi.value - 0.1).abs() < 1e-15);
+/// assert_eq!(phi.gradient, Vector3::z());
+/// assert!((phi.hessian - nalgebra::Matrix3::from_diagonal(&Vector3::new(5.0, 5.0, 0.0))).norm() < 1e-12);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignedDistance<T: RealField + Copy> {
     /// φ, m; negative inside.

@@ -64,6 +64,33 @@ use workspace::Workspace;
 ///
 /// Triangles of inverted elements and inverted tetrahedra are ignored. A pure function of its arguments; does not
 /// allocate once the buffers of the workspace have grown.
+///
+/// ```
+/// use nalgebra::{Isometry3, Point3, Vector3};
+/// # use pliant_hydroelastic::{
+/// #     ContactGeometry, ContactWorkspace, DeformingSurface, Posed, Query, RigidShape, SelfExclusion, Shape, mesh::generate,
+/// # };
+/// use pliant_hydroelastic::{SoftContact, SoftMesh};
+///
+/// // A cube of tetrahedra, 10 cm wide, 1 mm deep in the floor: the areas of its contact points sum to that of its lower side.
+/// # let cube = generate::tet_cuboid(Vector3::repeat(0.05), [2, 2, 2])?;
+/// # let points: Vec<_> = cube.vertices().iter().map(|p| Point3::from(*p) + Vector3::new(0.0, 0.0, 0.049)).collect();
+/// # let triangles: Vec<_> = cube.boundary().triangles.iter().map(|t| t.map(u32::from)).collect();
+/// # let tets: Vec<_> = cube.tets().iter().map(|t| t.map(u32::from)).collect();
+/// # let (velocities, radii, exclusion) = (vec![Vector3::zeros(); points.len()], vec![0.0; points.len()], SelfExclusion::default());
+/// let mut mesh = SoftMesh::new(&points, &triangles, &tets)?;
+/// mesh.update(&points, &triangles, &velocities, 1e-3)?;
+/// # let surface = DeformingSurface {
+/// #     id: 0, points: &points, radii: &radii, velocities: &velocities, exclusion: &exclusion, field: None, mesh: Some(&mesh),
+/// # };
+/// # let floor = Shape::half_space();
+/// # let b = Posed::Rigid(RigidShape::at_rest(&floor, Isometry3::identity()));
+/// # let (mut found, mut workspace, query) = (Vec::new(), ContactWorkspace::default(), Query::new(1e-3, 9.81)?);
+/// SoftContact.collide(Posed::Deforming(surface), b, &query, &mut workspace, &mut found).expect("a known pair")?;
+/// let area: f64 = found.iter().filter_map(|point| point.patch_share(1e4)).map(|share| share.area).sum();
+/// assert!((area - 0.01).abs() < 1e-4, "{area}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SoftContact;
 

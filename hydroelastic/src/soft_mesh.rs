@@ -23,6 +23,21 @@ const NONE: u32 = u32::MAX;
 /// [`update`](Self::update) moves the mesh: its trees are refitted without allocation. A caller that first determines
 /// candidate pairs calls [`move_to`](Self::move_to), which is cheap, for all bodies, and [`update_skin`](Self::update_skin)
 /// and [`update_depth`](Self::update_depth) only where needed.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_hydroelastic::{SoftMesh, mesh::generate};
+///
+/// // A cube of 10 cm: its centre is 5 cm below the surface.
+/// let cube = generate::tet_cuboid(Vector3::repeat(0.05), [4, 4, 4])?;
+/// let points: Vec<_> = cube.vertices().iter().map(|p| Point3::from(*p)).collect();
+/// let triangles: Vec<_> = cube.boundary().triangles.iter().map(|t| t.map(u32::from)).collect();
+/// let tets: Vec<_> = cube.tets().iter().map(|t| t.map(u32::from)).collect();
+/// let soft = SoftMesh::new(&points, &triangles, &tets)?;
+/// let depth = soft.depth().pressure_at(&Vector3::zeros()).expect("inside");
+/// assert!((depth - 0.05).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SoftMesh {
     points: Vec<Vector3<f64>>,

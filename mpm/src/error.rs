@@ -4,6 +4,14 @@ use pliant_contact_sap::BodyError;
 use pliant_hydroelastic::GeometryError;
 
 /// An invalid model, material or state.
+///
+/// ```
+/// use pliant_mpm::{Liquid, MpmError};
+///
+/// let error = Liquid::new(-1.0, 7.0).unwrap_err();
+/// assert!(matches!(error, MpmError::Parameter { parameter: "bulk_modulus", .. }));
+/// assert!(error.to_string().starts_with("liquid: bulk_modulus = -1 "));
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MpmError {

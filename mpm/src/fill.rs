@@ -10,6 +10,21 @@ use pliant_hydroelastic::{GeometryError, Shape};
 use crate::error::{MpmError, positive, within};
 
 /// Sampling of a shape by particles.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_hydroelastic::Shape;
+/// use pliant_mpm::{Sampling, fill};
+///
+/// // 27 particles in each of 2 × 2 × 2 cells.
+/// let cube = Shape::cuboid(Vector3::repeat(0.04))?;
+/// let regular = Sampling::Regular { per_cell: 27.0 };
+/// assert_eq!(fill("cube", &cube, &Isometry3::identity(), 0.02, regular)?.points.len(), 216);
+/// // Random points: the same seed gives the same ones.
+/// let random = || fill("cube", &cube, &Isometry3::identity(), 0.02, Sampling::PoissonDisk { per_cell: 8.0, seed: 1 });
+/// assert_eq!(random()?, random()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sampling {
     /// A lattice along the axes of the shape's frame, scaled so that it ends at the sides of the shape's bounding box.
@@ -52,6 +67,16 @@ impl Default for Sampling {
 }
 
 /// Particles of one object at rest.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_mpm::ParticleSet;
+///
+/// // Two particles of a cubic centimetre.
+/// let pair = ParticleSet { points: vec![Point3::origin(), Point3::new(0.01, 0.0, 0.0)], particle_volume: 1e-6 };
+/// assert!((pair.spacing() - 0.01).abs() < 1e-15);
+/// assert_eq!(pair.volume(), 2e-6);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParticleSet {
     /// Positions, world frame, m.

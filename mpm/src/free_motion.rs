@@ -41,6 +41,13 @@ impl Default for FreeMotionSettings {
 }
 
 /// Report on the search for the free motion.
+///
+/// ```
+/// use pliant_mpm::FreeMotionReport;
+///
+/// let report = FreeMotionReport { newton_iterations: 100, residual: 2e-3, tolerance: 1e-5, ..FreeMotionReport::default() };
+/// assert!(!report.is_converged());
+/// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FreeMotionReport {

@@ -32,6 +32,17 @@ pub use shader_law::ShaderLaw;
 pub use tangent::{Definiteness, Tangent};
 
 /// The internal state of a particle.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_mpm::{Material, Preset, Strain};
+///
+/// // Water at rest: F stays I, and the first internal variable is the volume ratio.
+/// let water = Preset::ShallowWater.material();
+/// let strain = Strain { f: Matrix3::identity(), internal: water.fresh() };
+/// assert_eq!((strain.internal[0], water.volume_ratio(&strain)), (1.0, 1.0));
+/// assert_eq!(water.pressure(&strain), 0.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strain<T> {
     /// Elastic deformation gradient F^E.
@@ -86,6 +97,22 @@ pub enum EnergyForm {
 
 /// The formulas of a material in one precision. Implement it generically, `impl<T: Real> Law<T> for Mine`; every isotropic
 /// [`PrincipalLaw`](pliant_constitutive::PrincipalLaw) is a law.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::{Lame, NeoHookean};
+/// use pliant_mpm::{Lagged, Law, Strain};
+///
+/// // Rubber at rest is sheared by γ = 0.5 within the step: ∂ψ/∂G at G is P Fᵀ, here with F = I.
+/// let rubber = NeoHookean::new(Lame::new(1e6, 1e6)?)?;
+/// let at_rest = Strain { f: Matrix3::<f64>::identity(), internal: [0.0; 2] };
+/// let mut g = Matrix3::zeros();
+/// g[(0, 1)] = 0.5;
+/// let stress = rubber.stress(&at_rest, &Lagged::default(), &g);
+/// assert!((stress[(0, 1)] - 5e5).abs() < 1e-6); // μγ, Pa
+/// assert_eq!(rubber.advance(&at_rest, &Lagged::default(), &g).f[(0, 1)], 0.5);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 pub trait Law<T: Real> {
     /// Computes the lagged quantities of a step from `strain`; `predicted` is a prediction of G at its end, for the rotation target.
     fn lag(&self, strain: &Strain<T>, predicted: Option<&Matrix3<T>>, lagged: &mut Lagged<T>) {
@@ -125,6 +152,16 @@ pub trait Law<T: Real> {
 }
 
 /// A material: its [`Law`] in both precisions, and properties.
+///
+/// ```
+/// use pliant_mpm::{Material, Preset};
+///
+/// let dough = Preset::CookieDough.material();
+/// // λ + 2μ = E (1 − ν)/((1 + ν)(1 − 2ν)) with E = 10⁵ Pa, ν = 0.4; waves travel at 14.6 m/s.
+/// assert!((dough.wave_modulus() - 1e5 * 0.6 / (1.4 * 0.2)).abs() < 1e-6);
+/// assert!(((dough.wave_modulus() / Preset::CookieDough.density()).sqrt() - 14.64).abs() < 0.01);
+/// assert!(dough.bears_shear() && !Preset::ShallowWater.material().bears_shear());
+/// ```
 pub trait Material: Law<f64> + Law<f32> + fmt::Debug + Send + Sync {
     /// Its name in messages and files.
     fn name(&self) -> &'static str;

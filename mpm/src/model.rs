@@ -60,6 +60,26 @@ impl Default for MatrixForm {
 }
 
 /// Settings of the grid and of a step on it.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_contact_sap::{BodyStep, Control, DeformableModel, StepInput};
+/// # use pliant_hydroelastic::Shape;
+/// use pliant_mpm::{MatrixForm, MpmBuilder, MpmSettings};
+/// # use pliant_mpm::{ObjectSpec, Preset, Sampling, fill};
+///
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// // A step that multiplies by A and never assembles it.
+/// let settings = MpmSettings { matrix: MatrixForm::MatrixFree, ..MpmSettings::new(0.02) };
+/// let mut builder = MpmBuilder::new(settings);
+/// # builder.object(ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points));
+/// let model = builder.build()?;
+/// let (mut step, control, mut v) = (model.new_step(), Control::default(), Vec::new());
+/// step.begin(&model.default_state(), &StepInput::new(0.01, Vector3::zeros(), &control))?;
+/// step.linearise_start(&mut v)?;
+/// assert!(step.dynamics().assembled().is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MpmSettings {
     /// h, distance of grid nodes, m.
@@ -140,6 +160,27 @@ impl Parts {
 /// Every particle is a vertex of the surface, with half the particle spacing as radius. Its basis is the 27 nodes of its cell; that of a triangle of a
 /// cloth is those of its three vertices. Its part is the index of its object, so that every object can have its own surface material. In the state, q and v are those of the particles;
 /// `history` holds the other quantities of [`MaterialPoints::particles`].
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_contact_sap::DeformableModel;
+/// # use pliant_hydroelastic::Shape;
+/// use pliant_mpm::{MpmBuilder, MpmSettings, ObjectIdx, ObjectSpec, Preset};
+/// # use pliant_mpm::{Sampling, fill};
+///
+/// # let cube = Shape::cuboid(Vector3::repeat(0.04))?;
+/// # let points = fill("foam", &cube, &Isometry3::translation(0.0, 0.0, 0.5), 0.02, Sampling::default())?;
+/// // A cube of foam of 4 cm at 0.5 m height.
+/// let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// builder.object(ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points));
+/// let model = builder.build()?;
+/// let state = model.default_state();
+/// let mass: f64 = model.particles(&state).map(|p| p.mass).sum();
+/// assert!((mass - 400.0 * 0.04_f64.powi(3)).abs() < 1e-15);
+/// let energy = model.energy_of(&state, &Vector3::new(0.0, 0.0, -9.81), ObjectIdx(0));
+/// assert!((energy.potential - mass * 9.81 * 0.5).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct MaterialPoints {
     pub(crate) parts: Arc<Parts>,

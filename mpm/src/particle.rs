@@ -6,6 +6,16 @@ use crate::material::Strain;
 use pliant_constitutive::Real;
 
 /// One material point: the quantities that transfers and materials read, contiguous in memory.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_mpm::{Particle, momenta};
+///
+/// // A particle of 2 g at x = 1 m that moves at 3 m/s along y.
+/// let particle = Particle { x: Vector3::x(), v: Vector3::new(0.0, 3.0, 0.0), mass: 2e-3, ..Particle::<f64>::default() };
+/// let (linear, angular) = momenta(&[particle], 0.02);
+/// assert_eq!((linear.y, angular.z), (6e-3, 6e-3));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Particle<T> {
     /// Position, m, world frame.

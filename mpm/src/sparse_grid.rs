@@ -50,6 +50,21 @@ impl Cell {
 }
 
 /// Blocks, cells, and the order of particles, for one set of positions.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_mpm::{SparseGrid, base_node};
+///
+/// // Two particles in one cell, one far away.
+/// let points = [Vector3::repeat(0.011), Vector3::repeat(0.012), Vector3::repeat(5.0)];
+/// let mut grid = SparseGrid::default();
+/// grid.build(0.02, points.into_iter())?;
+/// assert_eq!(grid.n_cells(), 2);
+/// // Blocks exist where nodes are.
+/// assert!(grid.find_node(base_node(&points[2], 1.0 / 0.02)).is_some());
+/// assert!(grid.find_node([100, 100, 100]).is_none());
+/// # Ok::<(), pliant_mpm::MpmError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct SparseGrid {
     pub(crate) blocks: Vec<Block>,

@@ -41,6 +41,17 @@ fn floor_index<T: Real>(x: T) -> i32 {
 /// w0' = (f − 3/2)/h     w1' = 2 (1 − f)/h       w2' = (f − 1/2)/h        true gradient
 /// w_k' = (4/h²) w_k (k − f) h                                            moving least squares
 /// ```
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_mpm::{GradientForm, Stencil, base_node};
+///
+/// // A particle exactly on a node: ¾ of its weight along each axis is there, ⅛ on either side.
+/// let x = Vector3::repeat(0.04);
+/// let stencil = Stencil::about(&x, base_node(&x, 50.0), 50.0, GradientForm::True);
+/// assert_eq!(stencil.weights[0], [0.125, 0.75, 0.125]);
+/// assert_eq!(stencil.slopes[0], [-25.0, 0.0, 25.0]); // ∓1/(2h), 1/m
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stencil<T> {
     /// w of the nodes along each axis.

@@ -58,6 +58,38 @@ pub use time_step::{LimitReason, SubstepLimit};
 ///
 /// [`begin`](Self::begin), [`limit`](Self::limit), [`run`](Self::run) and [`end`](Self::end) follow one another in every time step. What they write is a
 /// function of their arguments alone.
+///
+/// ```
+/// # use nalgebra::{DMatrix, Isometry3, Vector3};
+/// # use pliant_contact_sap::{BodyState, Control, DeformableModel};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{LaggedLaws, MpmBuilder, MpmSettings, ObjectSpec, Preset, RigidLinks, Sampling, SubstepContact, SubstepSolver, fill};
+/// use pliant_mpm::{CpuSubsteps, SubstepBackend, SubstepInput, SubstepReport};
+///
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # builder.object(ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points));
+/// # let (model, control, mut next) = (builder.build()?, Control::default(), BodyState::default());
+/// # let mut links = RigidLinks::new(Vec::new(), DMatrix::zeros(0, 0));
+/// # let contact = SubstepContact { stiction_speed: 1e-4, near_rigid: 0.1, solver: SubstepSolver::GaussSeidel, tolerance: 1e-2, iterations_max: 100 };
+/// // A cube of foam falls for 1 ms in four substeps of symplectic Euler: v = −g Δt.
+/// let input = SubstepInput {
+///     time_step_s: 1e-3,
+///     substeps: 4,
+///     gravity: Vector3::new(0.0, 0.0, -9.81),
+///     obstacles: &[],
+/// #   control: &control, contact, laws: &LaggedLaws,
+///     // and the model of contact
+/// };
+/// let mut backend = CpuSubsteps::<f64>::new(&model);
+/// backend.begin(&model.default_state())?;
+/// let mut report = SubstepReport::default();
+/// backend.run(&input, &mut links, &mut Vec::new(), &mut report)?;
+/// let _ = backend.end(&mut next)?;
+/// assert_eq!(report.substeps, 4);
+/// assert!(model.particles(&next).all(|p| (p.v_WP.z + 9.81e-3).abs() < 1e-12));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait SubstepBackend: Send {
     /// Reads the particles of a state.
     ///

@@ -84,6 +84,21 @@ impl<T: Real> NodeField<T> {
 }
 
 /// Settings of a transfer.
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_mpm::{GradientForm, NodeField, Particle, SparseGrid, Transfer};
+///
+/// // A particle of 2 g at 3 m/s: mass and momentum on the nodes are its own.
+/// let particle = Particle { x: Vector3::repeat(0.013), v: Vector3::new(3.0, 0.0, 0.0), mass: 2e-3, ..Particle::<f64>::default() };
+/// let (mut grid, mut nodes) = (SparseGrid::default(), NodeField::default());
+/// grid.build(0.02, [particle.x].into_iter())?;
+/// let free = |_: &[Particle<f64>], impulses: &mut [Matrix3<f64>]| impulses.fill(Matrix3::zeros());
+/// Transfer::new(0.02, GradientForm::True).particles_to_grid(&grid, &[particle], free, &mut nodes);
+/// let sum = |k: usize| nodes.nodes().map(|node| node[k]).sum::<f64>();
+/// assert!((sum(3) - 2e-3).abs() < 1e-15 && (sum(0) - 6e-3).abs() < 1e-15);
+/// # Ok::<(), pliant_mpm::MpmError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transfer<T> {
     /// h, m.

@@ -115,6 +115,30 @@ fn transposed_times(m: &Matrix3<f64>, v: &Vector3<f64>) -> Vector3<f64> {
 }
 
 /// The factorisation of A = M(q) + diag(d) on the free degrees of freedom.
+///
+/// ```
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("pendulum");
+/// # let mut bob = SpatialInertia::solid_sphere(2.0, 0.1);
+/// # bob.com = Vector3::new(1.0, 0.0, 0.0);
+/// # builder.link(LinkSpec::new("base", SpatialInertia::zero()));
+/// # builder.link(LinkSpec::new("rod", bob));
+/// # builder.joint(JointSpec::new("hinge", JointKind::Continuous, "base", "rod").about(Vector3::y()));
+/// # let model = builder.build()?;
+/// use pliant_multibody::{ArticulatedBodies, BodyInertias, HeldDofs, PositionKinematics};
+///
+/// // A ball of 2 kg and 0.1 m on an arm of 1 m: A = m (l² + 2/5 r²) = 2.008 kg·m² about the hinge.
+/// let (mut positions, mut inertias) = (PositionKinematics::new(&model), BodyInertias::new(&model));
+/// positions.update(&model, &[0.3]);
+/// inertias.update(&model, &positions);
+/// let mut bodies = ArticulatedBodies::new(&model);
+/// bodies.factor(&model, &positions, &inertias, &[], &HeldDofs::none(&model));
+/// let mut x = [2.008];
+/// bodies.solve(&model, &positions, &mut x);
+/// assert!((x[0] - 1.0).abs() < 1e-12);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ArticulatedBodies {
     articulated: Vec<ArticulatedInertia>,

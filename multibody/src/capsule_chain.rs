@@ -30,6 +30,26 @@ use row::Row;
 use step::ChainStep;
 
 /// The specification of a [`CapsuleChain`].
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_multibody::{CapsuleChain, CapsuleChainSpec, RestShape};
+///
+/// let spec = CapsuleChainSpec {
+///     nodes: (0..11).map(|i| Point3::new(0.1 * f64::from(i), 0.0, 0.0)).collect(),
+///     radius: 0.005,
+///     linear_density: 0.1,
+///     bending_stiffness: 1e-3,
+///     twisting_stiffness: 1e-3,
+///     stiffness_damping: 0.01,
+///     rest: RestShape::AsBuilt,
+/// };
+/// let chain = CapsuleChain::new(&spec)?;
+/// let mass: f64 = (0..chain.n_nodes()).map(|node| chain.node_mass(node)).sum();
+/// assert!((mass - 0.1).abs() < 1e-12); // 1 m
+/// assert!(CapsuleChain::new(&CapsuleChainSpec { radius: -1.0, ..spec }).is_err());
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CapsuleChainSpec {
     /// End points of the capsules, in order, world frame, m.
@@ -59,6 +79,27 @@ pub enum RestShape {
 }
 
 /// A chain of rigid capsules.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_contact_sap::DeformableModel;
+/// use pliant_multibody::{CapsuleChain, CapsuleChainSpec, RestShape};
+///
+/// // Two capsules of 0.1 m at an angle θ = 0.2 rad, straight at rest: the springs hold ½ (EI/l) θ².
+/// let theta = 0.2_f64;
+/// let chain = CapsuleChain::new(&CapsuleChainSpec {
+///     nodes: vec![Point3::origin(), Point3::new(0.1, 0.0, 0.0), Point3::new(0.1 + 0.1 * theta.cos(), 0.1 * theta.sin(), 0.0)],
+///     radius: 0.005,
+///     linear_density: 0.1,
+///     bending_stiffness: 1e-3,
+///     twisting_stiffness: 1e-3,
+///     stiffness_damping: 0.0,
+///     rest: RestShape::Straight,
+/// })?;
+/// let energy = chain.spring_energy(&chain.default_state());
+/// assert!((energy - 0.5 * 1e-3 / 0.1 * theta * theta).abs() < 1e-12);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct CapsuleChain {
     tree: RigidTree,

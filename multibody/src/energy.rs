@@ -8,6 +8,27 @@ use crate::model::Model;
 use crate::spatial::Wrench;
 
 /// Total linear momentum, and angular momentum about the world origin, world axes.
+///
+/// ```
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("pendulum");
+/// # let mut bob = SpatialInertia::solid_sphere(2.0, 0.1);
+/// # bob.com = Vector3::new(1.0, 0.0, 0.0);
+/// # builder.link(LinkSpec::new("base", SpatialInertia::zero()));
+/// # builder.link(LinkSpec::new("rod", bob));
+/// # builder.joint(JointSpec::new("hinge", JointKind::Continuous, "base", "rod").about(Vector3::y()));
+/// # let model = builder.build()?;
+/// use pliant_multibody::{Workspace, momentum};
+///
+/// // A ball of 2 kg on a level arm of 1 m that turns at 3 rad/s about y: it moves down at 3 m/s.
+/// let mut workspace = Workspace::new(&model);
+/// workspace.update(&model, &[0.0], &[3.0]);
+/// let found = momentum(&model, &workspace.positions, &workspace.velocities, &workspace.inertias);
+/// assert!((found.linear - Vector3::new(0.0, 0.0, -6.0)).norm() < 1e-12);
+/// assert!((found.angular_about_origin.y - 2.008 * 3.0).abs() < 1e-12);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Momentum {
     /// Σ m v, kg m/s.
@@ -17,6 +38,27 @@ pub struct Momentum {
 }
 
 /// Mass and centre of mass, world frame.
+///
+/// ```
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("pendulum");
+/// # let mut bob = SpatialInertia::solid_sphere(2.0, 0.1);
+/// # bob.com = Vector3::new(1.0, 0.0, 0.0);
+/// # builder.link(LinkSpec::new("base", SpatialInertia::zero()));
+/// # builder.link(LinkSpec::new("rod", bob));
+/// # builder.joint(JointSpec::new("hinge", JointKind::Continuous, "base", "rod").about(Vector3::y()));
+/// # let model = builder.build()?;
+/// use pliant_multibody::{Workspace, centre_of_mass};
+///
+/// // A ball of 2 kg on an arm of 1 m that hangs down: a rotation of +90° about y takes x to −z.
+/// let mut workspace = Workspace::new(&model);
+/// workspace.update_positions(&model, &[std::f64::consts::FRAC_PI_2]);
+/// let found = centre_of_mass(&model, &workspace.positions, &workspace.inertias);
+/// assert_eq!(found.mass, 2.0);
+/// assert!((found.position - Vector3::new(0.0, 0.0, -1.0)).norm() < 1e-12);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CentreOfMass {
     /// Mass, kg.

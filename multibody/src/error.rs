@@ -5,6 +5,16 @@ use std::path::PathBuf;
 use crate::markup::Place;
 
 /// Why a model could not be read or built, or an operation failed.
+///
+/// ```
+/// use std::path::Path;
+/// use pliant_multibody::{MultibodyError, RobotOptions, parse_robot};
+///
+/// let urdf = b"<robot name='r'>\n  <link name='base'/>\n  <link name='base'/>\n</robot>";
+/// let error = parse_robot(urdf, Path::new("r.urdf"), &RobotOptions::default()).unwrap_err();
+/// assert!(matches!(&error, MultibodyError::At { line: 3, .. }));
+/// assert!(error.to_string().contains("link \"base\" is defined twice"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MultibodyError {

@@ -8,6 +8,15 @@ use pliant_hydroelastic::AnalyticShape;
 use pliant_hydroelastic::mesh::TriMesh;
 
 /// The shape of a collision or visual element, in its own frame.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::AnalyticShape;
+/// use pliant_multibody::GeometryDescription;
+///
+/// let block = GeometryDescription::Analytic(AnalyticShape::Box { size: Vector3::new(2.0, 2.0, 1.0) });
+/// assert_eq!(block.bounding_radius(), Some(1.5)); // half the diagonal
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum GeometryDescription {
     /// A shape given by its sizes.

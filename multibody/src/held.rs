@@ -6,6 +6,27 @@
 use crate::model::{DofIdx, JointIdx, Model};
 
 /// A partition of the degrees of freedom into free and held.
+///
+/// ```
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// use pliant_multibody::{HeldDofs, Root};
+///
+/// # let mut builder = ModelBuilder::new("flying pendulum");
+/// # builder.root(Root::Floating);
+/// # builder.link(LinkSpec::new("base", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # builder.link(LinkSpec::new("rod", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # builder.joint(JointSpec::new("hinge", JointKind::Continuous, "base", "rod").about(Vector3::y()));
+/// # let model = builder.build()?;
+/// // A floating base with one hinge: seven degrees of freedom, the hinge is the last.
+/// let mut held = HeldDofs::none(&model);
+/// held.hold(&model, model.joint_named("hinge")?);
+/// assert_eq!((held.free().len(), held.held()), (6, &[6][..]));
+/// let mut free = [0.0; 6];
+/// held.gather(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &mut free);
+/// assert_eq!(free[5], 5.0);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldDofs {
     pub(crate) is_held: Vec<bool>,

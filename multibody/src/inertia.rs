@@ -6,6 +6,19 @@ use pliant_hydroelastic::gyration;
 use crate::spatial::{OriginInertia, Symmetric3};
 
 /// Mass, centre of mass and rotational inertia of a link, in the link's frame.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_multibody::SpatialInertia;
+///
+/// // A rod of 3 kg and 2 m along x: m l²/12 about its centre.
+/// let rod = SpatialInertia::solid_box(3.0, Vector3::new(2.0, 0.0, 0.0));
+/// assert!((rod.rotational[(2, 2)] - 1.0).abs() < 1e-12);
+/// // In a frame at its end, the inertia is still that about the centre of mass, which is now 1 m away.
+/// let from_end = rod.expressed_in(&Isometry3::translation(1.0, 0.0, 0.0));
+/// assert_eq!(from_end.com.x, 1.0);
+/// assert!((from_end.rotational[(2, 2)] - 1.0).abs() < 1e-12);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpatialInertia {
     /// Mass in kg, not negative.
@@ -17,6 +30,16 @@ pub struct SpatialInertia {
 }
 
 /// A flaw of an inertia that is unphysical or suspicious, but does not prevent simulation.
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_multibody::{InertiaFlaw, SpatialInertia};
+///
+/// // No body has the principal moments 1, 1 and 3 kg·m²: each is at most the sum of the other two.
+/// let moments = Matrix3::from_diagonal(&Vector3::new(1.0, 3.0, 1.0));
+/// let flaws = SpatialInertia::new(1.0, Vector3::zeros(), moments).flaws(None);
+/// assert!(matches!(flaws[..], [InertiaFlaw::TriangleInequality { principal: [_, _, largest] }] if (largest - 3.0).abs() < 1e-12));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InertiaFlaw {
     /// The largest principal moment exceeds the sum of the other two, which no distribution of positive mass has.

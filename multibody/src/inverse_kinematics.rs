@@ -13,6 +13,33 @@ use crate::spatial::Twist;
 const REACH_DAMPING: f64 = 1e-6;
 
 /// Damping, weights and tolerances of [`InverseKinematics`].
+///
+/// ```
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("arm");
+/// # for name in ["base", "upper", "lower"] {
+/// #     builder.link(LinkSpec::new(name, SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # }
+/// # builder.joint(JointSpec::new("shoulder", JointKind::Continuous, "base", "upper").about(Vector3::z()));
+/// # let elbow = JointSpec::new("elbow", JointKind::Continuous, "upper", "lower").about(Vector3::z());
+/// # builder.joint(elbow.at(Isometry3::translation(1.0, 0.0, 0.0)));
+/// # builder.frame("hand", "lower", Isometry3::translation(1.0, 0.0, 0.0));
+/// # let model = builder.build()?;
+/// use pliant_multibody::{HeldDofs, IkSettings, InverseKinematics};
+///
+/// # let hand = model.frame_named("hand")?;
+/// // More damping, slower joints: near a target the velocity falls by 1/(1 + λ²/σ²) with the singular values σ of the Jacobian.
+/// let speed = |damping: f64| {
+///     let settings = IkSettings { damping, rotation_weight: 0.0, ..IkSettings::default() };
+///     let mut ik = InverseKinematics::new(&model, hand.clone(), HeldDofs::none(&model), settings);
+///     let mut v = [0.0; 2];
+///     let _ = ik.velocity_towards(&model, &[0.0, 1.5], &Isometry3::translation(1.0, 1.0, 0.0), 0.01, &mut v);
+///     v[0].hypot(v[1])
+/// };
+/// assert!(speed(0.5) < speed(0.001));
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IkSettings {
     /// λ of damped least squares in [`InverseKinematics::velocity_towards`], m: joint motions that move the frame by less than
@@ -57,6 +84,31 @@ pub enum IkStop {
 }
 
 /// Result of an inverse kinematics call.
+///
+/// ```
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("arm");
+/// # for name in ["base", "upper", "lower"] {
+/// #     builder.link(LinkSpec::new(name, SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # }
+/// # builder.joint(JointSpec::new("shoulder", JointKind::Continuous, "base", "upper").about(Vector3::z()));
+/// # let elbow = JointSpec::new("elbow", JointKind::Continuous, "upper", "lower").about(Vector3::z());
+/// # builder.joint(elbow.at(Isometry3::translation(1.0, 0.0, 0.0)));
+/// # builder.frame("hand", "lower", Isometry3::translation(1.0, 0.0, 0.0));
+/// # let model = builder.build()?;
+/// use pliant_multibody::{HeldDofs, IkSettings, IkStop, InverseKinematics};
+///
+/// # let hand = model.frame_named("hand")?;
+/// # let settings = IkSettings { rotation_weight: 0.0, ..IkSettings::default() };
+/// # let mut ik = InverseKinematics::new(&model, hand, HeldDofs::none(&model), settings);
+/// # let mut q = [0.1, 0.8];
+/// // A planar arm of 2 m cannot reach 3 m: it stops stretched out, 1 m short.
+/// let report = ik.reach(&model, &mut q, &Isometry3::translation(3.0, 0.0, 0.0));
+/// assert!(report.stop != IkStop::Reached);
+/// assert!((report.position_error - 1.0).abs() < 1e-6);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[must_use]
 pub struct IkReport {
@@ -73,6 +125,31 @@ pub struct IkReport {
 }
 
 /// Inverse kinematics of one frame of a model by damped least squares with joint limits; contains its workspace.
+///
+/// ```
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("arm");
+/// # for name in ["base", "upper", "lower"] {
+/// #     builder.link(LinkSpec::new(name, SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # }
+/// # builder.joint(JointSpec::new("shoulder", JointKind::Continuous, "base", "upper").about(Vector3::z()));
+/// # let elbow = JointSpec::new("elbow", JointKind::Continuous, "upper", "lower").about(Vector3::z());
+/// # builder.joint(elbow.at(Isometry3::translation(1.0, 0.0, 0.0)));
+/// # builder.frame("hand", "lower", Isometry3::translation(1.0, 0.0, 0.0));
+/// # let model = builder.build()?;
+/// use pliant_multibody::{HeldDofs, IkSettings, IkStop, InverseKinematics};
+///
+/// // A planar arm of 1 m + 1 m reaches (1, 1) with its elbow at a right angle.
+/// let hand = model.frame_named("hand")?;
+/// let settings = IkSettings { rotation_weight: 0.0, ..IkSettings::default() };
+/// let mut ik = InverseKinematics::new(&model, hand, HeldDofs::none(&model), settings);
+/// let mut q = [0.1, 0.8];
+/// let report = ik.reach(&model, &mut q, &Isometry3::translation(1.0, 1.0, 0.0));
+/// assert_eq!(report.stop, IkStop::Reached);
+/// assert!((q[1] - std::f64::consts::FRAC_PI_2).abs() < 1e-6);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct InverseKinematics {
     frame: NamedFrame,

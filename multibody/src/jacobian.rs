@@ -53,6 +53,25 @@ pub fn jacobian_columns<'a>(
 ///
 /// # Panics
 /// If `jacobian` is not 6 × n_v.
+///
+/// ```
+/// use nalgebra::{DMatrix, Vector3};
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, PositionKinematics, SpatialInertia};
+/// use pliant_multibody::point_jacobian;
+///
+/// // A point 2 m from a hinge about z: its velocity is 2 m per radian, across the arm.
+/// # let mut builder = ModelBuilder::new("door");
+/// # builder.link(LinkSpec::new("frame", SpatialInertia::zero()));
+/// # builder.link(LinkSpec::new("leaf", SpatialInertia::solid_box(10.0, Vector3::new(1.0, 0.04, 2.0))));
+/// # builder.joint(JointSpec::new("hinge", JointKind::Continuous, "frame", "leaf").about(Vector3::z()));
+/// # let model = builder.build()?;
+/// # let mut positions = PositionKinematics::new(&model);
+/// # positions.update(&model, &[0.0]);
+/// let mut jacobian = DMatrix::zeros(6, 1);
+/// point_jacobian(&model, &positions, model.link_named("leaf")?, &Vector3::new(2.0, 0.0, 0.0), &mut jacobian);
+/// assert_eq!(jacobian.as_slice(), [0.0, 0.0, 1.0, 0.0, 2.0, 0.0]); // (ω, v)
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 pub fn point_jacobian(
     model: &Model,
     positions: &PositionKinematics,
@@ -81,7 +100,8 @@ pub fn point_jacobian(
     }
 }
 
-/// Adds Jᵀ F to `tau`: the generalised force of a wrench (world axes) on `link` about the world point `p_WQ`.
+/// Adds Jᵀ F to `tau`, n_v entries: the generalised force (N·m for rotations, N for translations) of a wrench on `link`, in world axes about the
+/// world point `p_WQ`.
 pub fn add_wrench(
     model: &Model,
     positions: &PositionKinematics,

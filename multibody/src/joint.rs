@@ -18,6 +18,15 @@
 use nalgebra::{Isometry3, Matrix3, Quaternion, UnitQuaternion, Vector3};
 
 /// The kind of a joint: which relative motions it allows.
+///
+/// ```
+/// use pliant_multibody::JointKind;
+///
+/// // A quaternion has one coordinate more than there are angular velocities.
+/// assert_eq!((JointKind::Ball.n_q(), JointKind::Ball.n_v()), (4, 3));
+/// assert_eq!((JointKind::Floating.n_q(), JointKind::Floating.n_v()), (7, 6));
+/// assert!(JointKind::Planar.has_axis() && !JointKind::Ball.has_axis());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JointKind {
     /// No motion: child and parent are one rigid body.
@@ -85,6 +94,26 @@ pub enum DofKind {
 }
 
 /// Limits of a joint; infinite where there is none. Position limits apply to joints of one degree of freedom.
+///
+/// ```
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("pendulum");
+/// # let mut bob = SpatialInertia::solid_sphere(2.0, 0.1);
+/// # bob.com = Vector3::new(1.0, 0.0, 0.0);
+/// # builder.link(LinkSpec::new("base", SpatialInertia::zero()));
+/// # builder.link(LinkSpec::new("rod", bob));
+/// use pliant_contact_sap::DeformableModel;
+/// use pliant_multibody::{JointLimits, RigidTree};
+///
+/// // A hinge that opens from 0.2 rad to 1.5 rad starts at its limit, not at zero.
+/// let mut hinge = JointSpec::new("hinge", JointKind::Revolute, "base", "rod");
+/// hinge.limits = JointLimits { lower: 0.2, upper: 1.5, ..JointLimits::default() };
+/// builder.joint(hinge);
+/// let door = RigidTree::new(std::sync::Arc::new(builder.build()?));
+/// assert_eq!(door.default_state().q, [0.2]);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointLimits {
     /// Smallest position, rad or m.
@@ -113,6 +142,25 @@ impl Default for JointLimits {
 }
 
 /// Passive forces of a joint, on each of its degrees of freedom.
+///
+/// ```
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("pendulum");
+/// # let mut bob = SpatialInertia::solid_sphere(2.0, 0.1);
+/// # bob.com = Vector3::new(1.0, 0.0, 0.0);
+/// # builder.link(LinkSpec::new("base", SpatialInertia::zero()));
+/// # builder.link(LinkSpec::new("rod", bob));
+/// use pliant_multibody::PassiveForces;
+///
+/// // A spring of 8 N·m/rad with its rest at 0.5 rad.
+/// let mut hinge = JointSpec::new("hinge", JointKind::Continuous, "base", "rod");
+/// hinge.passive = PassiveForces { spring_stiffness: 8.0, spring_rest: 0.5, ..PassiveForces::default() };
+/// builder.joint(hinge);
+/// let model = builder.build()?;
+/// assert_eq!(model.spring_energy(&[1.0]), 1.0); // ½ k (q − q_0)²
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PassiveForces {
     /// Viscous damping, N m s/rad or N s/m.
@@ -126,6 +174,14 @@ pub struct PassiveForces {
 }
 
 /// A motor with a gear.
+///
+/// ```
+/// use pliant_multibody::Drive;
+///
+/// // A rotor of 1e-5 kg·m² behind a gear of 100 : 1 counts as 0.1 kg·m² at the joint.
+/// let motor = Drive { rotor_inertia: 1e-5, gear_ratio: 100.0, gains: None };
+/// assert!((motor.reflected_inertia() - 0.1).abs() < 1e-15);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drive {
     /// Inertia of the rotor about its axis, kg m².

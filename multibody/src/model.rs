@@ -32,6 +32,19 @@ pub struct BodyIdx(pub usize);
 pub struct DofIdx(pub usize);
 
 /// How the root link is attached to the world.
+///
+/// ```
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, SpatialInertia};
+/// use pliant_multibody::Root;
+///
+/// let mut builder = ModelBuilder::new("cube");
+/// builder.root(Root::Floating);
+/// builder.link(LinkSpec::new("cube", SpatialInertia::solid_box(1.0, Vector3::repeat(0.1))));
+/// let cube = builder.build()?;
+/// assert_eq!(cube.neutral_positions(), [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]); // x, y, z, w, qx, qy, qz
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Root {
     /// Welded at this pose `X_WR`.
@@ -71,6 +84,24 @@ pub struct Link {
 }
 
 /// A joint between two links, or between the world and a floating root.
+///
+/// ```
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("pendulum");
+/// # let mut bob = SpatialInertia::solid_sphere(2.0, 0.1);
+/// # bob.com = Vector3::new(1.0, 0.0, 0.0);
+/// # builder.link(LinkSpec::new("base", SpatialInertia::zero()));
+/// # builder.link(LinkSpec::new("rod", bob));
+/// # builder.joint(JointSpec::new("hinge", JointKind::Continuous, "base", "rod").about(Vector3::y()));
+/// # let model = builder.build()?;
+/// use pliant_multibody::JointIdx;
+///
+/// let hinge = model.joint(JointIdx(0));
+/// assert_eq!((hinge.name.as_str(), hinge.axis), ("hinge", Vector3::y()));
+/// assert_eq!((hinge.positions(), hinge.dofs()), (0..1, 0..1)); // its entries of q and v
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Joint {
     /// Its name, unique in the model.
@@ -111,6 +142,26 @@ impl Joint {
 
 /// A coupling of two joints, q_joint = multiplier · q_source + offset (URDF's `<mimic>`). [`RigidTree`](crate::RigidTree)
 /// makes it a constraint; the dynamics algorithms treat both joints as independent.
+///
+/// ```
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("gripper");
+/// # for name in ["palm", "left", "right"] {
+/// #     builder.link(LinkSpec::new(name, SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # }
+/// # builder.joint(JointSpec::new("left slide", JointKind::Prismatic, "palm", "left").about(Vector3::y()));
+/// # builder.joint(JointSpec::new("right slide", JointKind::Prismatic, "palm", "right").about(Vector3::y()));
+/// // Two fingers that close together: q_right = −q_left.
+/// builder.coupler("right slide", "left slide", -1.0, 0.0);
+/// let gripper = builder.build()?;
+/// let coupler = gripper.couplers()[0];
+/// assert_eq!(gripper.joint(coupler.source).name, "left slide");
+/// let mut q = [0.02, 0.0];
+/// gripper.make_admissible(&mut q);
+/// assert_eq!(q, [0.02, -0.02]);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coupler {
     /// The coupled joint.
@@ -150,6 +201,25 @@ pub(crate) struct Body {
 
 /// A kinematic tree of rigid links, built by [`ModelBuilder`](crate::ModelBuilder) or read from a file; immutable. A state
 /// consists of two arrays, positions q and velocities v; the [`joint`](crate::joint) module documents their layout.
+///
+/// ```
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("pendulum");
+/// # let mut bob = SpatialInertia::solid_sphere(2.0, 0.1);
+/// # bob.com = Vector3::new(1.0, 0.0, 0.0);
+/// # builder.link(LinkSpec::new("base", SpatialInertia::zero()));
+/// # builder.link(LinkSpec::new("rod", bob));
+/// # builder.joint(JointSpec::new("hinge", JointKind::Continuous, "base", "rod").about(Vector3::y()));
+/// # let model = builder.build()?;
+/// // One hinge: a position and a velocity; integration is q + δt v.
+/// assert_eq!((model.n_q(), model.n_v(), model.moving_mass()), (1, 1, 2.0));
+/// let mut next = [0.0];
+/// model.integrate(&[0.3], &[2.0], 0.1, &mut next);
+/// assert_eq!(next, [0.5]);
+/// assert!(model.link_named("wheel").unwrap_err().to_string().contains("wheel"));
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Model {
     pub(crate) name: String,

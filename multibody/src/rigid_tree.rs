@@ -29,6 +29,28 @@ use step::TreeStep;
 pub(crate) use step::write_surface;
 
 /// A [`Model`] with actuators, as a body of the contact problem.
+///
+/// ```
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("pendulum");
+/// # let mut bob = SpatialInertia::solid_sphere(2.0, 0.1);
+/// # bob.com = Vector3::new(1.0, 0.0, 0.0);
+/// # builder.link(LinkSpec::new("base", SpatialInertia::zero()));
+/// # builder.link(LinkSpec::new("rod", bob));
+/// # builder.joint(JointSpec::new("hinge", JointKind::Continuous, "base", "rod").about(Vector3::y()));
+/// # let model = builder.build()?;
+/// use std::sync::Arc;
+/// use pliant_contact_sap::DeformableModel;
+/// use pliant_multibody::RigidTree;
+///
+/// // A ball of 2 kg on an arm of 1 m, 30° below the horizontal, at 3 rad/s.
+/// let arm = RigidTree::new(Arc::new(model)).starting_at(&[std::f64::consts::FRAC_PI_6], &[3.0]);
+/// let energy = arm.energy(&arm.default_state(), &Vector3::new(0.0, 0.0, -9.81));
+/// assert!((energy.kinetic - 0.5 * 2.008 * 9.0).abs() < 1e-12);
+/// assert!((energy.potential + 2.0 * 9.81 * 0.5).abs() < 1e-12); // half a metre below the hinge
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RigidTree {
     model: Arc<Model>,

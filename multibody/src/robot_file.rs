@@ -11,6 +11,17 @@ use crate::package_map::PackageMap;
 use crate::{markup, mjcf, sdf, urdf};
 
 /// Options of reading a robot file: what the file does not specify.
+///
+/// ```
+/// use std::path::Path;
+/// use pliant_multibody::{RobotOptions, Root, parse_robot};
+///
+/// let urdf = b"<robot name='box'><link name='box'><inertial><mass value='1'/>\
+///     <inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link></robot>";
+/// let options = RobotOptions { root: Root::Floating, ..RobotOptions::default() };
+/// assert_eq!(parse_robot(urdf, Path::new("box.urdf"), &options)?.model.n_v(), 6);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RobotOptions {
     /// How the root link is attached to the world. The root link of an MJCF file is the file's world.
@@ -33,6 +44,18 @@ impl Default for RobotOptions {
 }
 
 /// A model, and a report on its file.
+///
+/// ```
+/// use std::path::Path;
+/// use pliant_multibody::{RobotOptions, parse_robot};
+///
+/// // An element that has no meaning here is reported with its line.
+/// let urdf = b"<robot name='r'>\n  <link name='base'/>\n  <gazebo/>\n</robot>";
+/// let loaded = parse_robot(urdf, Path::new("r.urdf"), &RobotOptions::default())?;
+/// assert_eq!(loaded.model.links().len(), 1);
+/// assert!(loaded.report.to_string().starts_with("r.urdf:3: ignored"));
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct LoadedModel {
     /// The model.

@@ -10,6 +10,15 @@ use nalgebra::{Matrix3, Vector3, Vector6};
 ///
 /// The same pair holds accelerations (rad/s², m/s²); then `linear` is the *classical* acceleration of the origin, the
 /// second derivative of its position, not Featherstone's spatial one.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_multibody::Twist;
+///
+/// // A wheel of 0.5 m that rolls at 2 m/s: where it touches the ground, it is at rest.
+/// let hub = Twist { angular: Vector3::new(0.0, 4.0, 0.0), linear: Vector3::new(2.0, 0.0, 0.0) };
+/// assert_eq!(hub.shifted(&Vector3::new(0.0, 0.0, -0.5)).linear, Vector3::zeros());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Twist {
     /// Angular part ω.
@@ -49,6 +58,16 @@ impl Twist {
 }
 
 /// Torque (N m) about a point and force (N), in world axes.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_multibody::{Twist, Wrench};
+///
+/// // 3 N upwards on a point that rises at 2 m/s: 6 W.
+/// let push = Wrench { torque: Vector3::zeros(), force: Vector3::new(0.0, 0.0, 3.0) };
+/// let rise = Twist { angular: Vector3::zeros(), linear: Vector3::new(0.0, 0.0, 2.0) };
+/// assert_eq!(push.power(&rise), 6.0);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wrench {
     /// Torque about the reference point.

@@ -6,6 +6,19 @@ use nalgebra::{Point3, Vector3};
 pub const DEFAULT_FIELD_OF_VIEW: f64 = 0.6;
 
 /// A camera of the replay; the first of a recording is that of the initial view.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant::recording::{Camera, CameraPlace, DEFAULT_FIELD_OF_VIEW, Recording};
+///
+/// let mut recording = Recording::new("a scene", Vec::new(), Vec::new(), Vec::new())?;
+/// let (eye, target) = (Point3::new(2.0, 0.0, 1.0), Point3::origin());
+/// let side = Camera { name: "side".into(), place: CameraPlace::At { eye, target }, field_of_view: DEFAULT_FIELD_OF_VIEW, follow: None };
+/// recording.add_camera(side.clone())?;
+/// // A camera looks somewhere.
+/// assert!(recording.add_camera(Camera { name: "blind".into(), place: CameraPlace::At { eye, target: eye }, ..side }).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Camera {
     /// Its name in the menu.

@@ -81,6 +81,19 @@ pub struct PatchForce {
 }
 
 /// Convex polygons with a pressure at each corner, world frame.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant::recording::{Between, PressurePolygons};
+///
+/// // A triangle and a square of one patch: their corners stand one after the other.
+/// let corner = |x: f64, y: f64| Point3::new(x, y, 0.0);
+/// let mut polygons = PressurePolygons::default();
+/// polygons.push(Between { a: 0, b: 1 }, &[corner(0.0, 0.0), corner(1.0, 0.0), corner(0.0, 1.0)], &[1e3; 3]);
+/// polygons.push(Between { a: 0, b: 1 }, &[corner(1.0, 0.0), corner(2.0, 0.0), corner(2.0, 1.0), corner(1.0, 1.0)], &[2e3; 4]);
+/// assert_eq!(polygons.counts(), [3, 4]);
+/// assert_eq!(polygons.pressures()[3], 2e3);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PressurePolygons {
     points: Vec<Point3<f64>>,

@@ -20,6 +20,21 @@ use super::{Anchor, Recording, RecordingError};
 use view::Stage;
 
 /// A camera that takes an image of every frame. It looks along the z axis of its own frame S, with x to the right and y down.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use pliant::recording::{Anchor, ImageSensor};
+///
+/// // 480 rows over a vertical field of view of 90°: the focal length is half of the height.
+/// let sensor = ImageSensor {
+///     name: "wrist".into(),
+///     anchor: Anchor::World,
+///     X_BS: Isometry3::identity(),
+///     size: [640, 480],
+///     field_of_view: std::f64::consts::FRAC_PI_2,
+/// };
+/// assert!((sensor.focal_length() - 240.0).abs() < 1e-12); // pixels
+/// ```
 #[allow(
     non_snake_case,
     reason = "monogram frame names such as X_BS are the field's notation"

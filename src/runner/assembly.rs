@@ -34,6 +34,28 @@ pub(crate) use picture::Picture;
 pub(crate) use soft::SoftBody;
 
 /// A world made from a scene, ready to be stepped.
+///
+/// ```
+/// use pliant::runner::Assembly;
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a ball falls"
+/// #     [simulation]
+/// #     smoke_s = 0.1
+/// #     time_step_s = 0.01
+/// #     [[bodies]]
+/// #     name = "ball"
+/// #     shape = { sphere = { radius = 0.1 } }
+/// #     pose = { position = [0, 0, 1] }
+/// # "#;
+/// # let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
+/// let assembly = Assembly::new(&scene)?;
+/// let ball = assembly.world.find_body("ball").expect("it is in the scene");
+/// assert_eq!(assembly.state.bodies[ball.0].q[2], 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Assembly {
     /// The world.
     pub world: World,

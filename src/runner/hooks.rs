@@ -21,6 +21,36 @@ pub struct Push {
 }
 
 /// Calls during a run. Without pushes the run has the same bits as one without hooks.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use pliant::runner::{Progress, RunEnd, RunHooks, RunOptions, run_with_hooks};
+/// use pliant::scene::{Scene, SceneOptions};
+/// use pliant_coupling::State;
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a ball falls"
+/// #     [simulation]
+/// #     smoke_s = 0.1
+/// #     time_step_s = 0.01
+/// #     [[bodies]]
+/// #     name = "ball"
+/// #     shape = { sphere = { radius = 0.1 } }
+/// #     pose = { position = [0, 0, 1] }
+/// # "#;
+/// # let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
+/// /// Ends a run when the ball is lower than 0.99 m.
+/// struct Watch;
+/// impl RunHooks for Watch {
+///     fn step(&mut self, _: &Progress, state: &State) -> ControlFlow<()> {
+///         if state.bodies[0].q[2] < 0.99 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+///     }
+/// }
+/// let outcome = run_with_hooks(&scene, None, &RunOptions::default(), &mut Watch)?;
+/// assert_eq!(outcome.end, RunEnd::Early);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait RunHooks {
     /// Before the first step, with the first row and frame.
     fn begin(&mut self, recording: &Recording, assembly: &Assembly) {

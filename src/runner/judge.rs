@@ -17,6 +17,41 @@ pub enum Outcome {
 }
 
 /// An expectation and its outcome.
+///
+/// ```
+/// use pliant::runner::{Outcome, RunOptions, run};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a ball falls"
+/// #     [simulation]
+/// #     smoke_s = 0.1
+/// #     time_step_s = 0.01
+/// #     [[bodies]]
+/// #     name = "ball"
+/// #     shape = { sphere = { radius = 0.1 } }
+/// #     pose = { position = [0, 0, 1] }
+/// #     [[observables]]
+/// #     name = "ball.z"
+/// #     of = "ball"
+/// #     quantity = "position"
+/// #     component = "z"
+/// #     [[expect]]
+/// #     observable = "ball.z"
+/// #     at_s = 0.1
+/// #     equals = 0.95095
+/// #     within = 0.006
+/// #     source = "g t^2/2"
+/// # "#;
+/// # let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
+/// // A ball falls from 1 m for 0.1 s; the scene expects 1 m − ½ g t² with a tolerance of 6 mm.
+/// let summary = run(&scene, &RunOptions::default(), &mut |_| {})?.summary;
+/// let verdict = &summary.expectations[0];
+/// assert_eq!((verdict.observable.as_str(), verdict.outcome), ("ball.z", Outcome::Met));
+/// assert!(summary.is_as_expected());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The observable.

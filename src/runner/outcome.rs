@@ -52,6 +52,25 @@ pub struct RunOptions {
 }
 
 /// Progress of a run.
+///
+/// ```
+/// use std::time::Duration;
+/// use pliant::runner::Progress;
+/// use pliant_contact_sap::StopReason;
+///
+/// // A quarter of the steps in 2 s of wall time.
+/// let progress = Progress {
+///     step: 250,
+///     steps: 1000,
+///     time_s: 0.5,
+///     elapsed: Duration::from_secs(2),
+///     contacts: 4,
+///     iterations: 3,
+///     stop: StopReason::Converged,
+/// };
+/// assert_eq!(progress.realtime_rate(), 0.25);
+/// assert_eq!(progress.remaining(), Duration::from_secs(6));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Steps taken.
@@ -84,6 +103,34 @@ impl Progress {
 }
 
 /// Result of a run.
+///
+/// ```
+/// use pliant::runner::{RunEnd, RunOptions, run};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a ball falls"
+/// #     [simulation]
+/// #     smoke_s = 0.1
+/// #     time_step_s = 0.01
+/// #     [[bodies]]
+/// #     name = "ball"
+/// #     shape = { sphere = { radius = 0.1 } }
+/// #     pose = { position = [0, 0, 1] }
+/// #     [[observables]]
+/// #     name = "ball.z"
+/// #     of = "ball"
+/// #     quantity = "position"
+/// #     component = "z"
+/// # "#;
+/// # let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
+/// let outcome = run(&scene, &RunOptions::default(), &mut |_| {})?;
+/// assert_eq!((outcome.end, outcome.summary.steps), (RunEnd::Complete, 10));
+/// // The last row of the table and the final state agree.
+/// assert_eq!(outcome.series.last()[0], outcome.state.bodies[0].q[2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct RunOutcome {
     /// Frames and table of observables.

@@ -48,6 +48,29 @@ pub struct Simulation<S> {
 }
 
 /// A state of another world.
+///
+/// ```
+/// use pliant::runner::Simulation;
+/// use pliant::scene::{Scene, SceneOptions};
+/// use pliant_coupling::State;
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a ball falls"
+/// #     [simulation]
+/// #     smoke_s = 0.1
+/// #     time_step_s = 0.01
+/// #     [[bodies]]
+/// #     name = "ball"
+/// #     shape = { sphere = { radius = 0.1 } }
+/// #     pose = { position = [0, 0, 1] }
+/// # "#;
+/// # let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
+/// let mut simulation = Simulation::new(&scene)?;
+/// let error = simulation.set_state(State::default()).unwrap_err();
+/// assert!(error.to_string().contains("load it into the scene that saved it"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{scene}: the state has {found}, the scene's world {expected}; load it into the scene that saved it"

@@ -3,6 +3,14 @@
 use super::expression::ExpressionError;
 
 /// Why a scene cannot be used.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneError, SceneOptions};
+///
+/// let error = Scene::parse("ball.toml", "schema = 1\ntitel = \"a ball\"\n", &SceneOptions::default()).unwrap_err();
+/// assert!(matches!(&error, SceneError::At { line: 2, column: 1, .. }));
+/// assert!(error.to_string().contains("`title`")); // the remedy
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneError {

@@ -147,6 +147,39 @@ impl Bounds {
 }
 
 /// A check of one observable.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions, Window};
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a ball falls"
+/// #     [simulation]
+/// #     smoke_s = 0.1
+/// #     time_step_s = 0.01
+/// #     [[bodies]]
+/// #     name = "ball"
+/// #     shape = { sphere = { radius = 0.1 } }
+/// #     pose = { position = [0, 0, 1] }
+/// #     [[observables]]
+/// #     name = "ball.z"
+/// #     of = "ball"
+/// #     quantity = "position"
+/// #     component = "z"
+/// #     [[expect]]
+/// #     observable = "ball.z"
+/// #     at_s = 0.1
+/// #     equals = 0.95095
+/// #     within = 0.006
+/// #     source = "g t^2/2"
+/// # "#;
+/// # let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
+/// // `equals = 0.95095` and `within = 0.006` are bounds.
+/// let expectation = &scene.expectations[0];
+/// assert_eq!(expectation.window, Window::At(0.1));
+/// assert!(expectation.bounds.contain(0.95) && !expectation.bounds.contain(0.96));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     /// Name of the observable.

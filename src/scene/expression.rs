@@ -16,6 +16,13 @@ use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
 /// Why an expression has no value.
+///
+/// ```
+/// use pliant::scene::expression::{Expression, ExpressionError};
+///
+/// let error = Expression::parse("2 * (3 + )").unwrap_err();
+/// assert!(matches!(error, ExpressionError::Syntax { column: 10, .. }));
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExpressionError {
@@ -171,6 +178,18 @@ enum Node {
 }
 
 /// A parsed expression.
+///
+/// ```
+/// use pliant::scene::expression::{Expression, Scope};
+///
+/// let force = Expression::parse("mu * m * 9.81 * cos(30 * deg)")?;
+/// assert_eq!(force.names(), ["mu", "m", "deg"]);
+/// let mut scope = Scope::default();
+/// scope.set("mu", 0.5);
+/// scope.set("m", 2.0);
+/// assert!((force.evaluate(&scope)? - 9.81 * 0.75_f64.sqrt()).abs() < 1e-12);
+/// # Ok::<(), pliant::scene::expression::ExpressionError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Expression {
     root: Node,
@@ -263,6 +282,17 @@ impl Node {
 }
 
 /// Names with values: `pi`, `deg` (π/180), and those that were set.
+///
+/// ```
+/// use pliant::scene::expression::Scope;
+///
+/// let mut scope = Scope::default();
+/// scope.set("height", 2.0);
+/// assert_eq!(scope.evaluate("height / 4")?, 0.5);
+/// assert_eq!(scope.evaluate("180 * deg")?, scope.get("pi")?);
+/// assert!(scope.evaluate("heigth").unwrap_err().to_string().contains("height")); // the nearest name
+/// # Ok::<(), pliant::scene::expression::ExpressionError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scope {
     values: BTreeMap<String, f64>,

@@ -12,6 +12,15 @@ use super::text::SceneText;
 const RESERVED: [&str; 5] = ["pi", "deg", "dt", "t", "inf"];
 
 /// An override: `name=expression` for a parameter, `section.key=value` for any key; elements of lists go by name.
+///
+/// ```
+/// use pliant::scene::ParameterOverride;
+///
+/// let friction: ParameterOverride = "mu = 0.3".parse()?;
+/// assert_eq!((friction.name.as_str(), friction.value.as_str()), ("mu", "0.3"));
+/// assert!("mu".parse::<ParameterOverride>().is_err());
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterOverride {
     /// The parameter, or the path of a key.

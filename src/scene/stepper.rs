@@ -252,12 +252,12 @@ pub struct SceneStepper {
 }
 
 impl SceneStepper {
-    /// Its name in the registry.
+    /// Its name in the registry, such as `strong-implicit`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where its settings stand in the file.
+    /// Where its settings stand in the file, for error messages.
     pub fn at(&self) -> SourceLocation {
         self.at
     }

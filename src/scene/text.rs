@@ -23,6 +23,15 @@ impl From<std::ops::Range<usize>> for SourceLocation {
 }
 
 /// A scene's text and the name it goes by in messages.
+///
+/// ```
+/// use pliant::scene::SceneText;
+///
+/// let text = SceneText::new("ball.toml", "schema = 1\ntitle = \"ein Würfel\"\n");
+/// // Columns are counted in characters: ü has two bytes.
+/// let byte = text.as_str().find("rfel").expect("it is there");
+/// assert_eq!(text.line_and_column(byte), (2, 16));
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct SceneText {
     name: String,

@@ -185,6 +185,18 @@ fn monotone_slopes(times_s: &[f64], values: &[f64], width: usize) -> Vec<f64> {
 }
 
 /// A pose over time.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant::scene::{PoseTrack, TrackInterpolation};
+///
+/// // 1 m along x and a turn by 90° about z, within 2 s.
+/// let end = Isometry3::new(Vector3::x(), Vector3::z() * std::f64::consts::FRAC_PI_2);
+/// let track = PoseTrack::new(TrackInterpolation::Linear, &[(0.0, Isometry3::identity()), (2.0, end)]);
+/// let half = track.pose(1.0);
+/// assert_eq!(half.translation.x, 0.5);
+/// assert!((half.rotation.angle() - std::f64::consts::FRAC_PI_4).abs() < 1e-12);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoseTrack {
     positions: Track,

@@ -9,6 +9,18 @@ use crate::Real;
 
 /// A 3×3 matrix of any [`Number`]. Its operations are inlined into the kernel that uses them, and with it compiled for the instructions of
 /// the processor.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::Tensor;
+///
+/// let m = Matrix3::new(2.0, 1.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 4.0);
+/// let tensor = Tensor::from(&m);
+/// assert_eq!((tensor.at(0, 1), tensor.trace(), tensor.determinant()), (1.0, 9.0, 24.0));
+/// // cof M = det(M) M⁻ᵀ.
+/// let product: Matrix3<f64> = (tensor.cofactor().transpose() * tensor).into();
+/// assert_eq!(product, Matrix3::from_diagonal_element(24.0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tensor<N> {
     /// Its columns.

@@ -6,6 +6,22 @@ use crate::error::BodyError;
 pub type BalanceTangent<'a> = Box<dyn FnMut(&[f64], &mut [f64]) + 'a>;
 
 /// m and its derivative, evaluated without the matrix A.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// # use pliant_contact_sap::conformance::MassSpringNet;
+/// use pliant_contact_sap::{BodyStep, Control, DeformableModel, StepInput};
+///
+/// let (net, control) = (MassSpringNet::default(), Control::default());
+/// let mut step = net.new_step();
+/// step.begin(&net.default_state(), &StepInput::new(0.01, Vector3::new(0.0, 0.0, -9.81), &control))?;
+/// let balance = step.as_balance().expect("a net has one");
+/// let mut m = vec![0.0; 300];
+/// balance.residual(&[0.0; 300], &mut m)?;
+/// // At rest each node of 0.5 g lacks the impulse of its weight: m = −δt m g.
+/// assert!((m[2] - 0.01 * 5e-4 * 9.81).abs() < 1e-15);
+/// # Ok::<(), pliant_contact_sap::BodyError>(())
+/// ```
 pub trait MomentumBalance {
     /// m(v), N·s, not linearised; zero at the motion without constraints.
     ///
@@ -23,6 +39,34 @@ pub trait MomentumBalance {
 ///
 /// A stepper that solves the implicit equations in full repeats [`BodyStep::linearise`](super::BodyStep::linearise) at the velocities
 /// found, with a line search on E.
+///
+/// ```
+/// use pliant_contact_sap::{BalanceTangent, BodyError, MomentumBalance, NonlinearBalance};
+///
+/// /// 1 kg at x = 0 on a hardening spring k x³, backward Euler: m(v) = v − v0 + δt k (δt v)³.
+/// struct Bead { v0: f64, dt: f64, k: f64 }
+/// impl MomentumBalance for Bead {
+///     fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
+///         out[0] = v[0] - self.v0 + self.dt * self.k * (self.dt * v[0]).powi(3);
+///         Ok(())
+///     }
+///     fn tangent(&self, v: &[f64]) -> Result<BalanceTangent<'_>, BodyError> {
+///         let slope = 1.0 + 3.0 * self.k * self.dt.powi(4) * v[0] * v[0];
+///         Ok(Box::new(move |x, y| y[0] = slope * x[0]))
+///     }
+/// }
+/// impl NonlinearBalance for Bead {
+///     fn potential(&self, v: &[f64]) -> Result<f64, BodyError> {
+///         Ok(0.5 * (v[0] - self.v0).powi(2) + 0.25 * self.k * (self.dt * v[0]).powi(4))
+///     }
+/// }
+/// // ∇E = m, by a difference.
+/// let (bead, h, mut m) = (Bead { v0: 1.0, dt: 0.1, k: 1e4 }, 1e-6, [0.0]);
+/// bead.residual(&[0.7], &mut m)?;
+/// let slope = (bead.potential(&[0.7 + h])? - bead.potential(&[0.7 - h])?) / (2.0 * h);
+/// assert!((slope - m[0]).abs() < 1e-8);
+/// # Ok::<(), BodyError>(())
+/// ```
 pub trait NonlinearBalance: MomentumBalance {
     /// E(v), J, with ∇E = m, up to a constant; infinite where the body has no energy, such as for inverted elements of a barrier law.
     ///

@@ -5,6 +5,20 @@ use nalgebra::Point3;
 use crate::error::BodyError;
 
 /// The explicit step of a body.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// # use pliant_contact_sap::conformance::MassSpringNet;
+/// use pliant_contact_sap::{BodyStep, Control, DeformableModel, StepInput};
+///
+/// let (net, control) = (MassSpringNet::default(), Control::default());
+/// let mut step = net.new_step();
+/// step.begin(&net.default_state(), &StepInput::new(0.01, Vector3::new(0.0, 0.0, -9.81), &control))?;
+/// let mut v = [0.0; 300];
+/// step.as_explicit().expect("a net has one").explicit_velocity(&mut v)?;
+/// assert!((v[2] + 0.0981).abs() < 1e-12); // v0 + δt g: the springs are at rest
+/// # Ok::<(), pliant_contact_sap::BodyError>(())
+/// ```
 pub trait ExplicitStep {
     /// The velocities after one explicit step without constraints, length n.
     ///

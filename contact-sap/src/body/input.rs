@@ -7,6 +7,15 @@ use super::material_point::MaterialPoint;
 use crate::time_step::TimeStep;
 
 /// The input of [`BodyStep::begin`](super::BodyStep::begin).
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_contact_sap::{Control, Integration, StepInput};
+///
+/// let control = Control::default();
+/// let input = StepInput::new(1e-3, Vector3::new(0.0, 0.0, -9.81), &control);
+/// assert_eq!(input.time_step.integration, Integration::BackwardEuler);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct StepInput<'a> {
     /// δt, positive, and the integration that the whole world shares.
@@ -33,6 +42,22 @@ impl<'a> StepInput<'a> {
 }
 
 /// Actuator targets, prescribed velocities and loads, constant until changed. An empty vector means none.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// # use pliant_contact_sap::conformance::MassSpringNet;
+/// use pliant_contact_sap::{BodyStep, Control, DeformableModel, StepInput};
+///
+/// // 100 nodes with three velocities each, one node held at rest: 297 velocities are solved for.
+/// let net = MassSpringNet::default();
+/// let mut held = vec![None; 300];
+/// held[..3].fill(Some(0.0));
+/// let control = Control { held, ..Control::default() };
+/// let mut step = net.new_step();
+/// step.begin(&net.default_state(), &StepInput::new(0.01, Vector3::zeros(), &control))?;
+/// assert_eq!(step.start_velocity().len(), 297);
+/// # Ok::<(), pliant_contact_sap::BodyError>(())
+/// ```
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Control {
     /// Position targets of the actuators, one for each velocity (rad or m).
@@ -73,6 +98,22 @@ impl Clone for Control {
 }
 
 /// An external force and torque on a material point.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// # use pliant_contact_sap::conformance::MassSpringNet;
+/// use pliant_contact_sap::{BodyStep, Control, DeformableModel, Load, MaterialPoint, StepInput};
+///
+/// let point = MaterialPoint::on_vertex(7);
+/// let pull = Load { point, force_W: Vector3::new(2.0, 0.0, 0.0), torque_W: Vector3::zeros() };
+/// let control = Control { loads: vec![pull], ..Control::default() };
+/// let net = MassSpringNet::default();
+/// let (mut step, mut v) = (net.new_step(), Vec::new());
+/// step.begin(&net.default_state(), &StepInput::new(0.01, Vector3::zeros(), &control))?;
+/// step.linearise_start(&mut v)?;
+/// assert!((step.dynamics().right_hand_side()[3 * 7] - 0.02).abs() < 1e-15); // δt f, N·s
+/// # Ok::<(), pliant_contact_sap::BodyError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Load {
     /// Where it acts.

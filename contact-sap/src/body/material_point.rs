@@ -4,6 +4,27 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
 /// A point that moves with the body.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// # use pliant_contact_sap::conformance::MassSpringNet;
+/// use pliant_contact_sap::{
+///     BodyStep, Control, DeformableModel, Interpolation, MaterialPoint, Primitive, Rows, StepInput,
+/// };
+///
+/// // A quarter along the first edge of a net: v_Q = ¾ v_0 + ¼ v_1 of its two vertices.
+/// let weights = [0.75, 0.25, 0.0, 0.0];
+/// let point = MaterialPoint { primitive: Primitive::Edge(0), weights, offset: Vector3::zeros() };
+/// # let (net, control) = (MassSpringNet::default(), Control::default());
+/// # let mut step = net.new_step();
+/// # step.begin(&net.default_state(), &StepInput::new(0.01, Vector3::zeros(), &control))?;
+/// let (mut interpolation, mut rows) = (Interpolation::Twist, Rows::default());
+/// let basis = step.interpolation(&point, &mut interpolation)?;
+/// step.basis(basis, &Point3::origin(), &mut rows);
+/// assert_eq!(rows.n_rows(), 6); // two point velocities
+/// assert_eq!(interpolation, Interpolation::Weights(vec![0.75, 0.25]));
+/// # Ok::<(), pliant_contact_sap::BodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MaterialPoint {
     /// The primitive it belongs to.

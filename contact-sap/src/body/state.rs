@@ -6,6 +6,15 @@ use serde::{Deserialize, Serialize};
 use crate::error::BodyError;
 
 /// Everything of a body that changes from step to step. Plain data.
+///
+/// ```
+/// use pliant_contact_sap::{BodyError, BodyState};
+///
+/// let state = BodyState::new(vec![0.0, 0.0, 1.0], vec![0.0, f64::NAN, 0.0]);
+/// let error = state.check(3, 3, 0).unwrap_err();
+/// assert!(error.to_string().starts_with("v, entry 1 is NaN"));
+/// assert!(matches!(state.check(3, 6, 0), Err(BodyError::StateLength { what: "v", .. })));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BodyState {
     /// Generalised positions.
@@ -55,6 +64,17 @@ impl BodyState {
 }
 
 /// Energies and momenta of a body.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_contact_sap::Energy;
+///
+/// // 2 kg at 1 m height and 3 m along x, moving at 5 m/s along y.
+/// let (p, v) = (Vector3::new(3.0, 0.0, 1.0), Vector3::new(0.0, 5.0, 0.0));
+/// let energy = Energy::of_point_mass(2.0, &p, &v, &Vector3::new(0.0, 0.0, -9.81));
+/// assert_eq!((energy.kinetic, energy.potential), (25.0, 19.62));
+/// assert_eq!(energy.angular_momentum_W.z, 30.0); // x m v_y
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Energy {
     /// J.

@@ -3,6 +3,23 @@
 use nalgebra::{Isometry3, Point3, Vector3};
 
 /// Positions and velocities of the whole surface at once, for bodies that have them at hand.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// # use pliant_contact_sap::conformance::MassSpringNet;
+/// use pliant_contact_sap::{BodyStep, Control, DeformableModel, StepInput, Surface};
+///
+/// let (net, control) = (MassSpringNet::default(), Control::default());
+/// let mut step = net.new_step();
+/// step.begin(&net.default_state(), &StepInput::new(0.01, Vector3::zeros(), &control))?;
+/// let motion = step.as_surface().expect("a net has it");
+/// let (mut surface, mut velocities) = (Surface::default(), Vec::new());
+/// motion.start_surface(&mut surface);
+/// motion.vertex_velocities(&[1.0, 2.0, 3.0].repeat(100), &mut velocities);
+/// assert_eq!(velocities.len(), surface.vertices.len());
+/// assert_eq!(velocities[42], Vector3::new(1.0, 2.0, 3.0));
+/// # Ok::<(), pliant_contact_sap::BodyError>(())
+/// ```
 pub trait SurfaceMotion {
     /// The surface at the start of the step, up to round-off that of [`DeformableModel::surface`](super::DeformableModel::surface). `out` is
     /// overwritten and its memory reused.
@@ -13,6 +30,19 @@ pub trait SurfaceMotion {
 }
 
 /// What takes part in contact, in the world frame.
+///
+/// ```
+/// use pliant_contact_sap::conformance::{MassSpringNet, NetSettings};
+/// use pliant_contact_sap::{DeformableModel, Surface};
+///
+/// // One mesh of a net: four vertices with a radius each, two triangles, no rigid frames.
+/// let net = MassSpringNet::new(NetSettings { n: 2, ..NetSettings::default() })?;
+/// let mut surface = Surface::default();
+/// net.surface(&net.default_state(), &mut surface);
+/// assert_eq!((surface.vertices.len(), surface.radii.len()), (4, 4));
+/// assert_eq!((surface.triangles.len(), surface.frames.len()), (2, 0));
+/// # Ok::<(), pliant_contact_sap::BodyError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surface {
     /// Poses X_WF of rigid frames, on which shapes are mounted.

@@ -37,6 +37,16 @@ pub fn check_solution(
 
 /// A solver whose answers are held against [`check_solution`], for steppers to step random worlds with. It panics at one that is not
 /// what its report says.
+///
+/// ```
+/// use pliant_contact_sap::conformance::{CheckedSolver, check_solver};
+/// use pliant_contact_sap::{SolverKind, StopCriteria};
+///
+/// let stop = StopCriteria::default();
+/// let mut solver = CheckedSolver::new(SolverKind::Newton.build(stop), stop);
+/// check_solver(&mut solver)?; // every solve on the way is checked too
+/// # Ok::<(), pliant_contact_sap::conformance::Violation>(())
+/// ```
 pub struct CheckedSolver {
     solver: Box<dyn ConvexContactSolver>,
     stop: StopCriteria,

@@ -14,6 +14,16 @@ use crate::error::BodyError;
 use step::NetStep;
 
 /// Settings of a [`MassSpringNet`].
+///
+/// ```
+/// use pliant_contact_sap::conformance::{MassSpringNet, NetSettings};
+///
+/// let net = MassSpringNet::new(NetSettings { n: 4, ..NetSettings::default() })?;
+/// assert_eq!(net.n_nodes(), 16);
+/// let error = MassSpringNet::new(NetSettings { n: 1, ..NetSettings::default() }).unwrap_err();
+/// assert_eq!(error.to_string(), "a net needs 2 nodes a side, not 1");
+/// # Ok::<(), pliant_contact_sap::BodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NetSettings {
     /// Nodes along each side, at least 2.
@@ -52,6 +62,17 @@ impl Default for NetSettings {
 /// A step is the linearised θ-method, A = M + θδt D + θδt·θ_vq δt K with K made positive semidefinite spring by spring. Every
 /// surface vertex is a node, every surface point a weighted sum of nodes. Nodes whose three velocities are held leave the
 /// solve: their velocity becomes the bias of their basis. It bears no bending, but contact with itself.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_contact_sap::conformance::{MassSpringNet, check_body};
+/// use pliant_contact_sap::{DeformableModel, StepInput};
+///
+/// let net = MassSpringNet::default();
+/// let control = net.holding(&[0, 9]); // two corners
+/// check_body(&net, &net.default_state(), &StepInput::new(0.01, Vector3::new(0.0, 0.0, -9.81), &control))?;
+/// # Ok::<(), pliant_contact_sap::conformance::Violation>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct MassSpringNet {
     settings: NetSettings,
@@ -67,6 +88,8 @@ struct Spring {
 }
 
 impl MassSpringNet {
+    /// A net at rest in the plane z = const, with its springs at their rest lengths.
+    ///
     /// # Errors
     /// [`BodyError::Model`] naming the first setting that is out of range.
     pub fn new(settings: NetSettings) -> Result<Self, BodyError> {

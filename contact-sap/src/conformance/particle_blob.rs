@@ -13,6 +13,15 @@ use crate::error::BodyError;
 use step::BlobStep;
 
 /// Settings of a [`ParticleBlob`].
+///
+/// ```
+/// use pliant_contact_sap::conformance::{BlobSettings, ParticleBlob};
+///
+/// let blob = ParticleBlob::new(BlobSettings { density: 500.0, ..BlobSettings::default() })?;
+/// let mass = blob.n_particles() as f64 * blob.particle_mass();
+/// assert!((mass - 0.0625).abs() < 1e-15); // 5 × 5 × 5 cm of 500 kg/m³
+/// # Ok::<(), pliant_contact_sap::BodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlobSettings {
     /// Particles along each edge of the block it starts as, at least 1.
@@ -67,6 +76,8 @@ pub struct ParticleBlob {
 const HISTORY: usize = 10;
 
 impl ParticleBlob {
+    /// A cubic block of particles at rest.
+    ///
     /// # Errors
     /// [`BodyError::Model`] naming the first setting that is out of range.
     pub fn new(settings: BlobSettings) -> Result<Self, BodyError> {

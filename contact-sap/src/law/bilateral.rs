@@ -14,6 +14,16 @@ use crate::time_step::TimeStep;
 /// ```
 ///
 /// Source: Castro, Permenter, Han (2022), section V, with the constant that keeps ℓ continuous at the bounds.
+///
+/// ```
+/// use nalgebra::Vector1;
+/// use pliant_contact_sap::{Bilateral, Potential};
+///
+/// // A spring of 1 kN/m, stretched by 1 mm, in a step of 10 ms: γ = −δt k g. It tears at 5 mN·s.
+/// let spring = Bilateral::spring(0.01, 1e-3, 1e3, 0.0, 1.0);
+/// assert!((spring.impulse(&Vector1::new(0.0)).x + 0.01).abs() < 1e-15);
+/// assert_eq!(spring.saturated(-0.005, 0.005).impulse(&Vector1::new(0.0)).x, -0.005);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bilateral {
     /// 1/R, kg; zero for a spring without stiffness.

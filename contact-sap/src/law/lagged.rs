@@ -19,6 +19,22 @@ use crate::potential::Potential;
 /// error of O(δt), and sliding bodies do not hover.
 ///
 /// Source: Castro, Han, Masterjohn (2023), "Irrotational Contact Fields", section IV.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_contact_sap::{ContactParameters, Dissipation, Lagged, NEAR_RIGID_CONTACT, Potential};
+///
+/// # let contact = ContactParameters {
+/// #     time_step: 1e-3.into(), signed_distance: -1e-4, start_velocity: 0.0, stiffness: 1e4, friction: 0.5,
+/// #     dissipation: Dissipation::HuntCrossley(0.0), stiction_speed: 1e-4, inverse_inertia: 1.0,
+/// #     near_rigid: NEAR_RIGID_CONTACT,
+/// # };
+/// // 0.1 mm of penetration at 10 kN/m for 1 ms: 1 mN·s. The bound of friction is fixed: μ n0 = 0.5 · 2 mN·s.
+/// let law = Lagged::new(&contact, Vector3::z(), 2e-3);
+/// let gamma = law.impulse(&Vector3::new(1.0, 0.0, 0.0));
+/// assert!((gamma.z - 1e-3).abs() < 1e-15);
+/// assert!((gamma.x + 1e-3).abs() < 1e-10); // against the slip of 1 m/s
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Lagged {
     pub(super) normal: Vector3<f64>,

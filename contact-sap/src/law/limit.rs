@@ -10,6 +10,20 @@ use crate::time_step::TimeStep;
 /// γ = ((v̂ − v_c)/R)₊, ℓ = ½Rγ²: keeps a distance g ≥ 0 whose rate is v_c.
 ///
 /// Source: Castro, Permenter, Han (2022), section V.
+///
+/// ```
+/// use nalgebra::Vector1;
+/// use pliant_contact_sap::{Limit, Potential};
+///
+/// // A joint 1 mrad before its stop may close the gap within the step of 10 ms: 0.1 rad/s, no faster.
+/// let limit = Limit::near_rigid(0.01, 1e-3, 2.0);
+/// assert_eq!(limit.impulse(&Vector1::new(-0.099)).x, 0.0);
+/// assert!(limit.impulse(&Vector1::new(-0.101)).x > 0.0);
+/// // 1 mrad beyond it, it is pushed back at half of that speed.
+/// let violated = Limit::near_rigid(0.01, -1e-3, 2.0);
+/// assert!(violated.impulse(&Vector1::new(0.049)).x > 0.0);
+/// assert_eq!(violated.impulse(&Vector1::new(0.051)).x, 0.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limit {
     regularisation: f64,

@@ -19,6 +19,22 @@ use nalgebra::{Matrix3, Vector3};
 use super::ContactLaw;
 
 /// A quadratic upper bound of a law.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_contact_sap::*;
+///
+/// # let contact = ContactParameters {
+/// #     time_step: 1e-3.into(), signed_distance: -1e-4, start_velocity: 0.0, stiffness: 1e4, friction: 0.5,
+/// #     dissipation: Dissipation::RelaxationTime(0.0), stiction_speed: 1e-4, inverse_inertia: 1.0,
+/// #     near_rigid: NEAR_RIGID_CONTACT,
+/// # };
+/// let law = ContactLaw::Sap(Sap::new(&contact, Vector3::z()));
+/// let (v, step) = (Vector3::new(0.1, 0.0, -0.2), Vector3::new(-0.3, 0.1, 0.2));
+/// let c = law.majorant(&v).expect("SAP has one").curvature;
+/// let bound = law.cost(&v) - law.impulse(&v).dot(&step) + 0.5 * step.dot(&(c * step));
+/// assert!(law.cost(&(v + step)) <= bound);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Majorant {
     /// C, kg.

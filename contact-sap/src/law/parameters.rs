@@ -31,6 +31,20 @@ pub fn near_rigid_regularisation(beta: f64, w: f64) -> f64 {
 }
 
 /// Dissipation model of a contact.
+///
+/// ```
+/// use pliant_contact_sap::{ContactParameters, Dissipation, NEAR_RIGID_CONTACT};
+///
+/// # let contact = ContactParameters {
+/// #     time_step: 1e-3.into(), signed_distance: -1e-3, start_velocity: 0.0, stiffness: 1e5, friction: 0.5,
+/// #     dissipation: Dissipation::HuntCrossley(0.0), stiction_speed: 1e-4, inverse_inertia: 1.0,
+/// #     near_rigid: NEAR_RIGID_CONTACT,
+/// # };
+/// // 1 mm deep and approaching at 0.1 m/s: after a step of 1 ms the elastic force is 100 kN/m · 1.1 mm = 110 N.
+/// let force = |dissipation| ContactParameters { dissipation, ..contact }.normal_force().impulse(-0.1) / 1e-3;
+/// assert!((force(Dissipation::HuntCrossley(2.0)) - 132.0).abs() < 1e-9); // 110 N · (1 + 2 · 0.1)
+/// assert!((force(Dissipation::RelaxationTime(2e-3)) - 130.0).abs() < 1e-9); // 110 N + k τ · 0.1 m/s
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Dissipation {
     /// Hunt-Crossley: force × (1 − d v_n). d in s/m; 1/d bounds the rebound speed.
@@ -50,6 +64,24 @@ pub enum FrictionLimit {
 }
 
 /// Normal velocities for predicting the friction bound.
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// // 2 kg at rest on the floor: its weight m g compresses the contact by φ0 = −m g/k.
+/// let (m, g, dt, k) = (2.0, 9.81, 0.01, 1e5);
+/// let contact = ContactParameters {
+///     signed_distance: -m * g / k,
+/// #   time_step: dt.into(), start_velocity: 0.0, stiffness: k, friction: 0.5,
+/// #   dissipation: Dissipation::HuntCrossley(0.0), stiction_speed: 1e-4, inverse_inertia: 1.0 / m,
+///     // and the rest
+/// #   near_rigid: NEAR_RIGID_CONTACT,
+/// };
+/// // Without contact it would fall at g δt; in the last step the contact changed its velocity by as much.
+/// let predicted = NormalPrediction { free: -g * dt, constrained: Some(g * dt), row_sum: 1.0 / m };
+/// let n0 = contact.friction_limit(FrictionLimit::LocalImplicit, &predicted);
+/// assert!((n0 - m * g * dt).abs() < 1e-12); // N·s
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NormalPrediction {
     /// v_n of the free motion, without any constraint, m/s.
@@ -62,6 +94,26 @@ pub struct NormalPrediction {
 }
 
 /// Parameters of one contact: materials, geometry and inertia.
+///
+/// ```
+/// use std::f64::consts::TAU;
+/// use pliant_contact_sap::{ContactParameters, Dissipation, NEAR_RIGID_CONTACT};
+///
+/// let contact = ContactParameters {
+///     time_step: 1e-3.into(),
+///     signed_distance: -1e-4,
+///     start_velocity: 0.0,
+///     stiffness: f64::INFINITY,
+///     dissipation: Dissipation::HuntCrossley(0.0),
+///     friction: 0.5,
+///     stiction_speed: 1e-4,
+///     inverse_inertia: 2.0, // a mass of 0.5 kg
+///     near_rigid: NEAR_RIGID_CONTACT,
+/// };
+/// // The capped stiffness: 0.5 kg on it oscillates with a tenth of the time step, β = 0.1.
+/// let period = TAU / (contact.capped_stiffness() * 2.0).sqrt();
+/// assert!((period - 1e-4).abs() < 1e-15);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactParameters {
     /// δt and θ_vq.

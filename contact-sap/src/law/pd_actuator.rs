@@ -19,6 +19,18 @@ use crate::time_step::TimeStep;
 /// Stable for any gains, which are part of the minimisation. Saturates at e exactly. The second form does not divide by the
 /// gain, so it has no cancellation for small gains; ℓ(0) = 0.
 /// Source: Castro, Permenter, Han (2022), section V; Drake's PD controllers.
+///
+/// ```
+/// use nalgebra::Vector1;
+/// use pliant_contact_sap::{PdActuator, PdCommand, PdGains, Potential};
+///
+/// let gains = PdGains { proportional: 1e5, derivative: 100.0, effort_limit: 20.0 };
+/// let command = PdCommand { position_error: 0.3, ..PdCommand::default() };
+/// let law = PdActuator::new(0.01, gains, command, 1.0);
+/// // 0.3 rad beyond the target: 30 kN·m are wanted, 20 N·m are given, and a saturated actuator has no stiffness.
+/// assert_eq!(law.impulse(&Vector1::new(0.0)).x, 0.01 * -20.0);
+/// assert_eq!(law.hessian(&Vector1::new(0.0)).x, 0.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PdActuator {
     time_step_s: f64,
@@ -30,6 +42,14 @@ pub struct PdActuator {
 }
 
 /// Gains and limit of a PD actuator.
+///
+/// ```
+/// use pliant_contact_sap::PdGains;
+///
+/// let gains = PdGains { proportional: -1.0, derivative: 0.0, effort_limit: f64::INFINITY };
+/// let error = gains.validate(|| "elbow".into()).unwrap_err();
+/// assert!(error.to_string().contains("elbow"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PdGains {
     /// Kp, N·m/rad or N/m, finite, not negative.
@@ -57,6 +77,17 @@ impl PdGains {
 }
 
 /// The command of a PD actuator for one step.
+///
+/// ```
+/// use nalgebra::Vector1;
+/// use pliant_contact_sap::{PdActuator, PdCommand, PdGains, Potential};
+///
+/// // A shoulder 0.1 rad short of its target, with 3 N·m of gravity compensation: u = Kp · 0.1 + 3 at rest.
+/// let gains = PdGains { proportional: 100.0, derivative: 5.0, effort_limit: 50.0 };
+/// let command = PdCommand { position_error: -0.1, velocity: 0.0, feed_forward: 3.0 };
+/// let law = PdActuator::new(0.01, gains, command, 1.0);
+/// assert!((law.impulse(&Vector1::new(0.0)).x - 0.01 * 13.0).abs() < 1e-15);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PdCommand {
     /// q0 − q_d, rad or m; where θ_vq < 1, q0 [`coasted`](TimeStep::coasted).

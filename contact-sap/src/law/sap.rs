@@ -13,6 +13,22 @@ use crate::potential::Potential;
 /// distance ([`ContactParameters::coasted_distance`]). Dissipation is linear; a Hunt-Crossley coefficient is treated as τ = 0. Sliding bodies hover by μ(θ_vq δt + τ)‖v_t‖.
 ///
 /// Source: Castro, Permenter, Han (2022), section IV and appendix.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_contact_sap::{ContactParameters, Dissipation, NEAR_RIGID_CONTACT, Potential, Sap};
+///
+/// # let contact = ContactParameters {
+/// #     time_step: 1e-3.into(), signed_distance: -1e-4, start_velocity: 0.0, stiffness: 1e4, friction: 0.5,
+/// #     dissipation: Dissipation::RelaxationTime(0.0), stiction_speed: 1e-4, inverse_inertia: 1.0,
+/// #     near_rigid: NEAR_RIGID_CONTACT,
+/// # };
+/// // Slip of 0.2 m/s: the impulse is on the cone, ‖γ_t‖ = μ γ_n.
+/// let gamma = Sap::new(&contact, Vector3::z()).impulse(&Vector3::new(0.2, 0.0, 0.0));
+/// assert!(gamma.z > 0.0 && (gamma.x + 0.5 * gamma.z).abs() < 1e-15);
+/// // It is larger than δt k·0.1 mm without slip: a sliding body rises until it hovers by μ δt ‖v_t‖.
+/// assert!(gamma.z > 1e-3);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Sap {
     normal: Vector3<f64>,

@@ -19,6 +19,22 @@ use crate::potential::Potential;
 /// speculative contacts: a sliding body would be supported at a distance.
 ///
 /// Source: Castro, Han, Masterjohn (2023), "Irrotational Contact Fields", section IV.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_contact_sap::{ContactParameters, Dissipation, NEAR_RIGID_SIMILAR, Potential, Similar};
+///
+/// # let contact = ContactParameters {
+/// #     time_step: 1e-3.into(), signed_distance: -1e-4, start_velocity: 0.0, stiffness: 1e4, friction: 0.5,
+/// #     dissipation: Dissipation::HuntCrossley(0.0), stiction_speed: 1e-4, inverse_inertia: 1.0,
+/// #     near_rigid: NEAR_RIGID_SIMILAR,
+/// # };
+/// let law = Similar::new(&contact, Vector3::z(), 1e-3);
+/// // Friction is μ times the normal impulse of the same step, and slip v_t acts on it like an approach at μ‖v_t‖.
+/// let (resting, sliding) = (law.impulse(&Vector3::zeros()), law.impulse(&Vector3::new(0.2, 0.0, 0.1)));
+/// assert!((sliding.x + 0.5 * sliding.z).abs() < 1e-6 * sliding.z);
+/// assert!((sliding.z / resting.z - 1.0).abs() < 1e-3); // 0.1 − 0.5 · 0.2 = 0
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Similar {
     normal: Vector3<f64>,

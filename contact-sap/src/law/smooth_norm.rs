@@ -10,6 +10,16 @@ use nalgebra::{Matrix3, Vector3};
 ///
 /// Below ‖v_t‖ ≈ ε friction acts like a damper: ε is the creep speed of a contact in stiction.
 /// Source: Castro, Han, Masterjohn (2023), "Irrotational Contact Fields".
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_contact_sap::SmoothNorm;
+///
+/// let slip = SmoothNorm::new(&Vector3::new(3.0, 0.0, 0.0), 4.0);
+/// assert_eq!(slip.length, 5.0); // √(3² + 4²)
+/// assert!((slip.value() - 1.0).abs() < 1e-15); // less 4
+/// assert!((slip.direction.x - 0.6).abs() < 1e-15);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SmoothNorm {
     /// S = √(‖v_t‖² + ε²), m/s.

@@ -5,6 +5,16 @@ use pliant_mpm::{SubstepLimit, SubstepSolver};
 use crate::error::{WorldError, WorldPart};
 
 /// Settings of [`Asynchronous`](super::Asynchronous).
+///
+/// ```
+/// use pliant_coupling::{AsynchronousSettings, Substeps};
+///
+/// let settings = AsynchronousSettings { substeps: Substeps::Fixed(20), ..AsynchronousSettings::default() };
+/// assert!(settings.validate().is_ok());
+/// let none = AsynchronousSettings { substeps: Substeps::Fixed(0), ..settings };
+/// assert!(none.validate().unwrap_err().to_string().contains("number of substeps"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AsynchronousSettings {
     /// How many substeps a step has.

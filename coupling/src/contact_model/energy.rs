@@ -22,6 +22,24 @@ const SHARPNESS: f64 = 15.0;
 
 /// A baseline (Tong, Choi, Joo, Jawed 2023): an energy of the distance with the material's stiffness, acting from the distance
 /// `range_m` (m) on. Paths are not swept and stiffness is not capped, so steps must be short.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_contact_sap::{ContactParameters, Dissipation, NEAR_RIGID_CONTACT, Potential};
+/// use pliant_coupling::{ContactInputs, ContactModel, EnergyModel};
+///
+/// # let parameters = ContactParameters {
+/// #     time_step: 1e-3.into(), signed_distance: 0.0, start_velocity: 0.0, stiffness: 1e4, friction: 0.0,
+/// #     dissipation: Dissipation::HuntCrossley(0.0), stiction_speed: 1e-4, inverse_inertia: 1.0,
+/// #     near_rigid: NEAR_RIGID_CONTACT,
+/// # };
+/// # let at_touch = ContactInputs { parameters, normal_W: Vector3::z(), normal_impulse: 0.0, slip_inertia: 1.0 };
+/// let model = EnergyModel { range_m: 1e-3 };
+/// // At φ = 0: s = ln 2/K and −s' = ½ with K = 15/range, so that γ = δt k s/2.
+/// let gamma = model.law(&at_touch).impulse(&Vector3::zeros());
+/// assert!((gamma.z - 1e-3 * 1e4 * 0.5 * 2f64.ln() / 15e3).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EnergyModel {
     /// Distance below which a pair repels, m.

@@ -9,6 +9,16 @@ use super::{ContactInputs, ContactModel, FrictionBound};
 /// Friction bound fixed in each solve; sliding bodies have no gap. The default.
 ///
 /// The law is [`Lagged`]. Bounds of [`FrictionLimit::LocalImplicit`] are iterated; those of [`FrictionLimit::Lagged`] are fixed, as published.
+///
+/// ```
+/// use pliant_contact_sap::FrictionLimit;
+/// use pliant_coupling::{ContactModel, FrictionBound, LaggedModel};
+///
+/// assert_eq!(LaggedModel::default().friction_bound(), FrictionBound::Iterated);
+/// let published = LaggedModel { friction_limit: FrictionLimit::Lagged };
+/// assert_eq!(published.friction_bound(), FrictionBound::Predicted(FrictionLimit::Lagged));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaggedModel {
     /// How n0 is predicted.

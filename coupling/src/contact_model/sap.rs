@@ -9,6 +9,15 @@ use super::{ContactInputs, ContactModel, DissipationRule};
 /// Projection onto the friction cone with linear dissipation; sliding bodies have a gap of μ(δt + τ)‖v_t‖.
 ///
 /// The law is [`Sap`].
+///
+/// ```
+/// use pliant_coupling::{ContactModel, DissipationRule, SapModel};
+///
+/// // Dissipation is linear whatever the settings choose.
+/// assert_eq!(SapModel.dissipation(DissipationRule::HuntCrossley), DissipationRule::RelaxationTime);
+/// assert!(SapModel.has_sliding_gap());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SapModel;
 

@@ -9,6 +9,15 @@ use super::{ContactInputs, ContactModel};
 /// Friction coupled to the normal impulse by a cone of similar shape; sliding bodies have a gap of μ‖v_t‖δt.
 ///
 /// The law is [`Similar`].
+///
+/// ```
+/// use pliant_contact_sap::NEAR_RIGID_SIMILAR;
+/// use pliant_coupling::{ContactModel, SimilarModel};
+///
+/// assert!(SimilarModel.has_sliding_gap());
+/// assert_eq!(SimilarModel.near_rigid_period(), NEAR_RIGID_SIMILAR);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SimilarModel;
 

@@ -7,6 +7,15 @@ use super::pull::PenaltyDamping;
 use crate::error::{WorldError, WorldPart};
 
 /// Settings of [`PenaltyForce`](crate::PenaltyForce).
+///
+/// ```
+/// use pliant_coupling::PenaltyForceSettings;
+///
+/// let settings = PenaltyForceSettings { box_particles: 1, ..PenaltyForceSettings::default() };
+/// let error = settings.validate().unwrap_err();
+/// assert!(error.to_string().contains("particles along each edge of a box"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PenaltyForceSettings {
     /// ε: a step has converged where ‖g‖ ≤ ε max(‖m(v₀)‖, ‖δt Sᵀf‖), in the norm of D⁻¹.

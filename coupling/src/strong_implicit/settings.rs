@@ -5,6 +5,31 @@ use pliant_contact_sap::Integration;
 use crate::error::{WorldError, WorldPart};
 
 /// How [`StrongImplicit`](crate::StrongImplicit) steps.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use pliant_coupling::{State, Stepper, StrongImplicit, WorldBuilder};
+/// use pliant_contact_sap::Integration;
+/// use pliant_coupling::StrongImplicitSettings;
+///
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// let settings = StrongImplicitSettings { integration: Integration::Midpoint, ..StrongImplicitSettings::default() };
+/// let mut stepper = stepper.with_settings(settings)?;
+/// let report = stepper.step(&world, &world.default_state(), 0.01, &mut next)?;
+/// assert!(report.is_trusted());
+/// // A ball in free fall by the midpoint rule: exactly ½ g δt².
+/// assert!((next.bodies[0].q[2] - (0.3 - 0.5 * 9.81 * 1e-4)).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StrongImplicitSettings {
     /// The θ-method of all bodies, backward Euler by default.

@@ -15,6 +15,25 @@ use crate::error::{WorldError, WorldPart};
 use crate::settings::ContactSettings;
 
 /// Collects the parts of a [`World`].
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// use pliant_coupling::{WorldBuilder, WorldError};
+///
+/// let mut builder = WorldBuilder::default();
+/// builder.gravity(Vector3::new(0.0, 0.0, -1.62)); // on the moon
+/// builder.add_body("ball", Box::new(ball.clone()));
+/// builder.add_body("ball", Box::new(ball));
+/// let error = builder.build().err().expect("two bodies of one name");
+/// assert_eq!(error.to_string(), "body \"ball\" is there twice; names must be unique");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct WorldBuilder {
     parts: WorldParts,
 }

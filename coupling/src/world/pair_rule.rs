@@ -6,6 +6,38 @@ use pliant_hydroelastic::{ContactChoice, PairMaterial};
 use super::GeometryIdx;
 
 /// Contact parameters of one pair of geometries. Those that are `None` follow from both materials and the world's settings.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.1 - 9.81 / 5e5, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let on_ball = Geometry::new("ball", mount, Shape::sphere(0.1)?, ContactMaterial::default());
+/// # let mount = Mount::World(Isometry3::identity());
+/// # let on_floor = Geometry::new("floor", mount, Shape::half_space(), ContactMaterial::default());
+/// # use pliant_coupling::{Geometry, Mount, State, Stepper, StrongImplicit, WorldBuilder};
+/// use pliant_coupling::PairRule;
+///
+/// // A ball on a floor of ice, on a slope: gravity has a part along x.
+/// builder.gravity(Vector3::new(1.0, 0.0, -9.81));
+/// let (a, b) = (builder.add_geometry(on_ball), builder.add_geometry(on_floor));
+/// builder.pair_rule(a, b, PairRule { friction: Some(0.0), ..PairRule::default() });
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// # assert!(report.is_trusted());
+/// assert!((next.bodies[0].v[3] - 1e-3).abs() < 1e-9); // it slides, and does not turn
+/// assert!(next.bodies[0].v[1].abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PairRule {
     /// k, N/m per contact point; a patch has its own.

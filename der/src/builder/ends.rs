@@ -10,6 +10,27 @@ use crate::rod_parts::{RodFrame, RodParts};
 use crate::section::parameter;
 
 /// Boundary condition of an end of an open rod.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_contact_sap::DeformableModel;
+/// # use pliant_der::{Centreline, Material, RodBuilder, Section};
+/// use pliant_der::{End, EndCondition, EquilibriumSettings};
+///
+/// // A cantilever of 1 m under its weight: the tip sinks by q L⁴/8EI while that is small.
+/// # let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 20);
+/// # let (section, steel) = (Section::Circle { radius: 5e-3 }, Material::isotropic(2e11, 0.3, 7800.0)?);
+/// let rod = RodBuilder::new(line)
+///     .section(section, steel)
+///     .end(End::Start, EndCondition::Clamped { tangent: None })
+///     .build()?;
+/// let gravity = Vector3::new(0.0, 0.0, -9.81);
+/// let rest = rod.equilibrium(&rod.default_state(), &gravity, &rod.default_control(), &EquilibriumSettings::default())?;
+/// let properties = section.properties(&steel)?;
+/// let expected = properties.mass * 9.81 / (8.0 * properties.bend_1);
+/// assert!((-rod.position(&rest.state, 20).z / expected - 1.0).abs() < 0.01);
+/// # Ok::<(), pliant_der::RodError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum EndCondition {
     /// Free.

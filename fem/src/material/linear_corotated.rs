@@ -14,6 +14,20 @@ use super::{Lag, Linearity, Material, Tangent};
 ///
 /// Source: Han, Masterjohn, Castro (2023), "A convex formulation of frictional contact between rigid and deformable bodies",
 /// section V-B and appendix.
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_constitutive::Lame;
+/// use pliant_fem::{Lag, LinearCorotated, Linearity, Material};
+///
+/// // Twice the strain, twice the stress: P_xx = (2μ + λ) ε with μ = λ = 1 MPa.
+/// let law = LinearCorotated::new(Lame::new(1e6, 1e6)?);
+/// let stress = |e: f64| law.first_piola(&Matrix3::from_diagonal(&Vector3::new(1.0 + e, 1.0, 1.0)), &Lag::default());
+/// assert!((stress(0.1)[(0, 0)] - 3e5).abs() < 1e-6);
+/// assert!((stress(0.2) - 2.0 * stress(0.1)).norm() < 1e-6);
+/// assert_eq!(law.linearity(), Linearity::Corotated);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearCorotated {
     lame: Lame,

@@ -95,6 +95,15 @@ impl FromStr for LawKind {
 }
 
 /// Elastic constants and density of a published material.
+///
+/// ```
+/// use pliant_fem::material_preset;
+///
+/// let rubber = material_preset("rubber")?;
+/// assert!((rubber.lame().poissons_ratio() - 0.47).abs() < 1e-12);
+/// assert!(rubber.source.starts_with("Sussman and Bathe (1987)"));
+/// # Ok::<(), pliant_fem::FemError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MaterialPreset {
     /// Its name in scene files.

@@ -4,6 +4,21 @@ use nalgebra::{Matrix3, SMatrix, Vector3};
 use pliant_constitutive::{Lame, Spectrum, corotated_stretch, principal_pair};
 
 /// The derivative ∂P/∂F of a stress, Pa; symmetric.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::Lame;
+/// use pliant_fem::Tangent;
+///
+/// // μ = λ = 1 MPa: a change of shear by δF_xy = 0.01 gives δP_xy = δP_yx = μ · 0.01.
+/// let tangent = Tangent::Hooke { rotation: Matrix3::identity(), lame: Lame::new(1e6, 1e6)? };
+/// let mut dF = Matrix3::zeros();
+/// dF[(0, 1)] = 0.01;
+/// let dP = tangent.apply(&dF);
+/// assert!((dP[(0, 1)] - 1e4).abs() < 1e-9 && dP[(0, 1)] == dP[(1, 0)]);
+/// assert_eq!(tangent.to_matrix(), tangent.to_matrix().transpose());
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tangent {
     /// δP = R(2μ δε + λ tr(δε) I) with δε = sym(RᵀδF): linear laws, corotated or not.
@@ -20,6 +35,21 @@ pub enum Tangent {
 }
 
 /// The derivative of an isotropic law's stress at F = U diag(σ) Vᵀ.
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_constitutive::{Corotational, Lame, PrincipalLaw};
+/// use pliant_fem::{Principal, Tangent};
+///
+/// // Compressed to half in each direction, an element gains energy by buckling: one eigenvalue is negative.
+/// let law = Corotational::new(Lame::new(1e6, 1e6)?);
+/// let spectrum = law.spectrum(&Vector3::repeat(0.5));
+/// let tangent = Tangent::Principal(Principal { U: Matrix3::identity(), V: Matrix3::identity(), spectrum });
+/// let least = |t: &Tangent| t.to_matrix().symmetric_eigenvalues().min();
+/// assert!(least(&tangent) < -1e6);
+/// assert!(least(&tangent.semidefinite()).abs() < 1e-6);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Principal {
     /// U, a rotation.

@@ -13,6 +13,16 @@ use nalgebra::{RealField, Unit, Vector3};
 /// Coefficients of Coulomb friction of an attachment.
 ///
 /// An attachment that the force holds within the cone of `sticking` stays where it is; any other slides to the cone of `sliding`.
+///
+/// ```
+/// use nalgebra::{Unit, Vector3};
+/// use pliant_hydroelastic::{FrictionAxis, SlidingFriction};
+///
+/// // Half the friction along x, as on brushed metal: an offset along x counts twice against the cone.
+/// let axis = FrictionAxis { direction: Unit::new_normalize(Vector3::x()), ratio: 0.5 };
+/// let friction = SlidingFriction { axis: Some(axis), ..SlidingFriction::coulomb(0.8) };
+/// assert_eq!(friction.stretched(&Vector3::new(1.0, 1.0, 0.0)), Vector3::new(2.0, 1.0, 0.0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlidingFriction<T: RealField + Copy> {
     /// μ_s, not less than `sliding`.

@@ -44,6 +44,17 @@ const ROUND_OFF: f64 = 128.0 * f64::EPSILON;
 const STATES_MAX: usize = 1000;
 
 /// A place on a triangle mesh.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::{MeshPlace, WalkSurface};
+///
+/// let vertices = [Point3::origin(), Point3::new(1.0, 0.0, 0.0), Point3::new(0.0, 1.0, 0.0)];
+/// let surface = WalkSurface::new(&vertices, &[[0, 1, 2]])?;
+/// let place = MeshPlace { triangle: 0, weights: [0.5, 0.25, 0.25] };
+/// assert_eq!(surface.point(&vertices, &place), Point3::new(0.25, 0.25, 0.0));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct MeshPlace {
     /// The triangle.
@@ -88,6 +99,23 @@ pub enum WalkEnd {
 }
 
 /// A relaxed attachment on a mesh. Memory is reused.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::{Branch, Facing, MeshPlace, MeshRelaxed, SlidingFriction, WalkSurface};
+///
+/// # let vertices = [Point3::origin(), Point3::new(1.0, 0.0, 0.0), Point3::new(0.0, 1.0, 0.0)];
+/// # let surface = WalkSurface::new(&vertices, &[[0, 1, 2]])?;
+/// // A particle 10 mm below a triangle drags its attachment, 0.1 m behind, to μ · 10 mm.
+/// let start = MeshPlace { triangle: 0, weights: [0.6, 0.2, 0.2] }; // at (0.2, 0.2, 0)
+/// let particle = Point3::new(0.3, 0.2, -0.01);
+/// let mut relaxed = MeshRelaxed::default();
+/// surface.relax(&vertices, SlidingFriction::coulomb(0.5), Facing::Front, &start, &particle, &mut relaxed);
+/// assert_eq!(relaxed.branch, Branch::Slip);
+/// let slid_to = relaxed.point(&surface, &vertices).expect("it is on the triangle");
+/// assert!((slid_to - Point3::new(0.295, 0.2, 0.0)).norm() < 1e-12);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct MeshRelaxed {
     /// What it does.

@@ -31,6 +31,19 @@ const GAP: f64 = 1e-9;
 pub type Path = [Point3<f64>; 2];
 
 /// Where a vertex meets a triangle.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::vertex_meets_triangle;
+///
+/// // A vertex falls from 0.3 m to −0.1 m, a triangle at z = 0 stays: they meet after ¾ of the motion.
+/// let still = |x: f64, y: f64| [Point3::new(x, y, 0.0); 2];
+/// let triangle = [still(0.0, 0.0), still(1.0, 0.0), still(0.0, 1.0)];
+/// let vertex = [Point3::new(0.25, 0.25, 0.3), Point3::new(0.25, 0.25, -0.1)];
+/// let hit = vertex_meets_triangle(&vertex, &triangle).expect("they meet");
+/// assert!((hit.time - 0.75).abs() < 1e-12);
+/// assert!((hit.weights[0] - 0.5).abs() < 1e-12);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VertexHit {
     /// Part of the motion, 0 to 1.
@@ -40,6 +53,18 @@ pub struct VertexHit {
 }
 
 /// Where two edges meet.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::edge_meets_edge;
+///
+/// // An edge along x falls by 0.2 m through one along y, 0.1 m below it.
+/// let falling = [-1.0, 1.0].map(|x| [Point3::new(x, 0.0, 0.1), Point3::new(x, 0.0, -0.1)]);
+/// let still = [-1.0, 3.0].map(|y| [Point3::new(0.0, y, 0.0); 2]);
+/// let hit = edge_meets_edge(&falling, &still).expect("they meet");
+/// assert!((hit.time - 0.5).abs() < 1e-12);
+/// assert!((hit.parameters[0] - 0.5).abs() < 1e-12 && (hit.parameters[1] - 0.25).abs() < 1e-12);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EdgeHit {
     /// Part of the motion, 0 to 1.
@@ -49,6 +74,17 @@ pub struct EdgeHit {
 }
 
 /// A frame that moves with constant velocity of its origin and constant angular velocity.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_hydroelastic::RigidPath;
+///
+/// // 1 m along x while it turns by 90° about z; half-way it has turned by 45°.
+/// let turn = Vector3::z() * std::f64::consts::FRAC_PI_2;
+/// let half = RigidPath::new(Isometry3::identity(), Vector3::x(), turn).at(0.5);
+/// assert_eq!(half.translation.x, 0.5);
+/// assert!((half.rotation.angle() - std::f64::consts::FRAC_PI_4).abs() < 1e-15);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RigidPath {
     start: Isometry3<f64>,

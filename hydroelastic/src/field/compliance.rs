@@ -5,6 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::GeometryError;
 
 /// Hydroelastic parameters of a shape.
+///
+/// ```
+/// use pliant_hydroelastic::Compliance;
+///
+/// let compliance = Compliance { hydroelastic_modulus: -1.0, ..Compliance::default() };
+/// let error = compliance.validate().unwrap_err();
+/// assert!(error.to_string().contains("hydroelastic_modulus (Pa)"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Compliance {

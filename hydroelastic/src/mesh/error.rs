@@ -4,6 +4,18 @@ use std::fmt;
 use thiserror::Error;
 
 /// Why a mesh could not be read, built or written. The variants are for matching, the text for the user.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{FilePosition, MeshError, SurfaceOptions, SurfaceUse, surface_from_bytes};
+///
+/// // Line 3 refers to a vertex that is not there.
+/// let obj = b"v 0 0 0\nv 1 0 0\nf 1 2 3\n";
+/// let error = surface_from_bytes(obj, "sheet.obj", SurfaceUse::Cloth, &SurfaceOptions::default()).unwrap_err();
+/// assert!(matches!(error, MeshError::Index(_)));
+/// let flaw = error.flaw().expect("it is about the mesh");
+/// assert_eq!(flaw.at.position, FilePosition::Line(3));
+/// assert!(error.to_string().starts_with("sheet.obj:3: "));
+/// ```
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MeshError {
@@ -98,6 +110,13 @@ impl fmt::Display for Flaw {
 }
 
 /// A location in a file, or in arrays in memory.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{FilePosition, Location};
+///
+/// assert_eq!(Location::new("bear.msh", FilePosition::Line(12)).to_string(), "bear.msh:12");
+/// assert_eq!(Location::new("bear.stl", FilePosition::Byte(84)).to_string(), "bear.stl, byte 84");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// The file as given by the caller; for arrays a name such as "triangle mesh".

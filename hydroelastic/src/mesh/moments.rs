@@ -3,6 +3,18 @@
 use nalgebra::{Matrix3, Vector3};
 
 /// Volume integrals of a solid of unit density (1 kg/m³).
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::mesh::generate;
+///
+/// // A cuboid of 2 × 4 × 6 m: I_xx = V (4² + 6²)/12 for 1 kg/m³.
+/// let cuboid = generate::cuboid(Vector3::new(1.0, 2.0, 3.0))?;
+/// let moments = cuboid.solid_moments().expect("it is closed");
+/// assert!((moments.volume - 48.0).abs() < 1e-12);
+/// assert!((moments.inertia_about_centroid[(0, 0)] - 48.0 * 52.0 / 12.0).abs() < 1e-10);
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolidMoments {
     /// Volume, m³; signed, hence negative for a surface oriented inwards.
@@ -15,6 +27,15 @@ pub struct SolidMoments {
 }
 
 /// An axis-aligned box.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::mesh::Bounds;
+///
+/// let bounds = Bounds::of(&[Vector3::new(1.0, 2.0, 3.0), Vector3::new(-1.0, 2.0, 7.0)]).expect("two points");
+/// assert_eq!(bounds.extent(), Vector3::new(2.0, 0.0, 4.0));
+/// assert!(bounds.contains(&bounds.center()));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// Smallest coordinates, m.

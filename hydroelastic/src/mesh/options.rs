@@ -63,6 +63,18 @@ pub enum SelfIntersections {
 }
 
 /// Options of loading a surface.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, surface_from_bytes};
+///
+/// // A triangle in millimetres.
+/// let obj = b"v 0 0 0\nv 1000 0 0\nv 0 1000 0\nf 1 2 3\n";
+/// let options = SurfaceOptions { scale: Vector3::repeat(1e-3), ..SurfaceOptions::default() };
+/// let (mesh, _) = surface_from_bytes(obj, "sheet.obj", SurfaceUse::Cloth, &options)?;
+/// assert!((mesh.area() - 0.5).abs() < 1e-15); // m²
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceOptions {
     /// Factor on each coordinate, e.g. 0.001 for a file in millimetres; components must be non-zero. An odd number of
@@ -94,6 +106,18 @@ impl Default for SurfaceOptions {
 }
 
 /// Options of loading a tetrahedral mesh.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::mesh::{Severity, TetMesh, TetOptions};
+///
+/// // A tetrahedron with its corners in the wrong order is repaired, and the report says so.
+/// let corners = vec![Vector3::zeros(), Vector3::y(), Vector3::x(), Vector3::z()];
+/// let (mesh, report) = TetMesh::build(corners, vec![[0, 1, 2, 3]], &TetOptions::default())?;
+/// assert!((mesh.solid_moments().volume - 1.0 / 6.0).abs() < 1e-15);
+/// assert_eq!(report.of(Severity::Repaired).count(), 1);
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TetOptions {
     /// Factor on each coordinate, as in [`SurfaceOptions::scale`].

@@ -38,6 +38,15 @@ impl fmt::Display for LoadEntry {
 }
 
 /// All findings about a loaded file, in the order of detection or of its lines.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{FilePosition, LoadReport, Location, Severity};
+///
+/// let mut report = LoadReport::default();
+/// report.add(Severity::Ignored, Location::new("arm.obj", FilePosition::Line(2)), "texture coordinates");
+/// assert_eq!(report.to_string(), "arm.obj:2: ignored: texture coordinates\n");
+/// assert_eq!(report.of(Severity::Repaired).count(), 0);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadReport {
     /// The entries; empty when the input was used exactly as given.

@@ -14,6 +14,19 @@ use nalgebra::Vector3;
 /// A tetrahedral mesh: vertices in metres, tetrahedra of positive volume, adjacency, boundary.
 ///
 /// Every face belongs to one or two tetrahedra, every vertex to at least one.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::mesh::{TetIdx, generate};
+///
+/// // A cube of 2 m, in 2 × 2 × 2 cells.
+/// let cube = generate::tet_cuboid(Vector3::repeat(1.0), [2, 2, 2])?;
+/// assert_eq!(cube.vertices().len(), 27);
+/// assert!((cube.solid_moments().volume - 8.0).abs() < 1e-12);
+/// assert!((cube.boundary_area() - 24.0).abs() < 1e-12);
+/// assert!(cube.tet_volume(TetIdx(0)) > 0.0);
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct TetMesh {
     vertices: Vec<Vector3<f64>>,

@@ -34,6 +34,13 @@ use solid::Solid;
 const POINTS_MAX: f64 = 4.0e6;
 
 /// Settings of [`tetrahedralise`].
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{Crossings, FillSettings};
+///
+/// let settings = FillSettings::of_edge_length(0.01);
+/// assert_eq!((settings.edge_length, settings.crossings), (0.01, Crossings::Refuse));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FillSettings {
     /// Length of the longer kind of lattice edge, m; the shorter kind is 0.87 of it.

@@ -12,6 +12,18 @@ use nalgebra::Vector3;
 /// Every edge has one or two triangles, every vertex at least one, every triangle a positive area, and neighbours are
 /// consistently oriented (except on a one-sided cloth, which the load report mentions). A surface built as
 /// [`SurfaceUse::Solid`] is closed and oriented outwards.
+///
+/// ```
+/// use std::f64::consts::PI;
+/// use pliant_hydroelastic::mesh::generate;
+///
+/// let ball = generate::sphere(1.0, 4)?;
+/// assert!(ball.is_closed());
+/// assert_eq!((ball.euler_number(), ball.component_count()), (2, 1));
+/// // Facets lie inside the sphere.
+/// assert!(ball.area() < 4.0 * PI && ball.area() > 0.99 * 4.0 * PI);
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct TriMesh {
     vertices: Vec<Vector3<f64>>,

@@ -53,6 +53,22 @@ pub enum VtuEncoding {
 }
 
 /// The content of a VTU file.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::mesh::{VtuArray, VtuCells, VtuEncoding, VtuFile, VtuValues};
+///
+/// let file = VtuFile {
+///     points: &[Vector3::zeros(), Vector3::x()],
+///     cells: VtuCells::Lines(&[[0, 1]]),
+///     point_data: vec![VtuArray { name: "temperature", values: VtuValues::Scalars(&[290.0, 310.0]) }],
+///     cell_data: Vec::new(),
+/// };
+/// let mut text = Vec::new();
+/// file.write(&mut text, VtuEncoding::Ascii)?;
+/// assert!(String::from_utf8(text)?.contains("Name=\"temperature\""));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct VtuFile<'a> {
     /// Positions, m.

@@ -9,6 +9,28 @@ use super::polygon::Sign;
 use crate::field::Affine;
 
 /// The contact surface of two bodies and the pressure on it, in the world frame.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_hydroelastic::{
+///     Compliance, ContactPatch, ContactWorkspace, PatchContact, PatchGeometry, Posed, RigidShape, Shape,
+/// };
+///
+/// // A compliant cube of 10 cm (A) presses 1 mm into a rigid floor (B).
+/// let (cube, floor) = (Shape::cuboid(Vector3::repeat(0.1))?, Shape::half_space());
+/// let (soft, hard) = (PatchGeometry::compliant(&cube, &Compliance::default())?, PatchGeometry::rigid(&floor, 0.1)?);
+/// let X_WA = Isometry3::translation(0.2, 0.0, 0.049);
+/// let a = Posed::Rigid(RigidShape { patch: Some(&soft), ..RigidShape::at_rest(&cube, X_WA) });
+/// let b = Posed::Rigid(RigidShape { patch: Some(&hard), ..RigidShape::at_rest(&floor, Isometry3::identity()) });
+/// let mut patch = ContactPatch::default();
+/// PatchContact.patch(a, b, &mut ContactWorkspace::default(), &mut patch).expect("a compliant pair")?;
+/// let area: f64 = patch.polygons().iter().map(|polygon| polygon.area).sum();
+/// assert!((area - 0.01).abs() < 1e-12);
+/// // The pressure acts upwards on the cube, below its centre.
+/// let summary = patch.summary();
+/// assert!(summary.force_W.z > 0.0 && (summary.center_of_pressure.x - 0.2).abs() < 1e-9);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContactPatch {
     vertices_W: Vec<Point3<f64>>,

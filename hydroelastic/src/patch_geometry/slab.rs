@@ -4,6 +4,16 @@ use crate::GeometryError;
 use crate::field::Compliance;
 
 /// A compliant half space z ≤ 0 with pressure p = E·(−z)/thickness, negative above the surface.
+///
+/// ```
+/// use pliant_hydroelastic::{Compliance, Slab};
+///
+/// // A mat of 2 cm and 1 MPa: the pressure rises by 50 MPa per metre of depth.
+/// let mat = Compliance { hydroelastic_modulus: 1e6, slab_thickness: Some(0.02), ..Compliance::default() };
+/// assert_eq!(Slab::new(&mat)?.stiffness(), 5e7);
+/// assert!(Slab::new(&Compliance { slab_thickness: None, ..mat }).is_err());
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slab {
     stiffness: f64,

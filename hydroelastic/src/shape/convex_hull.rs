@@ -30,6 +30,18 @@ pub struct HullEdge {
 }
 
 /// A convex polyhedron; built by [`Shape::convex_hull`](super::Shape::convex_hull).
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::ConvexHull;
+///
+/// // The eight corners of a cube, and its centre, which is dropped; coplanar triangles become one face.
+/// let mut points: Vec<_> = (0..8).map(|k| Point3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2))).collect();
+/// points.push(Point3::new(0.5, 0.5, 0.5));
+/// let cube = ConvexHull::new(&points)?;
+/// assert_eq!((cube.vertices().len(), cube.faces().len(), cube.edges().len()), (8, 6, 12));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ConvexHull {
     vertices: Vec<Point3<f64>>,

@@ -6,6 +6,16 @@ use super::{MassProperties, gyration, positive};
 use crate::GeometryError;
 
 /// A rectangular box; built by [`Shape::cuboid`](super::Shape::cuboid).
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::Cuboid;
+///
+/// // Full edge lengths are given.
+/// let plank = Cuboid::new(Vector3::new(2.0, 0.2, 0.02))?;
+/// assert_eq!(plank.half_extents(), Vector3::new(1.0, 0.1, 0.01));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cuboid {
     half: Vector3<f64>,

@@ -11,6 +11,26 @@ use crate::{Aabb, GeometryError};
 /// Contact with deforming surfaces uses its signed distance. Contact with rigid shapes needs a
 /// [`ContactGeometry`](crate::ContactGeometry) of the user, which can downcast it with [`as_any`](Self::as_any); see
 /// `examples/own_geometry.rs`.
+///
+/// ```
+/// use nalgebra::{Matrix3, Point3};
+/// use pliant_hydroelastic::{Aabb, CustomShape, Shape, SignedDistance};
+///
+/// /// Everything outside a ball: a bowl, seen from inside.
+/// #[derive(Debug)]
+/// struct Bowl { radius: f64 }
+/// impl CustomShape for Bowl {
+///     fn name(&self) -> &'static str { "bowl" }
+///     fn local_aabb(&self) -> Aabb { Aabb::ALL }
+///     fn signed_distance(&self, p: &Point3<f64>) -> SignedDistance<f64> {
+///         let (r, n) = (p.coords.norm(), p.coords.normalize());
+///         SignedDistance { value: self.radius - r, gradient: -n, hessian: (n * n.transpose() - Matrix3::identity()) / r }
+///     }
+///     fn as_any(&self) -> &dyn std::any::Any { self }
+/// }
+/// let bowl = Shape::custom(Bowl { radius: 1.0 });
+/// assert!((bowl.signed_distance(&Point3::new(0.0, 0.0, -0.9)).value - 0.1).abs() < 1e-15);
+/// ```
 pub trait CustomShape: std::fmt::Debug + Send + Sync + 'static {
     /// Name in messages.
     fn name(&self) -> &'static str;

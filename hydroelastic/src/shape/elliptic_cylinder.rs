@@ -9,6 +9,17 @@ use crate::GeometryError;
 
 /// An ellipse with semi-axes along x and y, swept along z; built by
 /// [`Shape::elliptic_cylinder`](super::Shape::elliptic_cylinder).
+///
+/// ```
+/// use std::f64::consts::PI;
+/// use nalgebra::Vector2;
+/// use pliant_hydroelastic::Shape;
+///
+/// let oval = Shape::elliptic_cylinder(Vector2::new(0.2, 0.1), 0.5)?;
+/// let volume = oval.mass_properties(1000.0)?.volume;
+/// assert!((volume - PI * 0.2 * 0.1 * 0.5).abs() < 1e-15);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EllipticCylinder {
     semi_axes: Vector2<f64>,

@@ -22,7 +22,16 @@ pub fn of_cylinder(radius: f64, length: f64) -> Vector3<f64> {
     Vector3::new(across, across, r2 / 2.0)
 }
 
-/// Of a capsule along z; `length` (m) is that of its cylindrical part.
+/// Of a capsule along z; `length` (m) is that of its cylindrical part. k_z² = (r²/2) a + (2r²/5) b with the shares a = l/(l + 4r/3) of the
+/// cylinder and b = 1 − a of the hemispheres in the volume.
+///
+/// ```
+/// use pliant_hydroelastic::gyration;
+///
+/// // Without a cylindrical part it is a ball: 2r²/5.
+/// let ball = gyration::of_capsule(0.5, 0.0);
+/// assert!((ball.x - 0.1).abs() < 1e-15 && (ball.z - 0.1).abs() < 1e-15);
+/// ```
 #[must_use]
 pub fn of_capsule(radius: f64, length: f64) -> Vector3<f64> {
     let (r2, h) = (radius * radius, 0.5 * length);

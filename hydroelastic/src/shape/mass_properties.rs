@@ -3,6 +3,16 @@
 use nalgebra::{Matrix3, Point3, Vector3};
 
 /// Mass, centre of mass and inertia of a solid, in its geometry frame G.
+///
+/// ```
+/// use pliant_hydroelastic::Shape;
+///
+/// // A ball of 0.1 m and 1000 kg/m³: I = 2/5 m r².
+/// let ball = Shape::sphere(0.1)?.mass_properties(1000.0)?;
+/// assert!((ball.mass - 4.188_790_204_786_391).abs() < 1e-12);
+/// assert!((ball.inertia[(0, 0)] - 0.4 * ball.mass * 0.01).abs() < 1e-15);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MassProperties {
     /// Volume, m³.

@@ -31,6 +31,19 @@ pub(crate) struct MeshEdge {
 }
 
 /// A closed triangle mesh as a solid; built by [`Shape::mesh`](super::Shape::mesh).
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::{GeometryError, MeshShape, Shape};
+///
+/// let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(Point3::from);
+/// let triangles = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+/// let solid = Shape::mesh(&corners, &triangles)?;
+/// assert!((solid.mass_properties(6.0)?.mass - 1.0).abs() < 1e-15);
+/// // Without one of its triangles it is no solid.
+/// assert!(matches!(MeshShape::new(&corners, &triangles[..3]), Err(GeometryError::OpenMesh { .. })));
+/// # Ok::<(), GeometryError>(())
+/// ```
 #[derive(Clone)]
 pub struct MeshShape {
     vertices: Vec<Point3<f64>>,

@@ -8,6 +8,15 @@ use super::{MassProperties, gyration, positive};
 use crate::GeometryError;
 
 /// A ball around its frame's origin.
+///
+/// ```
+/// use std::f64::consts::PI;
+/// use pliant_hydroelastic::Shape;
+///
+/// let ball = Shape::sphere(0.1)?;
+/// assert!((ball.mass_properties(1.0)?.volume - 4.0 / 3.0 * PI * 1e-3).abs() < 1e-15);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sphere {
     radius: f64,
@@ -36,6 +45,18 @@ impl Sphere {
 }
 
 /// A cylinder along z, centred at its frame's origin.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::Shape;
+///
+/// // It stands about the origin: the top of a cylinder of 0.4 m is at z = 0.2 m.
+/// let can = Shape::cylinder(0.1, 0.4)?;
+/// assert!(can.signed_distance(&Point3::new(0.0, 0.0, 0.2)).value.abs() < 1e-15);
+/// // Beyond its rim the nearest point is on the edge.
+/// assert!((can.signed_distance(&Point3::new(0.13, 0.0, 0.24)).value - 0.05).abs() < 1e-15);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cylinder {
     radius: f64,
@@ -78,6 +99,16 @@ impl Cylinder {
 }
 
 /// All points within a radius of a segment along z, centred at its frame's origin.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::Shape;
+///
+/// // The length is that of the cylindrical part: the end is at 0.2 m + 0.1 m.
+/// let pill = Shape::capsule(0.1, 0.4)?;
+/// assert!(pill.signed_distance(&Point3::new(0.0, 0.0, 0.3)).value.abs() < 1e-15);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capsule {
     radius: f64,
@@ -120,6 +151,18 @@ impl Capsule {
 }
 
 /// An ellipsoid with semi-axes along x, y, z.
+///
+/// ```
+/// use std::f64::consts::PI;
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::Shape;
+///
+/// let egg = Shape::ellipsoid(Vector3::new(0.3, 0.2, 0.1))?.mass_properties(1.0)?;
+/// assert!((egg.volume - 4.0 / 3.0 * PI * 6e-3).abs() < 1e-15);
+/// // I_xx = m (b² + c²)/5.
+/// assert!((egg.inertia[(0, 0)] - egg.mass * 0.05 / 5.0).abs() < 1e-15);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ellipsoid {
     semi_axes: Vector3<f64>,
@@ -153,6 +196,15 @@ impl Ellipsoid {
 }
 
 /// A cone along z: base disc at z = −h/2, apex at z = +h/2.
+///
+/// ```
+/// use pliant_hydroelastic::Shape;
+///
+/// // The centroid is a quarter of the height above the base, which is at z = −0.2 m.
+/// let cone = Shape::cone(0.1, 0.4)?.mass_properties(1.0)?;
+/// assert!((cone.center.z + 0.1).abs() < 1e-15);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cone {
     radius: f64,

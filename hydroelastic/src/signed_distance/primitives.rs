@@ -4,12 +4,21 @@ use nalgebra::{Matrix3, Point3, RealField, Vector3};
 
 use super::SignedDistance;
 
-/// φ of the half space z ≤ 0.
+/// φ of the half space z ≤ 0: φ = z, ∇φ = +z, ∇²φ = 0. Coordinates in m.
 pub fn half_space<T: RealField + Copy>(p: &Point3<T>) -> SignedDistance<T> {
     SignedDistance::flat(p.z, Vector3::z())
 }
 
-/// φ of a sphere: |p| − r. At the centre the gradient is +z.
+/// φ of a sphere of `radius` (m) about the origin: φ = |p| − r, ∇φ = n = p/|p|, ∇²φ = (I − nnᵀ)/|p|. At the centre the
+/// gradient is +z and the Hessian zero.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::signed_distance::sphere;
+///
+/// assert_eq!(sphere(&Point3::new(3.0, 0.0, 4.0), 2.0).value, 3.0);
+/// assert_eq!(sphere(&Point3::new(0.0_f32, 0.0, 0.0), 2.0).value, -2.0); // in either precision
+/// ```
 pub fn sphere<T: RealField + Copy>(p: &Point3<T>, radius: T) -> SignedDistance<T> {
     from_point(&p.coords).inflated(radius)
 }
@@ -28,7 +37,8 @@ fn from_point<T: RealField + Copy>(d: &Vector3<T>) -> SignedDistance<T> {
     }
 }
 
-/// φ of a capsule along z: distance to the segment |z| ≤ h, minus r. On the segment the gradient is +x.
+/// φ of a capsule along z: distance to the segment |z| ≤ `half_length` (m), minus `radius` (m). ∇φ points away from the nearest point of
+/// the segment, ∇²φ is that of a cylinder beside it and of a sphere beyond its ends. On the segment the gradient is +x.
 pub fn capsule<T: RealField + Copy>(p: &Point3<T>, radius: T, half_length: T) -> SignedDistance<T> {
     if p.z.abs() > half_length {
         let end = if p.z > T::zero() {
@@ -52,8 +62,8 @@ pub fn capsule<T: RealField + Copy>(p: &Point3<T>, radius: T, half_length: T) ->
     }
 }
 
-/// φ of a box with the given half edge lengths. Inside: distance to the nearest face (the lowest axis of equally near
-/// ones, the positive side on a mid-plane).
+/// φ of a box about the origin with the given half edge lengths (m). Outside: distance to the nearest face, edge or corner. Inside: minus
+/// the distance to the nearest face (the lowest axis of equally near ones, the positive side on a mid-plane).
 pub fn cuboid<T: RealField + Copy>(p: &Point3<T>, half: &Vector3<T>) -> SignedDistance<T> {
     let sign = p
         .coords

@@ -8,6 +8,17 @@ use super::mesh::RestTriangle;
 use super::surface_frame::SurfaceFrame;
 
 /// Rest state of one triangle: a linear finite element whose quadrature point is its centroid.
+///
+/// ```
+/// use nalgebra::{Matrix2, Vector3};
+/// use pliant_mpm::ClothTriangle;
+///
+/// // Half of a square of 1 m, 1 mm thick; stretched by 20 % along x.
+/// let triangle = ClothTriangle { vertices: [0, 1, 2], inverse_edges: Matrix2::<f64>::identity(), volume: 0.5e-3 };
+/// let corners = [Vector3::zeros(), Vector3::new(1.2, 0.0, 0.0), Vector3::y()];
+/// let F = triangle.deformation_gradient(&corners, &Vector3::z());
+/// assert_eq!(F.diagonal(), Vector3::new(1.2, 1.0, 1.0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClothTriangle<T> {
     /// Its vertices, counted from 0.

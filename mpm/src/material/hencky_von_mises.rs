@@ -19,6 +19,23 @@ use crate::error::{MpmError, positive};
 ///
 /// `internal[0]` is the accumulated plastic strain √(2/3) Σ|Δε|. Source: Simo and Hughes (1998), "Computational
 /// inelasticity", chapter 9; the form of Yu et al. (2025).
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::{Lame, deviator};
+/// use pliant_mpm::{HenckyVonMises, Lagged, Law, Material, Strain};
+///
+/// // Sheared by 50 % within a step, it flows: |dev τ| = √(2/3) σ_y at the end, and the volume is kept.
+/// let clay = HenckyVonMises::new(Lame::new(1e6, 1e6)?, 3e4)?;
+/// let mut g = Matrix3::<f64>::zeros();
+/// g[(0, 1)] = 0.5;
+/// let at_rest = Strain { f: Matrix3::identity(), internal: clay.fresh() };
+/// let strain = clay.advance(&at_rest, &Lagged::default(), &g);
+/// let tau = clay.kirchhoff(&strain, &Lagged::default());
+/// assert!((deviator(&tau).norm() - (2f64 / 3.0).sqrt() * 3e4).abs() < 1e-6);
+/// assert!((strain.f.determinant() - 1.0).abs() < 1e-12 && clay.plastic_strain(&strain) > Some(0.2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HenckyVonMises {
     lame: Lame,

@@ -47,6 +47,29 @@ impl<T: Real> From<LaneStrain<T>> for Strain<T> {
 
 /// The formulas of a law for an explicit substep, of one particle or of several. They have no branches but those that all particles take, and
 /// are `#[inline(always)]`, so that they are compiled for the instructions of the processor.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::{Number, Tensor};
+/// use pliant_mpm::{LaneLaw, LaneStrain, Strain};
+///
+/// /// A fluid with ψ = κ/2 (J − 1)²: τ = κ J (J − 1) I.
+/// struct Fluid { kappa: f64 }
+/// impl LaneLaw for Fluid {
+///     fn lane_kirchhoff<N: Number>(&self, strain: &LaneStrain<N>, _: &Tensor<N>) -> Tensor<N> {
+///         let ratio = strain.f.determinant();
+///         Tensor::diagonal(ratio.like(self.kappa) * ratio * (ratio - ratio.like(1.0)))
+///     }
+///     fn lane_advance<N: Number>(&self, strain: &LaneStrain<N>, g: &Tensor<N>) -> (LaneStrain<N>, N::Mask) {
+///         let f = strain.deformed(g);
+///         let volume = f.determinant();
+///         (LaneStrain { f, ..*strain }, volume.below(volume.like(0.0)))
+///     }
+/// }
+/// let compressed = Strain { f: Matrix3::from_diagonal_element(0.8_f64.cbrt()), internal: [0.0; 2] };
+/// let tau = Fluid { kappa: 1e4 }.lane_kirchhoff(&LaneStrain::from(&compressed), &Tensor::diagonal(0.0));
+/// assert!((tau.at(0, 0) + 1e4 * 0.8 * 0.2).abs() < 1e-9);
+/// ```
 pub trait LaneLaw: Sync {
     /// τ, Pa; viscous parts with the velocity gradient `c`, 1/s.
     fn lane_kirchhoff<N: Number>(&self, strain: &LaneStrain<N>, c: &Tensor<N>) -> Tensor<N>;

@@ -35,6 +35,25 @@ pub enum ReturnForm {
 /// step (eqs. 22-26). η bounds the Frobenius norm: the yield stress in uniaxial tension is √(3/2) η. `internal[0]` is the accumulated
 /// plastic strain √(2/3) Σ|Δε|. Flow preserves tr ε, which is the volume to first order; `internal[1]` is the remaining change
 /// Σ ln(det F_before/det F_after).
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::Lame;
+/// use pliant_mpm::{EnergyForm, Lagged, Law, LinearCorotated, Material, Strain};
+///
+/// // The energy is quadratic in G: twice the shear, four times the energy μγ²/2.
+/// let foam = LinearCorotated::new(Lame::new(1e4, 1e4)?);
+/// let at_rest = Strain { f: Matrix3::<f64>::identity(), internal: [0.0; 2] };
+/// let energy = |gamma: f64| {
+///     let mut g = Matrix3::zeros();
+///     g[(0, 1)] = gamma;
+///     foam.energy(&at_rest, &Lagged::default(), &g)
+/// };
+/// assert!((energy(0.1) - 0.5 * 1e4 * 0.01).abs() < 1e-9);
+/// assert!((energy(0.2) / energy(0.1) - 4.0).abs() < 1e-12);
+/// assert_eq!(foam.energy_form(), EnergyForm::Quadratic);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearCorotated {
     lame: Lame,

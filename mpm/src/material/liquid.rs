@@ -36,9 +36,22 @@ pub enum Tension {
 /// is convex in them. Viscosity adds τ = 2 μ_v J sym ∇v. `internal[0]` is J, `internal[1]` the logarithm of the volume ratio of
 /// separation, which has no influence on the stress; F stays I.
 ///
-/// κ = ρc²/γ. The true stiffness of water is not needed: with c ten times the largest flow speed, density changes are below 1%; for a
-/// column of height H this is κ = 200 ρ g H/γ ([`Liquid::for_depth`]). Sources: Monaghan (1994), "Simulating free surface flows with
+/// κ = ρc²/γ. The true stiffness of water is not needed: with c ten times the largest flow speed v, density changes are about (v/c)² = 1%;
+/// for a column of height H, v² = 2gH, this is κ = 200 ρ g H/γ ([`Liquid::for_depth`]). Sources: Monaghan (1994), "Simulating free surface flows with
 /// SPH"; Tampubolon et al. (2017).
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_mpm::{Liquid, Material, Strain};
+///
+/// // Water of 0.2 m: the pressure ρgH at its bottom is that of a density 1/(1 + 7/200)^(−1/7) times that at rest.
+/// let water = Liquid::for_depth(0.2, 1000.0, 9.81)?;
+/// let ratio = (1.0 + 7.0 / 200.0_f64).powf(-1.0 / 7.0);
+/// let bottom = Strain { f: Matrix3::identity(), internal: [ratio, 0.0] };
+/// assert!((water.pressure(&bottom) - 1000.0 * 9.81 * 0.2).abs() < 1e-6);
+/// assert!((1.0 / ratio - 1.005).abs() < 1e-4); // half a percent denser
+/// # Ok::<(), pliant_mpm::MpmError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Liquid {
     bulk_modulus: f64,
@@ -67,7 +80,7 @@ impl Liquid {
         })
     }
 
-    /// κ = 200 ρ g H/γ with γ = 7: density changes of 1% at the bottom of a column.
+    /// κ = 200 ρ g H/γ with γ = 7: c is ten times √(2gH). At rest, the bottom of a column is half a percent denser than its top.
     ///
     /// `depth` H in m, `density` ρ in kg/m³, `gravity` g in m/s².
     ///

@@ -8,6 +8,13 @@ use super::{FrictionAngle, LinearCorotated, Liquid, Material, Sand};
 use crate::error::MpmError;
 
 /// A published material with its density.
+///
+/// ```
+/// use pliant_mpm::{Material, Preset};
+///
+/// assert_eq!((Preset::DrySand.name(), Preset::DrySand.density()), ("dry_sand", 2200.0));
+/// assert_eq!(Preset::DrySand.material().name(), "sand");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Preset {
     /// Hard cookie dough: E 10⁵ Pa, ν 0.4, η 6·10³ Pa, 1000 kg/m³. Zong, Jiang, Han (2024), VII-B.

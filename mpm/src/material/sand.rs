@@ -34,6 +34,20 @@ pub enum FrictionAngle {
 ///
 /// `internal` is (v_c, q). Sources: Klár et al. (2016), "Drucker-Prager elastoplasticity for sand animation"; Tampubolon et
 /// al. (2017), "Multi-species simulation of porous sand and water mixtures", for v_c.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::Lame;
+/// use pliant_mpm::{FrictionAngle, Lagged, Law, Material, Sand, Strain};
+///
+/// // Pulled apart, sand has no stress; its grains remember the volume that they gained.
+/// let sand = Sand::new(Lame::from_young_poisson(3.5e5, 0.3)?, 30.0, FrictionAngle::TriaxialCompression)?;
+/// let at_rest = Strain { f: Matrix3::<f64>::identity(), internal: sand.fresh() };
+/// let strain = sand.advance(&at_rest, &Lagged::default(), &Matrix3::from_diagonal_element(0.1));
+/// assert!(sand.kirchhoff(&strain, &Lagged::default()).norm() < 1e-6);
+/// assert!((sand.volume_ratio(&strain) - 1.1_f64.powi(3)).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sand {
     lame: Lame,

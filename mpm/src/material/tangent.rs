@@ -16,6 +16,19 @@ pub enum Definiteness {
 }
 
 /// ∂²ψ/∂G², Pa.
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_constitutive::Hooke;
+/// use pliant_mpm::Tangent;
+///
+/// // Hooke's law: δτ_xx = (2μ + λ) δG_xx, and the block of two nodes is the same derivative.
+/// let tangent = Tangent::Isotropic { map: Matrix3::identity(), hooke: Hooke { mu: 2.0, lambda: 1.0 } };
+/// let mut dg = Matrix3::zeros();
+/// dg[(0, 0)] = 1.0;
+/// assert_eq!(tangent.apply(&dg)[(0, 0)], 5.0);
+/// assert_eq!(tangent.block(&Vector3::x(), &Vector3::x())[(0, 0)], 5.0);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tangent<T: Real> {
     /// Isotropic linear elasticity in mapped gradients q = W∇w:

@@ -17,6 +17,22 @@ pub enum WallKind {
 /// A half space whose grid nodes are held. It is cheaper than contact, but has neither a friction coefficient nor a reported force. It acts
 /// at the nodes on and behind it: choose planes through grid nodes. Its effective position is about a third of a cell behind the plane,
 /// an error of first order in the spacing.
+///
+/// ```
+/// use nalgebra::{Isometry3, Point3, Vector3};
+/// # use pliant_hydroelastic::Shape;
+/// use pliant_mpm::{MpmBuilder, MpmSettings, Wall, WallKind};
+/// # use pliant_mpm::{ObjectSpec, Preset, Sampling, fill};
+///
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # builder.object(ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points));
+/// // Nodes can slide along an axis of the grid only.
+/// let slope = Wall { p_WQ: Point3::origin(), normal_W: Vector3::new(0.6, 0.0, 0.8), kind: WallKind::Slides };
+/// builder.wall(slope);
+/// assert!(builder.build().unwrap_err().to_string().contains("for a wall to slide along"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wall {
     /// A point on the wall.

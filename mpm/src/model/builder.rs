@@ -14,6 +14,25 @@ use crate::material::{Material, Strain};
 use crate::particle::Particle;
 
 /// One object: a material and its initial state.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_contact_sap::DeformableModel;
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{MpmBuilder, MpmSettings, Preset, Sampling, fill};
+/// use pliant_mpm::ObjectSpec;
+///
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// // A cube of 25.6 g that flies at 2 m/s.
+/// let mut foam = ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points);
+/// foam.velocity_W = Vector3::new(2.0, 0.0, 0.0);
+/// builder.object(foam);
+/// let model = builder.build()?;
+/// let energy = model.energy(&model.default_state(), &Vector3::zeros());
+/// assert!((energy.linear_momentum_W.x - 2.0 * 0.0256).abs() < 1e-15);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ObjectSpec {
     /// Name in messages, scenes and output.
@@ -85,6 +104,23 @@ enum Spec {
 }
 
 /// Collects objects, walls, sources and sinks of a [`MaterialPoints`].
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_contact_sap::DeformableModel;
+/// use pliant_hydroelastic::Shape;
+/// use pliant_mpm::{MpmBuilder, MpmSettings, ObjectSpec, Preset, Sampling, fill};
+///
+/// let h = 0.02;
+/// let cube = |x: f64| fill("cube", &Shape::cuboid(Vector3::repeat(0.04)).unwrap(), &Isometry3::translation(x, 0.0, 0.0), h, Sampling::default());
+/// let mut builder = MpmBuilder::new(MpmSettings::new(h));
+/// builder.object(ObjectSpec::new("dough", Preset::PizzaDough.material(), 1000.0, cube(0.0)?));
+/// let sand = builder.object(ObjectSpec::new("sand", Preset::DrySand.material(), 2200.0, cube(0.1)?));
+/// let model = builder.build()?;
+/// // Particles are numbered object by object, 64 in each cube.
+/// assert_eq!(model.object_of(&model.default_state(), 64), Some(sand));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct MpmBuilder {
     settings: MpmSettings,
@@ -148,6 +184,8 @@ impl MpmBuilder {
         self
     }
 
+    /// Checks everything, places the particles, and adds the batches of sources that are due at time zero.
+    ///
     /// # Errors
     /// The first invalid parameter, by name.
     pub fn build(self) -> Result<MaterialPoints, MpmError> {

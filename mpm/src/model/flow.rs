@@ -9,6 +9,29 @@ use crate::error::{MpmError, positive, within};
 /// A source adds the same batch of particles at regular intervals.
 ///
 /// For a jet of speed v, use one layer as a batch and its thickness divided by v as the interval.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_contact_sap::DeformableModel;
+/// use pliant_mpm::{MpmBuilder, MpmSettings, ObjectSpec, ParticleSet, Preset, Source};
+///
+/// // A jet of water at 1 m/s, one layer of two particles every 10 ms: the first one at time zero.
+/// let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// let empty = ParticleSet { points: Vec::new(), particle_volume: 1e-6 };
+/// let object = builder.object(ObjectSpec::new("water", Preset::ShallowWater.material(), 1000.0, empty));
+/// builder.source(Source {
+///     object,
+///     points: vec![Point3::origin(), Point3::new(0.01, 0.0, 0.0)],
+///     velocity_W: Vector3::new(0.0, 0.0, -1.0),
+///     start_s: 0.0,
+///     interval_s: 0.01,
+///     batches: 100,
+/// });
+/// let model = builder.build()?;
+/// let state = model.default_state();
+/// assert_eq!(model.particles(&state).filter(|p| p.v_WP.z == -1.0).count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
     /// The object of new particles, which have its particle volume.
@@ -72,6 +95,28 @@ impl Source {
 }
 
 /// A sink removes particles that are inside a shape at the end of a step.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, StepInput};
+/// use pliant_hydroelastic::Shape;
+/// use pliant_mpm::{MpmBuilder, MpmSettings, Sink};
+/// # use pliant_mpm::{ObjectSpec, Preset, Sampling, fill};
+///
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # builder.object(ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points));
+/// // Half of a cube at rest is inside the sink: its 32 of 64 particles are gone after a step.
+/// builder.sink(Sink { shape: Shape::half_space(), X_WS: Isometry3::identity() });
+/// let model = builder.build()?;
+/// let (mut step, control, mut v) = (model.new_step(), Control::default(), Vec::new());
+/// step.begin(&model.default_state(), &StepInput::new(0.01, Vector3::zeros(), &control))?;
+/// step.linearise_start(&mut v)?;
+/// let mut next = BodyState::default();
+/// let _ = step.advance(&v, &mut next)?;
+/// assert_eq!(model.particles(&next).count(), 32);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Sink {
     /// The shape.

@@ -56,6 +56,35 @@ impl Precision for f64 {
 }
 
 /// The substeps of one model on the processor. Particles stay in memory in the precision `T` from the beginning to the end of a time step.
+///
+/// `Asynchronous` of `pliant-coupling` takes them within the steps of rigid bodies; [`SubstepBackend`] has an example of the calls that it makes.
+///
+/// ```
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{State, StrongImplicit, WorldBuilder};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{MpmBuilder, MpmSettings, ObjectSpec, Preset, Sampling, fill};
+/// # let cube = Shape::cuboid(Vector3::repeat(0.04))?;
+/// # let points = fill("dough", &cube, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// # let mut model = MpmBuilder::new(MpmSettings::new(0.02));
+/// # let dough = Preset::PizzaDough;
+/// # model.object(ObjectSpec::new("dough", dough.material(), dough.density(), points));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("points", Box::new(model.build()?));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let implicit = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// use pliant_coupling::{Asynchronous, AsynchronousSettings, Stepper, Substeps};
+///
+/// // A cube of dough falls for 1 ms, in four substeps of f32.
+/// let settings = AsynchronousSettings { substeps: Substeps::Fixed(4), ..AsynchronousSettings::default() };
+/// let mut stepper = Asynchronous::new(implicit, settings)?;
+/// let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// assert!(report.is_trusted());
+/// assert_eq!(report.asynchronous.expect("of this stepper").substeps.substeps, 4);
+/// assert!(next.bodies[0].v.chunks(3).all(|v| (v[2] + 9.81e-3).abs() < 1e-6));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct CpuSubsteps<T> {
     parts: Arc<Parts>,
     records: Records,

@@ -6,6 +6,22 @@ use nalgebra::Vector3;
 use pliant_contact_sap::{ContactLaw, ContactParameters, FrictionLimit, Lagged};
 
 /// A model of contact between particles and obstacles.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_contact_sap::{ContactLaw, ContactParameters, FrictionLimit, Sap};
+/// use pliant_mpm::SubstepLaws;
+///
+/// /// The cone of SAP.
+/// #[derive(Debug)]
+/// struct Cone;
+/// impl SubstepLaws for Cone {
+///     fn law(&self, p: &ContactParameters, normal_W: Vector3<f64>, _: f64) -> ContactLaw {
+///         ContactLaw::Sap(Sap::new(p, normal_W))
+///     }
+/// }
+/// assert_eq!((Cone.range_m(), Cone.friction_limit()), (0.0, FrictionLimit::LocalImplicit));
+/// ```
 pub trait SubstepLaws: Debug + Sync {
     /// The law of a contact with unit normal `normal_W` from the obstacle into the particle, world axes. `normal_impulse` is n0, N·s, of the
     /// friction bound μ n0.

@@ -49,6 +49,19 @@ pub struct LinkImpulse {
 }
 
 /// All links of a model's obstacles, and the response of their velocities to impulses.
+///
+/// ```
+/// use nalgebra::{DMatrix, Isometry3, Vector6};
+/// use pliant_mpm::{LinkIdx, LinkMotion, RigidLinks};
+///
+/// // A free ball of 2 kg at rest: an impulse of 1 N·s moves it at 0.5 m/s.
+/// let at_rest = LinkMotion { X_WL: Isometry3::identity(), velocity: Vector6::zeros() };
+/// let mut links = RigidLinks::new(vec![at_rest], DMatrix::identity(6, 6) * 0.5);
+/// links.replay_substep(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0], 0.01, 1.0);
+/// assert_eq!(links.velocity(LinkIdx(0))[3], 0.5);
+/// assert_eq!(links.pose(LinkIdx(0)).translation.x, 0.005);
+/// assert_eq!(links.impulses()[0].total[3], 1.0);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct RigidLinks {
     motions: Vec<LinkMotion>,

@@ -18,6 +18,23 @@ use crate::model::{MaterialPoints, Object, Parts};
 use crate::particle::Particle;
 
 /// The limit of an explicit substep, and what sets it.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// # use pliant_hydroelastic::Shape;
+/// use pliant_mpm::LimitReason;
+/// # use pliant_mpm::{MpmBuilder, MpmSettings, ObjectSpec, Preset, Sampling, fill};
+///
+/// # let points = fill("dough", &Shape::cuboid(Vector3::repeat(0.04))?, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # builder.object(ObjectSpec::new("dough", Preset::CookieDough.material(), 1000.0, points));
+/// # let model = builder.build()?;
+/// // Cookie dough, in which waves travel at √((λ + 2μ)/ρ) = 14.6 m/s, on a grid of 2 cm: 0.4 h/c.
+/// let limit = model.substep_limit().expect("it has an object");
+/// assert!(matches!(limit.reason, LimitReason::Waves(c) if (c - 14.64).abs() < 0.01));
+/// assert!((limit.length_s - 0.4 * 0.02 / 14.64).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubstepLimit {
     /// The length that is recommended, s.

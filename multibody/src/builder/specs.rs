@@ -7,6 +7,16 @@ use crate::inertia::SpatialInertia;
 use crate::joint::{Drive, JointKind, JointLimits, PassiveForces};
 
 /// Specification of a link.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_multibody::{LinkSpec, ModelBuilder, SpatialInertia};
+///
+/// let mut builder = ModelBuilder::new("two of one name");
+/// builder.link(LinkSpec::new("crate", SpatialInertia::solid_box(3.0, Vector3::new(0.4, 0.3, 0.2))));
+/// builder.link(LinkSpec::new("crate", SpatialInertia::zero()));
+/// assert!(builder.build().unwrap_err().to_string().contains("link \"crate\" is defined twice"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct LinkSpec {
     /// Name, unique in the model.
@@ -35,6 +45,27 @@ impl LinkSpec {
 }
 
 /// Specification of a joint.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, PositionKinematics, SpatialInertia};
+/// use pliant_multibody::{JointKind, JointSpec};
+///
+/// // A drawer that slides along y, 0.5 m above the origin of its cabinet.
+/// let slide = JointSpec::new("slide", JointKind::Prismatic, "cabinet", "drawer")
+///     .at(Isometry3::translation(0.0, 0.0, 0.5))
+///     .about(Vector3::y());
+/// # let mut builder = ModelBuilder::new("cabinet");
+/// # builder.link(LinkSpec::new("cabinet", SpatialInertia::zero()));
+/// # builder.link(LinkSpec::new("drawer", SpatialInertia::solid_box(1.0, Vector3::repeat(0.3))));
+/// # builder.joint(slide);
+/// # let model = builder.build()?;
+/// # let mut positions = PositionKinematics::new(&model);
+/// positions.update(&model, &[0.2]);
+/// let drawer = model.link_named("drawer")?;
+/// assert_eq!(positions.link_position(&model, drawer), Vector3::new(0.0, 0.2, 0.5));
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct JointSpec {
     /// Name, unique in the model.

@@ -9,6 +9,30 @@ use crate::spatial::Twist;
 
 /// Classical accelerations [α; a] of all bodies at (q, v, v̇), with a the second time derivative of the origin's position.
 /// [`update`](Self::update) does not allocate.
+///
+/// ```
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("pendulum");
+/// # let mut bob = SpatialInertia::solid_sphere(2.0, 0.1);
+/// # bob.com = Vector3::new(1.0, 0.0, 0.0);
+/// # builder.link(LinkSpec::new("base", SpatialInertia::zero()));
+/// # builder.link(LinkSpec::new("rod", bob));
+/// # builder.joint(JointSpec::new("hinge", JointKind::Continuous, "base", "rod").about(Vector3::y()));
+/// # let model = builder.build()?;
+/// use pliant_multibody::{AccelerationKinematics, PositionKinematics, VelocityKinematics};
+///
+/// // An arm that turns at 3 rad/s: its point at 1 m is accelerated by ω² l towards the hinge.
+/// let (mut positions, mut velocities) = (PositionKinematics::new(&model), VelocityKinematics::new(&model));
+/// positions.update(&model, &[0.0]);
+/// velocities.update(&model, &positions, &[3.0]);
+/// let mut accelerations = AccelerationKinematics::new(&model);
+/// accelerations.update(&model, &positions, &velocities, &[0.0], &Vector3::zeros());
+/// let rod = model.link_named("rod")?;
+/// let tip = accelerations.acceleration_at(&model, &positions, &velocities, rod, &Vector3::x());
+/// assert!((tip.linear - Vector3::new(-9.0, 0.0, 0.0)).norm() < 1e-12);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct AccelerationKinematics {
     pub(crate) bodies: Vec<Twist>,

@@ -17,6 +17,26 @@ pub(crate) struct BodyPose {
 }
 
 /// Poses of all bodies at q. [`update`](Self::update) does not allocate.
+///
+/// ```
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("pendulum");
+/// # let mut bob = SpatialInertia::solid_sphere(2.0, 0.1);
+/// # bob.com = Vector3::new(1.0, 0.0, 0.0);
+/// # builder.link(LinkSpec::new("base", SpatialInertia::zero()));
+/// # builder.link(LinkSpec::new("rod", bob));
+/// # builder.joint(JointSpec::new("hinge", JointKind::Continuous, "base", "rod").about(Vector3::y()));
+/// # let model = builder.build()?;
+/// use pliant_multibody::PositionKinematics;
+///
+/// // A rotation of +90° about y takes the point at 1 m along x of the rod to −z.
+/// let mut positions = PositionKinematics::new(&model);
+/// positions.update(&model, &[std::f64::consts::FRAC_PI_2]);
+/// let p_WQ = positions.point(&model, model.link_named("rod")?, &Vector3::x());
+/// assert!((p_WQ - Vector3::new(0.0, 0.0, -1.0)).norm() < 1e-15);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PositionKinematics {
     pub(crate) bodies: Vec<BodyPose>,

@@ -8,6 +8,27 @@ use crate::model::{LinkIdx, Model};
 use crate::spatial::Twist;
 
 /// Twists of all bodies at (q, v). [`update`](Self::update) does not allocate.
+///
+/// ```
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("pendulum");
+/// # let mut bob = SpatialInertia::solid_sphere(2.0, 0.1);
+/// # bob.com = Vector3::new(1.0, 0.0, 0.0);
+/// # builder.link(LinkSpec::new("base", SpatialInertia::zero()));
+/// # builder.link(LinkSpec::new("rod", bob));
+/// # builder.joint(JointSpec::new("hinge", JointKind::Continuous, "base", "rod").about(Vector3::y()));
+/// # let model = builder.build()?;
+/// use pliant_multibody::{PositionKinematics, VelocityKinematics};
+///
+/// // At 3 rad/s about y, the point at 1 m along x moves down at 3 m/s.
+/// let (mut positions, mut velocities) = (PositionKinematics::new(&model), VelocityKinematics::new(&model));
+/// positions.update(&model, &[0.0]);
+/// velocities.update(&model, &positions, &[3.0]);
+/// let twist = velocities.twist_at(&model, &positions, model.link_named("rod")?, &Vector3::x());
+/// assert_eq!((twist.angular, twist.linear), (Vector3::new(0.0, 3.0, 0.0), Vector3::new(0.0, 0.0, -3.0)));
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct VelocityKinematics {
     /// [ω; v] of each body frame, v at its origin.

@@ -11,6 +11,22 @@ use crate::mesh::{Topology, TriangleIdx, edge_groups, sorted_half_edges};
 const FLAT: f64 = 1e-8;
 
 /// The triangles that attachments walk on, with their neighbours. Positions of the vertices are given to each walk.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_hydroelastic::WalkSurface;
+///
+/// // The unit square, as two triangles.
+/// let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]].map(|[x, y]| Point3::new(x, y, 0.0));
+/// let square = WalkSurface::new(&corners, &[[0, 1, 2], [0, 2, 3]])?;
+/// assert!(!square.is_closed());
+/// let (distance, place) = square.nearest_on(&corners, 0, &Point3::new(0.8, 0.3, 0.1));
+/// assert!((distance - 0.1).abs() < 1e-15);
+/// assert_eq!(square.normal(&corners, &place), Vector3::z());
+/// // Neighbours must be oriented alike.
+/// assert!(WalkSurface::new(&corners, &[[0, 1, 2], [0, 3, 2]]).is_err());
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct WalkSurface {
     triangles: Vec<[u32; 3]>,

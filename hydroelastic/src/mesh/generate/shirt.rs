@@ -14,6 +14,15 @@ const COUNT_MAX: u32 = 1024;
 const SLOPE: f64 = 0.25;
 
 /// Measures of a T-shirt, m. All are rounded to whole edges.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::generate::{Shirt, shirt};
+///
+/// let measures = Shirt { body: [0.5, 0.7], sleeve: [0.2, 0.2], neck: [0.2, 0.1], gap: 0.01, edge: 0.02 };
+/// let mesh = shirt(&measures)?;
+/// assert_eq!((mesh.component_count(), mesh.boundary_loops().len()), (1, 4)); // hem, two cuffs, neck
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shirt {
     /// Width of the body, and its length from hem to shoulder.

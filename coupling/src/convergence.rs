@@ -60,6 +60,17 @@ impl Convergence {
 }
 
 /// Why a step is untrusted.
+///
+/// ```
+/// # use pliant_coupling::WorldBuilder;
+/// use pliant_coupling::Untrusted;
+///
+/// # let world = WorldBuilder::default().build()?;
+/// // The text names the remedy.
+/// let text = Untrusted::Substeps(3).describe(&world);
+/// assert!(text.starts_with("3 substeps missed the tolerance") && text.contains("shorten the time step"));
+/// # Ok::<(), pliant_coupling::WorldError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Untrusted {
     /// The solver missed its tolerance: [`Convergence::solve`].

@@ -9,6 +9,13 @@ use crate::state::State;
 use crate::world::{BodyIdx, GeometryIdx, World};
 
 /// Which part of a world an error is about.
+///
+/// ```
+/// use pliant_coupling::WorldPart;
+///
+/// let pair = WorldPart::Pair("cup".into(), "saucer".into());
+/// assert_eq!((pair.name(), pair.to_string().as_str()), (Some("cup"), "the pair \"cup\", \"saucer\""));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WorldPart {

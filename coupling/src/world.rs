@@ -44,6 +44,15 @@ pub struct ConstraintIdx(pub usize);
 pub struct GroupIdx(pub usize);
 
 /// What a geometry is mounted on.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use pliant_coupling::{BodyIdx, Mount};
+///
+/// let wheel = Mount::Frame { body: BodyIdx(2), frame: 4, X_FG: Isometry3::identity() };
+/// assert_eq!(wheel.body(), Some(BodyIdx(2)));
+/// assert_eq!(Mount::World(Isometry3::identity()).body(), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mount {
     /// Fixed in the world, X_WG.

@@ -45,6 +45,13 @@ pub use tip_force::{tip_force, tip_force_convergence};
 pub use torqued_column::greenhill;
 
 /// A computed value and its reference value.
+///
+/// ```
+/// use pliant_der::known_answers::Comparison;
+///
+/// let tip = Comparison { what: "tip (m)".into(), found: 0.301, expected: 0.3, tolerance: 0.002, source: "elastica" };
+/// assert!(tip.holds() && !Comparison { found: f64::NAN, ..tip }.holds());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// Which quantity of which rod.

@@ -47,6 +47,23 @@ pub enum NaturalShape {
 }
 
 /// Time-dependent factors on the natural curvature and twist, as for pneumatic actuators or drying fibres.
+///
+/// ```
+/// use std::f64::consts::TAU;
+/// use nalgebra::Point3;
+/// use pliant_contact_sap::DeformableModel;
+/// # use pliant_der::{Centreline, Material, RodBuilder, Section};
+/// use pliant_der::{NaturalShape, NaturalShapeSchedule, NaturalStrain, Schedule};
+///
+/// // An actuator that curls within a second: at the start it is straight and free of energy.
+/// let curled = NaturalShape::Uniform(NaturalStrain { curvature_1: TAU, ..NaturalStrain::default() });
+/// let schedule = NaturalShapeSchedule { curvature: Schedule::ramp(0.0, 1.0, 0.0, 1.0), ..NaturalShapeSchedule::default() };
+/// # let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 10);
+/// # let (section, rubber) = (Section::Circle { radius: 5e-3 }, Material::isotropic(1e6, 0.5, 1000.0)?);
+/// let rod = RodBuilder::new(line).section(section, rubber).natural_shape(curled).natural_shape_schedule(schedule).build()?;
+/// assert!(rod.elastic_energy(&rod.default_state())?.bend.abs() < 1e-15);
+/// # Ok::<(), pliant_der::RodError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NaturalShapeSchedule {
     /// Factor on both curvatures.

@@ -219,6 +219,19 @@ struct Membership {
 }
 
 /// Decides whether two geometries may touch. Immutable.
+///
+/// ```
+/// use pliant_hydroelastic::CollisionFilterBuilder;
+///
+/// // Two geometries of one body do not touch, nor does a geometry touch itself.
+/// let mut filter = CollisionFilterBuilder::default();
+/// let (hand, cup) = (filter.owner(), filter.owner());
+/// let (palm, thumb, rim) = (filter.geometry(hand)?, filter.geometry(hand)?, filter.geometry(cup)?);
+/// let filter = filter.build();
+/// assert!(filter.allows(palm, rim) && filter.allows(rim, thumb));
+/// assert!(!filter.allows(palm, thumb) && !filter.allows(rim, rim));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CollisionFilter {
     geometries: Vec<Membership>,

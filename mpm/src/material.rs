@@ -52,6 +52,20 @@ pub struct Strain<T> {
 }
 
 /// Lagged quantities: fixed during a step.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_mpm::{Lagged, Law, Liquid, Material, Strain};
+///
+/// // Oil of 0.1 Pa·s at a shear rate of 50 1/s: τ_xy = μ_v · 50, by the velocity gradient at the start.
+/// let oil = Liquid::new(1e4, 7.0)?.with_viscosity(0.1)?;
+/// let mut velocity_gradient = Matrix3::<f64>::zeros();
+/// velocity_gradient[(0, 1)] = 50.0;
+/// let lagged = Lagged { velocity_gradient, ..Lagged::default() };
+/// let at_rest = Strain { f: Matrix3::identity(), internal: oil.fresh() };
+/// assert!((oil.kirchhoff(&at_rest, &lagged)[(0, 1)] - 5.0).abs() < 1e-12);
+/// # Ok::<(), pliant_mpm::MpmError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lagged<T> {
     /// R₀, the rotation of F at the start.

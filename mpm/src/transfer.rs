@@ -31,6 +31,23 @@ use pliant_constitutive::Real;
 const NODE_MASS_MIN: f64 = 1e-30;
 
 /// Values on the nodes of a [`SparseGrid`]: momentum and mass, or velocity and mass, four numbers per node.
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_mpm::{GradientForm, NodeField, Particle, SparseGrid, Transfer};
+///
+/// // A particle at 3 m/s: after the division by mass and 10 ms of gravity, all its nodes move at (3, 0, −0.0981) m/s.
+/// # let particle = Particle { x: Vector3::repeat(0.013), v: Vector3::new(3.0, 0.0, 0.0), mass: 2e-3, ..Particle::<f64>::default() };
+/// # let (mut grid, mut nodes) = (SparseGrid::default(), NodeField::default());
+/// # grid.build(0.02, [particle.x].into_iter())?;
+/// # let free = |_: &[Particle<f64>], impulses: &mut [Matrix3<f64>]| impulses.fill(Matrix3::zeros());
+/// Transfer::new(0.02, GradientForm::True).particles_to_grid(&grid, &[particle], free, &mut nodes);
+/// nodes.momentum_to_velocity(&Vector3::new(0.0, 0.0, -9.81), 0.01);
+/// let moving: Vec<_> = nodes.nodes().filter(|node| node[3] > 0.0).collect();
+/// assert_eq!(moving.len(), 27);
+/// assert!(moving.iter().all(|node| (node[0] - 3.0).abs() < 1e-12 && (node[2] + 0.0981).abs() < 1e-12));
+/// # Ok::<(), pliant_mpm::MpmError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct NodeField<T> {
     pub(crate) values: Vec<T>,

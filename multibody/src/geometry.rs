@@ -52,6 +52,20 @@ impl GeometryDescription {
 }
 
 /// Contact properties of a collision shape; `None` where the file does not specify a property.
+///
+/// ```
+/// use std::path::Path;
+/// use pliant_multibody::{RobotOptions, parse_robot};
+///
+/// let urdf = br#"<robot name="ball" xmlns:drake="http://drake.mit.edu"><link name="ball"><collision>
+///     <geometry><sphere radius="0.1"/></geometry>
+///     <drake:proximity_properties><drake:mu_dynamic value="0.8"/></drake:proximity_properties>
+/// </collision></link></robot>"#;
+/// let ball = parse_robot(urdf, Path::new("ball.urdf"), &RobotOptions::default())?.model;
+/// let proximity = ball.links()[0].collisions[0].proximity;
+/// assert_eq!((proximity.mu_dynamic, proximity.mu_static), (Some(0.8), None));
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ProximityProperties {
     /// Dynamic Coulomb friction coefficient.

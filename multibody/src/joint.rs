@@ -194,6 +194,26 @@ pub struct Drive {
 }
 
 /// Gains of a PD controller on the position and velocity of a joint.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::Vector3;
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, SpatialInertia};
+/// use pliant_multibody::{Drive, DriveGains};
+///
+/// // Gains that a file gives become an actuator on request; negative ones are refused.
+/// let build = |proportional: f64| {
+///     let mut builder = ModelBuilder::new("wheel");
+///     builder.link(LinkSpec::new("axle", SpatialInertia::zero()));
+///     builder.link(LinkSpec::new("wheel", SpatialInertia::solid_cylinder(1.0, 0.3, 0.05)));
+///     let mut hub = JointSpec::new("hub", JointKind::Continuous, "axle", "wheel").about(Vector3::z());
+///     hub.drive = Drive { gains: Some(DriveGains { proportional, derivative: 1.0 }), ..Drive::default() };
+///     builder.joint(hub);
+///     RigidTree::new(Arc::new(builder.build()?)).with_actuators_from_drives()
+/// };
+/// assert!(build(100.0).is_ok());
+/// assert!(build(-1.0).unwrap_err().to_string().contains("proportional gain"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DriveGains {
     /// Proportional gain, N m/rad or N/m.

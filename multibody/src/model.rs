@@ -175,6 +175,24 @@ pub struct Coupler {
 }
 
 /// A named frame fixed on a link.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, SpatialInertia};
+/// use pliant_multibody::PositionKinematics;
+///
+/// // A frame 0.1 m above the origin of a table at 0.7 m.
+/// # let mut builder = ModelBuilder::new("table");
+/// # builder.root(pliant_multibody::Root::Fixed(Isometry3::translation(0.0, 0.0, 0.7)));
+/// # builder.link(LinkSpec::new("table", SpatialInertia::zero()));
+/// builder.frame("vase", "table", Isometry3::translation(0.0, 0.0, 0.1));
+/// let model = builder.build()?;
+/// let mut positions = PositionKinematics::new(&model);
+/// positions.update(&model, &[]);
+/// let X_WF = positions.frame_pose(&model, &model.frame_named("vase")?);
+/// assert!((X_WF.translation.vector - Vector3::new(0.0, 0.0, 0.8)).norm() < 1e-12);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedFrame {
     /// Its name.

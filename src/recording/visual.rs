@@ -128,6 +128,15 @@ pub struct ValueScale {
 }
 
 /// A colour: sRGB components and opacity, each in 0..=1.
+///
+/// ```
+/// use pliant::recording::Color;
+///
+/// // The palette has eight colours and begins again.
+/// assert_eq!(Color::palette(8), Color::palette(0));
+/// assert_ne!(Color::palette(1), Color::palette(0));
+/// assert_eq!(Color::rgb(1.0, 0.0, 0.0).opacity, 1.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Color {
     /// Red.

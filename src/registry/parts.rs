@@ -29,6 +29,14 @@ impl<F: ?Sized> Part<F> {
 }
 
 /// All parts of one kind, in the order of registration.
+///
+/// ```
+/// use pliant::Registry;
+///
+/// // The built-in solvers; the first is that of scenes that name none.
+/// let registry = Registry::default();
+/// assert_eq!(registry.solvers().names()[0], "newton");
+/// ```
 pub struct Parts<F: ?Sized> {
     /// What messages call the kind.
     kind: &'static str,

@@ -247,6 +247,25 @@ pub(super) const GRAVITY: [(&str, GravityEntry); 2] = [
 ];
 
 /// A rigid body.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a crate"
+///     simulation = { smoke_s = 1 }
+///     [[bodies]]
+///     name = "crate"
+///     shape = { box = { size = [0.4, 0.3, 0.2] } }
+///     mass = 5
+///     pose = { position = [0, 0, 1] }
+/// "#;
+/// let crate_of_wood = &Scene::parse("crate.toml", text, &SceneOptions::default())?.bodies[0];
+/// assert_eq!((crate_of_wood.name.name.as_str(), crate_of_wood.body.mass), ("crate", Some(5.0)));
+/// assert_eq!(crate_of_wood.pose.translation.z, 1.0);
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct BodyEntry {
     /// Name.

@@ -57,6 +57,30 @@ static CONSTRAINT: TableSchema = TableSchema {
 };
 
 /// A constraint between two bodies.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a lamp"
+///     simulation = { smoke_s = 1 }
+///     [[bodies]]
+///     name = "lamp"
+///     shape = { sphere = { radius = 0.05 } }
+///     [[constraints]]
+///     name = "cable"
+///     kind = "distance"
+///     between = ["world", "lamp"]
+///     points = [[0, 0, 1.5], [0, 0, 0.05]]
+/// "#;
+/// let cable = &Scene::parse("lamp.toml", text, &SceneOptions::default())?.constraints[0];
+/// // Points are in the frames of the two ends.
+/// assert_eq!(cable.points[1], Vector3::new(0.0, 0.0, 0.05));
+/// assert_eq!(cable.release_at_s, None);
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConstraintEntry {
     /// Name.

@@ -131,6 +131,13 @@ impl Reduction {
 }
 
 /// The range of a value.
+///
+/// ```
+/// use pliant::scene::Bounds;
+///
+/// let at_least_one = Bounds { least: 1.0, most: f64::INFINITY };
+/// assert!(at_least_one.contain(1.0) && !at_least_one.contain(0.999) && !at_least_one.contain(f64::NAN));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// Lower bound; may be -∞.

@@ -102,6 +102,27 @@ pub enum Among {
 }
 
 /// A column of the table.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a ball"
+///     simulation = { smoke_s = 1 }
+///     [[bodies]]
+///     name = "ball"
+///     shape = { sphere = { radius = 0.1 } }
+///     [[observables]]
+///     name = "ball.height"
+///     of = "ball"
+///     quantity = "position"
+///     component = "z"
+/// "#;
+/// let height = &Scene::parse("ball.toml", text, &SceneOptions::default())?.observables[0];
+/// assert_eq!((height.quantity.name(), height.unit.as_str()), ("position", "m"));
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ObservableEntry {
     /// Name.

@@ -71,6 +71,16 @@ static RECORDING: TableSchema = TableSchema {
 };
 
 /// Steps, lengths and gravity.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = "schema = 1\ntitle = \"on the moon\"\n[simulation]\nsmoke_s = 1\ngravity = [0, 0, -1.62]\ntime_step_s = 0.01\n";
+/// let simulation = Scene::parse("moon.toml", text, &SceneOptions::default())?.simulation;
+/// assert_eq!((simulation.gravity, simulation.time_step_s), (Vector3::new(0.0, 0.0, -1.62), 0.01));
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Simulation {
     /// Δt, s.
@@ -84,6 +94,15 @@ pub struct Simulation {
 }
 
 /// How much of a run is kept.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = "schema = 1\ntitle = \"slow\"\nsimulation = { smoke_s = 1 }\n[recording]\nframes_per_s = 10\n";
+/// let rates = Scene::parse("slow.toml", text, &SceneOptions::default())?.recording;
+/// assert_eq!((rates.frames_per_s, rates.rows_per_s), (10.0, 200.0)); // 200 unless given
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordingRates {
     /// Pictures per simulated second.

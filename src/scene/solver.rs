@@ -202,6 +202,15 @@ fn line_search(table: &TableReader<'_>) -> Result<LineSearch, SceneError> {
 }
 
 /// The solver that a scene names, with its settings.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let options = SceneOptions { parameters: vec!["solver.relative_tolerance=1e-8".parse()?], ..SceneOptions::default() };
+/// let solver = Scene::load("box-stack", &options)?.solver;
+/// assert_eq!((solver.name(), solver.stop().relative_tolerance), ("newton", 1e-8));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Solver {
     name: String,

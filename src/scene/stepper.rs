@@ -243,6 +243,15 @@ static PENALTY_FORCE: TableSchema = TableSchema {
 };
 
 /// The time stepper that a scene names, with its settings.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let options = SceneOptions { parameters: vec!["simulation.stepper=penalty-force".parse()?], ..SceneOptions::default() };
+/// assert_eq!(Scene::load("box-stack", &options)?.stepper.name(), "penalty-force");
+/// assert_eq!(Scene::load("box-stack", &SceneOptions::default())?.stepper.name(), "strong-implicit");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct SceneStepper {
     pub(super) name: String,

@@ -33,6 +33,23 @@ pub struct SurfaceHit {
 }
 
 /// The triangles of a surface during a motion. Memory is reused.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::{Crossable, Facing, SweptSurface, WalkSurface};
+///
+/// // A triangle rises by 1 m, a vertex 0.5 m above it stays: they meet half-way, and the vertex comes from the front.
+/// let start = [Point3::origin(), Point3::new(1.0, 0.0, 0.0), Point3::new(0.0, 1.0, 0.0)];
+/// let end = start.map(|p| Point3::new(p.x, p.y, 1.0));
+/// let surface = WalkSurface::new(&start, &[[0, 1, 2]])?;
+/// let mut swept = SweptSurface::default();
+/// swept.sweep(&surface, &start, &end);
+/// let vertex = [Point3::new(0.25, 0.25, 0.5); 2];
+/// let hit = swept.first_entry(&surface, Crossable::FromFront, &vertex, |_| false).expect("they meet");
+/// assert!((hit.time - 0.5).abs() < 1e-12);
+/// assert_eq!(hit.facing, Facing::Front);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Default)]
 pub struct SweptSurface {
     start: Vec<Point3<f64>>,

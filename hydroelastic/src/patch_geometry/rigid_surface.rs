@@ -8,6 +8,18 @@ use crate::shape::MeshShape;
 use crate::{GeometryError, Shape};
 
 /// A closed triangle surface with adjacency and a tree.
+///
+/// ```
+/// use nalgebra::{Vector2, Vector3};
+/// use pliant_hydroelastic::{GeometryError, RigidSurface, Shape};
+///
+/// // The faces of a box are its triangles, whatever the edge length.
+/// let cube = RigidSurface::of_shape(&Shape::cuboid(Vector3::repeat(0.1))?, 0.01)?;
+/// assert_eq!(cube.triangles().len(), 12);
+/// let oval = Shape::elliptic_cylinder(Vector2::new(0.2, 0.1), 0.5)?;
+/// assert!(matches!(RigidSurface::of_shape(&oval, 0.01), Err(GeometryError::NoField { .. })));
+/// # Ok::<(), GeometryError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RigidSurface {
     vertices: Vec<Vector3<f64>>,

@@ -10,6 +10,18 @@ use crate::aabb::Aabb;
 use crate::parry;
 
 /// A flat face of a [`ConvexHull`].
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::ConvexHull;
+///
+/// // A corner of a cube: three faces through the origin, one across at x + y + z = 1.
+/// let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(Point3::from);
+/// let hull = ConvexHull::new(&corners)?;
+/// let across = hull.faces().iter().find(|face| face.normal.x > 0.1).expect("it has four faces");
+/// assert!((across.offset - 1.0 / 3f64.sqrt()).abs() < 1e-12); // normal · x
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HullFace {
     /// Outward unit normal.

@@ -13,6 +13,25 @@ use crate::spline::GradientForm;
 use crate::step::{Crushed, finish};
 
 /// The particles of a model, for a [`SubstepBackend`](super::SubstepBackend) of your own.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_contact_sap::DeformableModel;
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{MpmBuilder, MpmSettings, ObjectSpec, Preset, Sampling, fill};
+/// use pliant_mpm::{DeviceParticles, ShaderLaw};
+///
+/// # let points = fill("sand", &Shape::cuboid(Vector3::repeat(0.04))?, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # builder.object(ObjectSpec::new("sand", Preset::DrySand.material(), 2200.0, points));
+/// # let model = builder.build()?;
+/// // A cube of 64 particles of sand, whose law a shader gets as numbers.
+/// let mut device = DeviceParticles::new(&model);
+/// device.begin(&model.default_state())?;
+/// assert_eq!(device.particles().len(), 64);
+/// assert!(matches!(device.objects()[0].law, Some(ShaderLaw::Sand { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct DeviceParticles {
     parts: Arc<Parts>,

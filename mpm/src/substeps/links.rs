@@ -27,6 +27,26 @@ pub struct LinkMotion {
 }
 
 /// The rigid velocities v that move the links through N substeps.
+///
+/// ```
+/// use nalgebra::{DMatrix, DVector, Isometry3, Vector6};
+/// use pliant_mpm::{LinkIdx, LinkMotion, RigidLinks, RigidMotion};
+///
+/// // A mass A = 2 kg on x with an implicit actuator B = 500 N·s/m towards u = 0.3 m/s, c = B u, in one substep (N = 1).
+/// let (a, b, u) = (2.0, 500.0, 0.3);
+/// let rows = DMatrix::from_fn(6, 1, |i, _| if i == 3 { 1.0 } else { 0.0 });
+/// let rigid = RigidMotion {
+///     velocity: DVector::zeros(1),
+///     columns: rows.transpose() / (a + b),
+///     rows,
+///     decay: DMatrix::from_element(1, 1, b / (a + b)),
+///     drive: DVector::from_element(1, b * u / (a + b)),
+/// };
+/// let at_rest = LinkMotion { X_WL: Isometry3::identity(), velocity: Vector6::zeros() };
+/// let mut links = RigidLinks::responding(vec![at_rest], rigid);
+/// links.replay_substep(&[0.0; 6], 0.01, 1.0);
+/// assert!((links.velocity(LinkIdx(0))[3] - b * u / (a + b)).abs() < 1e-12);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigidMotion {
     /// v at the start of the time step.

@@ -134,6 +134,26 @@ static FIXED: TableSchema = TableSchema {
 };
 
 /// A body of finite elements.
+///
+/// ```
+/// use pliant::scene::{Matter, Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a cushion"
+///     simulation = { smoke_s = 1 }
+///     [[fem]]
+///     name = "cushion"
+///     mesh = { box = { size = [0.2, 0.2, 0.06], cells = [4, 4, 2] } }
+///     constitutive_material = { youngs_modulus = 5e4, poissons_ratio = 0.3 }
+///     density = 200
+/// "#;
+/// let scene = Scene::parse("cushion.toml", text, &SceneOptions::default())?;
+/// let Matter::Fem(cushion) = &scene.soft.entries[0].matter else { panic!("it is made of finite elements") };
+/// assert_eq!(cushion.density, 200.0);
+/// assert!((cushion.material.lame().youngs_modulus() - 5e4).abs() < 1e-6);
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct FemEntry {
     /// Tetrahedral mesh.

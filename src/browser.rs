@@ -93,6 +93,15 @@ impl Browser {
         settings: &str,
         window: Window,
     ) -> Result<OpenPage, BrowserError> {
+        let address = format!("file://{}#{settings}", std::path::absolute(page)?.display());
+        self.open_address(&address, window)
+    }
+
+    /// Opens the page at `address`, and waits until its first picture is drawn.
+    ///
+    /// # Errors
+    /// [`BrowserError`], with the remedy.
+    pub fn open_address(&self, address: &str, window: Window) -> Result<OpenPage, BrowserError> {
         let folder = Folder::new()?;
         let profile = folder.0.join("profile");
         let mut command = Command::new(&self.program);
@@ -125,9 +134,8 @@ impl Browser {
         })?;
         let mut process = Process { child, folder };
         let (port, path) = self.address(&mut process, &profile.join("DevToolsActivePort"))?;
-        let address = format!("file://{}#{settings}", std::path::absolute(page)?.display());
         let tab = Socket::connect(port, &path, PATIENCE)
-            .and_then(|socket| Tab::open(socket, &address, window, PATIENCE));
+            .and_then(|socket| Tab::open(socket, address, window, PATIENCE));
         Ok(OpenPage {
             tab: tab.map_err(|reason| self.fault(reason))?,
             browser: self.clone(),

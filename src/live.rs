@@ -1,7 +1,7 @@
 //! A window on a run while it goes on: the replay player in a browser, fed by a server on the loopback address.
 //!
-//! The page gets each frame as it is recorded and sends back what its user does: pause, go on, one frame, a pace, and drags of bodies. The
-//! run never waits for a browser, except while it is paused. A run that is only watched has the bits of one without a window.
+//! The page gets each frame as it is recorded and sends back what its user does: pause, go on, one frame, a pace, drags of bodies, and values
+//! of parameters. The run never waits for a browser, except while it is paused. A run that is only watched has the bits of one without a window.
 
 mod command;
 mod drag;
@@ -18,7 +18,8 @@ use std::time::Duration;
 use pliant_coupling::State;
 
 use crate::recording::{Frame, LivePage, Recording};
-use crate::runner::{Assembly, Push};
+use crate::runner::{Assembly, ParameterFault, Push};
+use crate::scene::Scene;
 use drag::Dragged;
 use hub::Hub;
 use pace::Clock;
@@ -51,8 +52,11 @@ impl Window {
     ///
     /// # Errors
     /// Those of the operating system.
-    pub(crate) fn open(start: Start, pace: Pace, time_step_s: f64) -> io::Result<Self> {
-        let hub = Arc::new(Hub::new(start, pace));
+    pub(crate) fn open(start: Start, pace: Pace, scene: &Scene) -> io::Result<Self> {
+        let parameters = scene.adjustable_parameters();
+        let parameters =
+            parameters.filter_map(|name| Some((name.to_owned(), *scene.parameters.get(name)?)));
+        let hub = Arc::new(Hub::new(start, pace, parameters.collect()));
         let server = Server::start(Arc::clone(&hub))?;
         Ok(Self {
             hub,
@@ -60,7 +64,7 @@ impl Window {
             page: None,
             clock: Clock::default(),
             dragged: None,
-            time_step_s,
+            time_step_s: scene.simulation.time_step_s,
             row_times_s: Vec::new(),
             rows: Vec::new(),
         })
@@ -90,9 +94,19 @@ impl Window {
             self.dragged = Dragged::begin(&drag, assembly, state, self.time_step_s);
         }
         match &mut self.dragged {
-            Some(dragged) => dragged.pushes(&drag, assembly, state),
+            Some(dragged) => Vec::from_iter(dragged.push(&drag, assembly, state)),
             None => Vec::new(),
         }
+    }
+
+    /// The parameters that the page asks to change, with their values.
+    pub(crate) fn parameters(&self) -> Vec<(String, f64)> {
+        self.hub.take_parameters()
+    }
+
+    /// A parameter has been changed, or has not.
+    pub(crate) fn changed(&self, name: &str, value: f64, result: Result<(), ParameterFault>) {
+        self.hub.parameter_changed(name, value, result);
     }
 
     pub(crate) fn row(&mut self, time_s: f64, values: &[f64]) {

@@ -60,9 +60,21 @@ pub(crate) use live::LivePage;
 use npz::NpzWriter;
 use output::whole_file;
 pub use particles::ParticleStates;
+use serde::Serialize;
 pub use store::Frames;
 use store::{FrameStore, RowStore};
 pub use visual::{Anchor, Color, PointsLook, ThreadEnds, ValueScale, Visual, VisualShape};
+
+/// What came into a run from outside: a changed parameter, or a pull on a body.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InputMark {
+    /// When it began, s.
+    pub from_s: f64,
+    /// When it ended, s; `None` for what lasts to the end.
+    pub until_s: Option<f64>,
+    /// A few words.
+    pub text: String,
+}
 
 /// A named value over time: one column of the table.
 ///
@@ -121,6 +133,7 @@ pub struct Recording {
     observables: Vec<Observable>,
     cameras: Vec<Camera>,
     image_sensors: Vec<ImageSensor>,
+    inputs: Vec<InputMark>,
     parts: Vec<String>,
     frames: FrameStore,
     /// Number of contacts in each frame.
@@ -174,6 +187,7 @@ impl Recording {
             observables,
             cameras: Vec::new(),
             image_sensors: Vec::new(),
+            inputs: Vec::new(),
             parts: Vec::new(),
             frames: FrameStore::default(),
             contact_counts: Vec::new(),
@@ -252,6 +266,11 @@ impl Recording {
     /// An error of the file system.
     pub fn write_images(&self, folder: &Path) -> Result<Vec<PathBuf>, RecordingError> {
         images::write(self, folder)
+    }
+
+    /// Adds what came into the run from outside; the replay says so while it lasts.
+    pub fn add_input(&mut self, mark: InputMark) {
+        self.inputs.push(mark);
     }
 
     /// Sets the names of contact geometries, to which patches refer by index.

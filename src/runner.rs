@@ -19,9 +19,12 @@ mod drive_conflicts;
 mod error;
 mod hooks;
 mod imaging;
+mod inputs;
 mod judge;
 mod observer;
 mod outcome;
+mod parameter_change;
+mod saved;
 mod series;
 mod simulation;
 mod soft;
@@ -34,15 +37,20 @@ pub(crate) mod views;
 use std::ops::{ControlFlow, Deref};
 use std::time::{Duration, Instant};
 
-use pliant_contact_sap::Control;
+use nalgebra::Vector3;
+use pliant_contact_sap::{Control, Load, MaterialPoint, Surface};
 use pliant_coupling::{PatchFinder, State, StepError, StepReport, Stepper};
 
 pub use assembly::{Assembly, BundledOrPath, find_file};
-pub use checkpoint::{Checkpoint, CheckpointError};
+pub use checkpoint::Checkpoint;
 pub use error::RunError;
+pub(crate) use hooks::place;
 pub use hooks::{Push, RunHooks};
+pub use inputs::{ParameterChange, Pull, RunInputs};
 pub use judge::{Outcome, Verdict};
 pub use outcome::{ParticleDetail, Progress, RunEnd, RunLength, RunOptions, RunOutcome};
+pub use parameter_change::ParameterFault;
+pub use saved::SavedError;
 pub use series::{KeptRows, Series};
 pub use simulation::{Simulation, StateMismatch};
 pub use summary::{RunSummary, Stages, SubstepSummary};
@@ -175,6 +183,7 @@ struct Run<S> {
     tally: Tally,
     adaptive_steps: AdaptiveSteps,
     notes: Vec<String>,
+    inputs: RunInputs,
 }
 
 impl<S: Deref<Target = Scene>> Run<S> {
@@ -226,6 +235,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
         let expectations = scene.expectations.iter();
         let judges = expectations.map(|e| Judge::new(e, slack_s)).collect();
         Ok(Self {
+            inputs: RunInputs::new(scene.name()),
             scene: held,
             notes: assembly.notes.clone(),
             assembly,
@@ -268,15 +278,25 @@ impl<S: Deref<Target = Scene>> Run<S> {
             self.begin_at(start, steps)?;
         }
         let first = self.assembly.state.step;
+        let given = match &options.inputs {
+            Some(given) => given.clone(),
+            None => RunInputs::new(self.scene.name()),
+        };
+        let (name, Assembly { world, state, .. }) = (self.scene.name(), &self.assembly);
+        if let Some(reason) = given.fault(name, world, state) {
+            let scene = name.into();
+            return Err(RunError::Start { scene, reason });
+        }
         if let Some(folder) = &options.recording_in {
             let kept = self.recording.keep_in(folder);
             kept.map_err(|source| recording_error(&self.scene, source))?;
             self.series = Series::new(self.recording.observables().len(), KeptRows::Last);
         }
         let mut simulation = Simulation::of(self, Some(options.particles))?;
+        simulation.take_past_inputs(given.before(first))?;
         simulation.begin_hooks(hooks);
         for step in first + 1..=steps {
-            simulation.take_pushes(hooks);
+            simulation.take_inputs(&given, hooks)?;
             if let Err(source) = simulation.advance(|_| {}) {
                 let scene = simulation.scene().name().into();
                 return Err(RunError::Step {
@@ -301,7 +321,8 @@ impl<S: Deref<Target = Scene>> Run<S> {
                 iterations: report.convergence.solve.iterations,
                 stop: report.convergence.solve.stop,
             };
-            if hooks.step(&progress, simulation.state()).is_break() && step < steps {
+            let going = hooks.step(&progress, simulation.state(), simulation.inputs());
+            if going.is_break() && step < steps {
                 return Ok(RunOutcome {
                     end: RunEnd::Early,
                     ..simulation.finish_before(hooks)?
@@ -337,6 +358,12 @@ impl<S: Deref<Target = Scene>> Run<S> {
     /// Judges the run, which ended in `state`.
     fn finish(mut self, state: State, elapsed: Duration) -> RunOutcome {
         self.notes.extend(self.adaptive_steps.note());
+        self.notes.extend(self.inputs.notes());
+        let bodies = self.assembly.directory.named_bodies();
+        let time_step_s = self.scene.simulation.time_step_s;
+        for mark in self.inputs.marks(bodies, time_step_s) {
+            self.recording.add_input(mark);
+        }
         self.recording.fit_scales(self.assembly.picture.unscaled());
         let judged = self.judges.iter().zip(&self.scene.expectations);
         let verdicts = judged.map(|(judge, e)| judge.verdict(e)).collect();
@@ -348,6 +375,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
             series: self.series,
             summary,
             state,
+            inputs: self.inputs,
             end: RunEnd::Complete,
             notes: self.notes,
         }
@@ -370,13 +398,24 @@ impl<S: Deref<Target = Scene>> Run<S> {
         self.tally.drives += started.elapsed();
         let started = Instant::now();
         for push in pushes {
-            state.controls[push.body.0].loads.push(push.load.clone());
+            let force_W = push.force_W / push.points.len() as f64;
+            let load = |point: &MaterialPoint| Load {
+                point: *point,
+                force_W,
+                torque_W: Vector3::zeros(),
+            };
+            let loads = &mut state.controls[push.body.0].loads;
+            loads.extend(push.points.iter().map(load));
         }
         let stepped = stepper.step(world, state, dt, next);
         for push in pushes {
-            state.controls[push.body.0].loads.pop();
+            let end = |state: &mut State| {
+                let loads = &mut state.controls[push.body.0].loads;
+                loads.truncate(loads.len() - push.points.len());
+            };
+            end(state);
             if stepped.is_ok() {
-                next.controls[push.body.0].loads.pop();
+                end(next);
             }
         }
         let report = stepped?;
@@ -430,12 +469,19 @@ impl<S: Deref<Target = Scene>> Run<S> {
             &self.assembly.directory,
             particles,
         );
-        frame
-            .contacts
-            .extend(pushes.iter().map(|push| ContactArrow {
-                p_WC: push.p_WQ,
-                f_W: push.load.force_W,
-            }));
+        let mut surface = Surface::default();
+        for push in pushes {
+            let model = self.assembly.world.model(push.body);
+            model.surface(&state.bodies[push.body.0], &mut surface);
+            let places = push
+                .points
+                .iter()
+                .filter_map(|point| place(&surface, point));
+            let f_W = push.force_W / push.points.len() as f64;
+            frame
+                .contacts
+                .extend(places.map(|p_WC| ContactArrow { p_WC, f_W }));
+        }
         hooks.frame(&frame);
         self.recording
             .push_frame(frame)

@@ -48,6 +48,7 @@ mod quantity;
 mod random;
 mod read;
 mod repeat;
+mod run_time;
 mod schema;
 mod settings;
 mod shape;
@@ -146,6 +147,9 @@ pub struct Scene {
     pub text: Arc<SceneText>,
     /// The folder that paths in it are relative to; `None` for bundled scenes.
     pub folder: Option<PathBuf>,
+    /// With what it was read.
+    options: SceneOptions,
+    uses: run_time::ParameterUses,
     /// Title, one line.
     pub title: String,
     /// Description, with suggestions for variations.
@@ -231,6 +235,36 @@ impl Scene {
         let mut scene = Self::parse(name_or_path, &text, options)?;
         scene.folder = path.parent().map(Path::to_owned);
         Ok(scene)
+    }
+
+    /// The scene with other values of parameters.
+    ///
+    /// # Errors
+    /// As [`Scene::parse`].
+    pub fn with_parameters(&self, values: &BTreeMap<String, f64>) -> Result<Self, SceneError> {
+        let mut options = self.options.clone();
+        let settings = values.iter().map(|(name, value)| ParameterOverride {
+            name: name.clone(),
+            value: format!("{value:?}"),
+        });
+        options.parameters.extend(settings);
+        let mut scene = read::scene(Arc::clone(&self.text), &options)?;
+        scene.folder.clone_from(&self.folder);
+        for (model, own) in scene.models.iter_mut().zip(&self.models) {
+            model.packages.clone_from(&own.packages);
+        }
+        Ok(scene)
+    }
+
+    /// The parameters whose change [acts](crate::runner::Simulation::set_parameter) on a run that goes on, without those that others define.
+    pub fn adjustable_parameters(&self) -> impl Iterator<Item = &str> {
+        self.uses.adjustable()
+    }
+
+    /// The key of the scene file that the parameter `name` enters and that is fixed once a run has begun; `None` for a parameter that may
+    /// be changed.
+    pub fn parameter_fixed_at(&self, name: &str) -> Option<&str> {
+        self.uses.fixed_at(name)
     }
 
     /// Its name in reports: the bundled name, or the file's name without extension.

@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::Failure;
 use crate::live::{Pace, Start, Window};
+use crate::scene::Scene;
 
 /// How a run is shown while it goes on.
 #[derive(Args)]
@@ -28,12 +29,12 @@ fn parse_pace(text: &str) -> Result<Pace, String> {
 
 impl LiveOptions {
     /// Opens the window and prints its address.
-    pub(super) fn open(&self, time_step_s: f64) -> Result<Window, Failure> {
+    pub(super) fn open(&self, scene: &Scene) -> Result<Window, Failure> {
         let start = match self.live_paused {
             true => Start::Paused,
             false => Start::Running,
         };
-        let window = Window::open(start, self.live_pace, time_step_s)
+        let window = Window::open(start, self.live_pace, scene)
             .map_err(|error| format!("--live: no server on the loopback address: {error}"))?;
         eprintln!("live: open {}", window.address());
         Ok(window)

@@ -7,9 +7,9 @@ use crate::live::Window;
 use crate::recording::{Frame, Recording};
 use crate::registry::Registry;
 use crate::runner::{
-    Assembly, Checkpoint, CheckpointError, Outcome, ParticleDetail, Progress, Push, RunEnd,
-    RunError, RunHooks, RunLength, RunOptions, RunOutcome, RunSummary, Verdict, run,
-    run_with_hooks,
+    Assembly, Checkpoint, Outcome, ParameterFault, ParticleDetail, Progress, Push, RunEnd,
+    RunError, RunHooks, RunInputs, RunLength, RunOptions, RunOutcome, RunSummary, SavedError,
+    Verdict, run, run_with_hooks,
 };
 use crate::scene::{ParameterOverride, Scene, SceneOptions};
 use clap::Args;
@@ -51,6 +51,9 @@ pub(super) struct RunArguments {
     /// Goes on from a checkpoint of the same scene
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
+    /// Repeats what came into an earlier run from its live window: its `inputs.json`
+    #[arg(long, value_name = "FILE")]
+    inputs: Option<PathBuf>,
     /// Threads to use; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -141,9 +144,14 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
         true => ParticleDetail::States,
         false => ParticleDetail::Shown,
     };
-    let start = match &arguments.resume {
-        Some(path) => Some(start(&scene, path)?),
+    let resumed = match &arguments.resume {
+        Some(path) => Some(resumed(&scene, path)?),
         None => None,
+    };
+    let (start, past) = resumed.map(|from| (from.state, from.inputs)).unzip();
+    let inputs = match &arguments.inputs {
+        Some(path) => Some(RunInputs::load(path)?),
+        None => past,
     };
     let checkpoint = arguments.out.join("checkpoint.json");
     let mut watch = Watch::new(&scene, &checkpoint, arguments.checkpoint_every)?;
@@ -151,10 +159,10 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
         length,
         particles,
         recording_in: Some(arguments.out.clone()),
+        inputs,
     };
-    let time_step_s = scene.simulation.time_step_s;
     let mut window = match arguments.live {
-        true => Some(arguments.live_options.open(time_step_s)?),
+        true => Some(arguments.live_options.open(&scene)?),
         false => None,
     };
     let run = with_progress(&scene, start, &options, &mut watch, window.as_mut());
@@ -187,8 +195,13 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
         }
     }
     if outcome.end == RunEnd::Early {
-        Checkpoint::new(&scene, &outcome.state).save(&checkpoint)?;
+        Checkpoint::new(&outcome.state, &outcome.inputs).save(&checkpoint)?;
         files.push(checkpoint.clone());
+    }
+    if !outcome.inputs.is_empty() {
+        let inputs = arguments.out.join("inputs.json");
+        outcome.inputs.save(&inputs)?;
+        files.push(inputs);
     }
     for file in &files {
         eprintln!("wrote {}", file.display());
@@ -235,12 +248,10 @@ struct JsonReport<'a> {
     notes: Notes,
 }
 
-/// The state of a checkpoint of the scene.
-fn start(scene: &Scene, path: &Path) -> Result<State, Failure> {
-    let Checkpoint {
-        scene: saved,
-        state,
-    } = Checkpoint::load(path)?;
+/// A checkpoint of the scene.
+fn resumed(scene: &Scene, path: &Path) -> Result<Checkpoint, Failure> {
+    let checkpoint = Checkpoint::load(path)?;
+    let saved = &checkpoint.inputs.scene;
     if saved != scene.name() {
         return Err(format!(
             "--resume {}: a checkpoint of the scene {saved:?}, not of {:?}",
@@ -249,23 +260,21 @@ fn start(scene: &Scene, path: &Path) -> Result<State, Failure> {
         )
         .into());
     }
-    Ok(state)
+    Ok(checkpoint)
 }
 
 /// What happens after each step: progress, checkpoints, and the end by a signal.
 struct Watch<'a> {
-    scene: &'a Scene,
     checkpoint: &'a Path,
     every_steps: Option<u64>,
     interrupt: Interrupt,
-    fault: Option<CheckpointError>,
+    fault: Option<SavedError>,
 }
 
 impl<'a> Watch<'a> {
     fn new(scene: &'a Scene, checkpoint: &'a Path, every_s: Option<f64>) -> Result<Self, Failure> {
         let steps = |every_s: f64| (every_s / scene.simulation.time_step_s).round().max(1.0) as u64;
         Ok(Self {
-            scene,
             checkpoint,
             every_steps: every_s.map(steps),
             interrupt: Interrupt::listen()?,
@@ -273,12 +282,12 @@ impl<'a> Watch<'a> {
         })
     }
 
-    fn see(&mut self, state: &State) -> ControlFlow<()> {
+    fn see(&mut self, state: &State, inputs: &RunInputs) -> ControlFlow<()> {
         if self
             .every_steps
             .is_some_and(|every| state.step.is_multiple_of(every))
         {
-            let saved = Checkpoint::new(self.scene, state).save(self.checkpoint);
+            let saved = Checkpoint::new(state, inputs).save(self.checkpoint);
             self.fault = saved.err();
         }
         match self.fault.is_some() || self.interrupt.has_come() {
@@ -341,6 +350,19 @@ impl RunHooks for CommandLineHooks<'_, '_> {
         }
     }
 
+    fn parameters(&mut self) -> Vec<(String, f64)> {
+        match &mut self.window {
+            Some(window) => window.parameters(),
+            None => Vec::new(),
+        }
+    }
+
+    fn changed(&mut self, name: &str, value: f64, result: Result<(), ParameterFault>) {
+        if let Some(window) = &mut self.window {
+            window.changed(name, value, result);
+        }
+    }
+
     fn row(&mut self, time_s: f64, values: &[f64]) {
         if let Some(window) = &mut self.window {
             window.row(time_s, values);
@@ -353,9 +375,9 @@ impl RunHooks for CommandLineHooks<'_, '_> {
         }
     }
 
-    fn step(&mut self, progress: &Progress, state: &State) -> ControlFlow<()> {
+    fn step(&mut self, progress: &Progress, state: &State, inputs: &RunInputs) -> ControlFlow<()> {
         self.line.show(progress);
-        self.watch.see(state)?;
+        self.watch.see(state, inputs)?;
         let interrupt = &self.watch.interrupt;
         match &mut self.window {
             Some(window) => window.wait(state, &|| interrupt.has_come()),

@@ -24,6 +24,13 @@ pub(super) enum Command {
     Drag(Drag),
     /// Let go.
     Release,
+    /// Give a parameter of the scene a value.
+    Parameter {
+        /// Which.
+        name: String,
+        /// Its value.
+        value: f64,
+    },
 }
 
 /// A pull on a body.

@@ -1,11 +1,11 @@
 //! The spring between the pointer and a body.
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{Load, MaterialPoint, Surface};
+use pliant_contact_sap::{MaterialPoint, Surface};
 use pliant_coupling::{BodyIdx, State};
 
 use super::command::{Drag, Grasped};
-use crate::runner::{Assembly, Push};
+use crate::runner::{Assembly, Push, place};
 
 /// Natural frequency of the spring with the mass that it pulls, rad/s; lower for long steps, as the force is explicit.
 const FREQUENCY: f64 = 12.0;
@@ -102,12 +102,10 @@ impl Dragged {
     }
 
     /// The force of a critically damped spring to the target.
-    pub(super) fn pushes(&mut self, drag: &Drag, assembly: &Assembly, state: &State) -> Vec<Push> {
+    pub(super) fn push(&mut self, drag: &Drag, assembly: &Assembly, state: &State) -> Option<Push> {
         let model = assembly.world.model(self.body);
         model.surface(&state.bodies[self.body.0], &mut self.surface);
-        let Some(p_WQ) = self.mean() else {
-            return Vec::new();
-        };
+        let p_WQ = self.mean()?;
         let velocity = match self.before {
             // The step before, and no earlier one: the state may have been replaced.
             Some((time_s, p))
@@ -120,38 +118,18 @@ impl Dragged {
         self.before = Some((state.time_s, p_WQ));
         let way = drag.target - (p_WQ + self.offset);
         let (w, m) = (self.frequency, self.mass);
-        let force = (way * w * w - velocity * 2.0 * w) * m;
-        let force = force.cap_magnitude(ACCELERATION_MAX * m) / self.points.len() as f64;
-        let push = |point: &MaterialPoint| {
-            Some(Push {
-                body: self.body,
-                load: Load {
-                    point: *point,
-                    force_W: force,
-                    torque_W: Vector3::zeros(),
-                },
-                p_WQ: self.place(point)?,
-            })
-        };
-        self.points.iter().filter_map(push).collect()
-    }
-
-    fn place(&self, point: &MaterialPoint) -> Option<Point3<f64>> {
-        use pliant_contact_sap::Primitive;
-        match point.primitive {
-            Primitive::Frame(frame) => {
-                let X_WF = self.surface.frames.get(frame as usize)?;
-                Some(X_WF * Point3::from(point.offset))
-            }
-            Primitive::Vertex(vertex) => self.surface.vertices.get(vertex as usize).copied(),
-            _ => None,
-        }
+        let force_W = (way * w * w - velocity * 2.0 * w) * m;
+        Some(Push {
+            body: self.body,
+            points: self.points.clone(),
+            force_W: force_W.cap_magnitude(ACCELERATION_MAX * m),
+        })
     }
 
     fn mean(&self) -> Option<Point3<f64>> {
         let mut sum = Vector3::zeros();
         for point in &self.points {
-            sum += self.place(point)?.coords;
+            sum += place(&self.surface, point)?.coords;
         }
         Some(Point3::from(sum / self.points.len() as f64))
     }

@@ -1,12 +1,14 @@
 //! What the run and the connections share: frames that have come, and what the page asks for.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Start;
 use super::command::{Command, Drag};
 use super::pace::Pace;
+use crate::runner::ParameterFault;
+use crate::scene::remedy;
 
 /// Bytes of frames that are kept for pages that come late: about a minute of forty bodies, and less of many particles.
 const KEPT_BYTES: usize = 64 << 20;
@@ -39,6 +41,12 @@ struct Shared {
     phase: Phase,
     pace: Pace,
     drag: Option<Drag>,
+    /// The adjustable parameters and their values.
+    parameters: BTreeMap<String, f64>,
+    /// Those that shall change, the newest value of each.
+    asked: BTreeMap<String, f64>,
+    /// Why the last of them was not changed.
+    refusal: Option<String>,
     ended: Option<String>,
     /// Grows with every change of what `status` says.
     version: u64,
@@ -57,7 +65,7 @@ pub(super) struct Updates {
 }
 
 impl Hub {
-    pub(super) fn new(start: Start, pace: Pace) -> Self {
+    pub(super) fn new(start: Start, pace: Pace, parameters: BTreeMap<String, f64>) -> Self {
         Self {
             shared: Mutex::new(Shared {
                 page: None,
@@ -72,6 +80,9 @@ impl Hub {
                 },
                 pace,
                 drag: None,
+                parameters,
+                asked: BTreeMap::new(),
+                refusal: None,
                 ended: None,
                 version: 1,
                 streams: 0,
@@ -149,6 +160,32 @@ impl Hub {
         self.shared().drag.clone()
     }
 
+    /// The parameters that shall change, with their values.
+    pub(super) fn take_parameters(&self) -> Vec<(String, f64)> {
+        std::mem::take(&mut self.shared().asked)
+            .into_iter()
+            .collect()
+    }
+
+    /// A parameter has been changed, or has not.
+    pub(super) fn parameter_changed(
+        &self,
+        name: &str,
+        value: f64,
+        result: Result<(), ParameterFault>,
+    ) {
+        self.change(|shared| {
+            match result {
+                Ok(()) => {
+                    shared.parameters.insert(name.into(), value);
+                    shared.refusal = None;
+                }
+                Err(fault) => shared.refusal = Some(fault.to_string()),
+            }
+            shared.version += 1;
+        });
+    }
+
     /// The pace of the run; `None` while it is paused.
     pub(super) fn going(&self) -> Option<Pace> {
         let shared = self.shared();
@@ -173,6 +210,9 @@ impl Hub {
     pub(super) fn apply(&self, body: &[u8]) -> Result<(), String> {
         let n_bodies = self.shared().n_bodies;
         let command = Command::read(body, n_bodies)?;
+        if let Command::Parameter { name, .. } = &command {
+            self.check_parameter(name)?;
+        }
         self.change(|shared| {
             match command {
                 Command::Pause => shared.phase = Phase::Paused,
@@ -181,10 +221,25 @@ impl Hub {
                 Command::Pace { rate } => shared.pace = rate.map_or(Pace::Free, Pace::AtMost),
                 Command::Drag(drag) => shared.drag = Some(drag),
                 Command::Release => shared.drag = None,
+                Command::Parameter { name, value } => {
+                    shared.asked.insert(name, value);
+                }
             }
             shared.version += 1;
         });
         Ok(())
+    }
+
+    fn check_parameter(&self, name: &str) -> Result<(), String> {
+        let shared = self.shared();
+        let known = &shared.parameters;
+        match known.contains_key(name) {
+            true => Ok(()),
+            false => {
+                let remedy = remedy(name, known.keys().map(String::as_str));
+                Err(format!("no adjustable parameter {name:?}{remedy}"))
+            }
+        }
     }
 
     /// The run has ended.
@@ -255,6 +310,9 @@ impl Shared {
             "running": self.phase == Phase::Running && self.ended.is_none(),
             "rate": rate,
             "ended": self.ended,
+            "parameters": self.parameters,
+            "asked": self.asked,
+            "refusal": self.refusal,
         });
         format!("event: status\ndata: {status}\n\n")
     }

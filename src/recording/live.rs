@@ -6,7 +6,10 @@ use super::packing::{self, PackedContacts, PackedPatches, PackedPoints, PackedPo
 use super::page::{drawn_vertices, html, moment, to_json};
 use super::{ContactArrow, Deformed, Frame, Recording, RecordingError, ValueScale, VisualShape};
 
-const SCRIPT: &str = include_str!("../replay/live.js");
+const SCRIPTS: [&str; 2] = [
+    include_str!("../replay/parameters.js"),
+    include_str!("../replay/live.js"),
+];
 
 /// What the page must know of a soft visual to pack its points.
 struct SoftVisual {
@@ -88,7 +91,7 @@ impl LivePage {
 
     /// The page, which begins with what `recording` has.
     pub(crate) fn html(recording: &Recording) -> Result<String, RecordingError> {
-        html(recording, &[SCRIPT])
+        html(recording, &SCRIPTS)
     }
 
     /// A frame, and the rows of the table since the one before, as JSON. `rows` has the values row by row.

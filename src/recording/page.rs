@@ -13,8 +13,8 @@ use self::player::{PAGE, SCRIPTS, SHADERS, STYLE};
 use self::streams::{Bodies, Source, Streamed};
 use super::packing::{self, ContactScale, Grid, PatchScale};
 use super::{
-    Anchor, Camera, CameraPlace, Color, ContactArrow, Observable, PatchForce, PointsLook,
-    Recording, RecordingError, ThreadEnds, ValueScale, Visual, VisualShape,
+    Anchor, Camera, CameraPlace, Color, ContactArrow, InputMark, Observable, PatchForce,
+    PointsLook, Recording, RecordingError, ThreadEnds, ValueScale, Visual, VisualShape,
 };
 
 /// A plotted column has at most this many points: a few for each pixel of a wide screen.
@@ -125,6 +125,7 @@ struct Document<'a> {
     /// Net moments of patches, where their centres of pressure are.
     moments: Option<Streamed<'a, ContactScale>>,
     cameras: Vec<View<'a>>,
+    inputs: &'a [InputMark],
     /// f64, s.
     row_times: String,
     observables: Vec<Column<'a>>,
@@ -223,6 +224,7 @@ impl<'a> Document<'a> {
             cameras: (recording.cameras.iter())
                 .map(|camera| View::of(camera, recording))
                 .collect(),
+            inputs: &recording.inputs,
             row_times: match recording.n_rows() > PLOT_POINTS_MAX {
                 true => String::new(),
                 false => packing::base64_f64(recording.row_times_s()?.into_iter()),

@@ -1,5 +1,5 @@
 // The live window: takes the frames of a run as they come and sends back what the user does. src/recording/live.rs packs the frames,
-// src/live/ serves them. Ctrl-drag pulls a body.
+// src/live/ serves them. Ctrl-drag pulls a body; sliders give parameters other values (parameters.js).
 
 // A scale ends at 1, 2 or 5 times a power of ten, so that it rarely changes.
 const scaleEnd = (value) => {
@@ -25,6 +25,7 @@ class LiveRun {
     this.grasp = null;
     this.grasps = 0;
     this.curveLimit = 12000;
+    this.parameters = new ParameterPanel((name, value) => this.send({ do: "parameter", name, value }));
     this.makeGrowable();
     this.takeOver();
     this.connect();
@@ -198,6 +199,7 @@ class LiveRun {
   showStatus() {
     const { running, rate, ended } = this.status;
     const { player, button } = this;
+    this.parameters.show(this.status);
     element("play-icon").setAttribute("d", running ? PAUSE_ICON : PLAY_ICON);
     element("play").setAttribute("aria-label", running ? "Pause the run" : "Go on");
     element("play").disabled = Boolean(ended);
@@ -302,4 +304,4 @@ function thinCurve(curve) {
   [curve.times, curve.values] = [kept.map((row) => curve.times[row]), kept.map((row) => curve.values[row])];
 }
 
-const live = player ? new LiveRun(player) : null;
+if (player) player.live = new LiveRun(player);

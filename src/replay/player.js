@@ -348,7 +348,9 @@ class Player {
     const facts = [withCount(contactCount, "contact", "contacts")];
     if (soft > 0) facts.unshift(withCount(soft, "soft body", "soft bodies"));
     if (soft === 0 || recording.bodies.length > 0) facts.unshift(withCount(recording.bodies.length, "body", "bodies"));
-    setText(element("facts"), facts.join(", "));
+    const isNow = ({ from_s, until_s }) => from_s <= this.t && this.t < (until_s ?? Infinity);
+    const inputs = recording.inputs.filter(isNow).map(({ text }) => text);
+    setText(element("facts"), [facts.join(", "), ...inputs].join(" · "));
     for (const what of ["patches", "forces", "moments", "grid"]) element(what).setAttribute("aria-pressed", view[what]);
     element("plots-switch").setAttribute("aria-pressed", this.plotsShown);
     // A force or moment of one significant digit, and the length of its arrow.

@@ -134,6 +134,7 @@ function unpackRecording(document) {
     title: document.title,
     times,
     cameras: document.cameras,
+    inputs: document.inputs,
     bodies: document.bodies.map(({ name, poses }) => ({ name, poses: unpackPoses(poses, times.length) })),
     visuals: document.visuals.map((visual) => {
       const [[kind, sizes]] = Object.entries(visual.shape);

@@ -1,30 +1,30 @@
-//! Calls during a run, for a window or a program that watches it and may push bodies.
+//! Calls during a run, for a window or a program that watches it, pushes bodies and changes parameters.
 
 use std::ops::ControlFlow;
 
-use nalgebra::Point3;
-use pliant_contact_sap::Load;
+use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::{MaterialPoint, Primitive, Surface};
 use pliant_coupling::{BodyIdx, State};
 
-use super::{Assembly, Progress};
+use super::{Assembly, ParameterFault, Progress, RunInputs};
 use crate::recording::{Frame, Recording};
 
-/// A force on a point of a body during one step, besides those of the scene.
-#[derive(Clone, Debug)]
+/// A force on some points of a body during one step, besides those of the scene.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Push {
     /// The body.
     pub body: BodyIdx,
-    /// Point and force.
-    pub load: Load,
-    /// The point at the start of the step, world frame, m: where its arrow begins in the frame.
-    pub p_WQ: Point3<f64>,
+    /// Points that share the force equally: of a frame, or vertices.
+    pub points: Vec<MaterialPoint>,
+    /// Their force, N, world axes.
+    pub force_W: Vector3<f64>,
 }
 
-/// Calls during a run. Without pushes the run has the same bits as one without hooks.
+/// Calls during a run. Without pushes and changes the run has the same bits as one without hooks.
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use pliant::runner::{Progress, RunEnd, RunHooks, RunOptions, run_with_hooks};
+/// use pliant::runner::{Progress, RunEnd, RunHooks, RunInputs, RunOptions, run_with_hooks};
 /// use pliant::scene::{Scene, SceneOptions};
 /// use pliant_coupling::State;
 ///
@@ -43,7 +43,7 @@ pub struct Push {
 /// /// Ends a run when the ball is lower than 0.99 m.
 /// struct Watch;
 /// impl RunHooks for Watch {
-///     fn step(&mut self, _: &Progress, state: &State) -> ControlFlow<()> {
+///     fn step(&mut self, _: &Progress, state: &State, _: &RunInputs) -> ControlFlow<()> {
 ///         if state.bodies[0].q[2] < 0.99 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 ///     }
 /// }
@@ -55,6 +55,16 @@ pub trait RunHooks {
     /// Before the first step, with the first row and frame.
     fn begin(&mut self, recording: &Recording, assembly: &Assembly) {
         let _ = (recording, assembly);
+    }
+
+    /// Parameters that shall change before the next step, with their values.
+    fn parameters(&mut self) -> Vec<(String, f64)> {
+        Vec::new()
+    }
+
+    /// A parameter has been changed, or has not.
+    fn changed(&mut self, name: &str, value: f64, result: Result<(), ParameterFault>) {
+        let _ = (name, value, result);
     }
 
     /// Forces during the step that begins at `state`. They end with it, and the frame after it shows them as arrows.
@@ -73,15 +83,15 @@ pub trait RunHooks {
         let _ = frame;
     }
 
-    /// A step has been taken, and recorded where that was due. `Break` ends the run here.
-    fn step(&mut self, progress: &Progress, state: &State) -> ControlFlow<()>;
+    /// A step has been taken, and recorded where that was due. `inputs` came from outside so far. `Break` ends the run here.
+    fn step(&mut self, progress: &Progress, state: &State, inputs: &RunInputs) -> ControlFlow<()>;
 }
 
 /// Calls a function after each step.
 pub(super) struct Watched<'a>(pub(super) &'a mut dyn FnMut(&Progress, &State) -> ControlFlow<()>);
 
 impl RunHooks for Watched<'_> {
-    fn step(&mut self, progress: &Progress, state: &State) -> ControlFlow<()> {
+    fn step(&mut self, progress: &Progress, state: &State, _: &RunInputs) -> ControlFlow<()> {
         (self.0)(progress, state)
     }
 }
@@ -90,7 +100,19 @@ impl RunHooks for Watched<'_> {
 pub(super) struct NoHooks;
 
 impl RunHooks for NoHooks {
-    fn step(&mut self, _: &Progress, _: &State) -> ControlFlow<()> {
+    fn step(&mut self, _: &Progress, _: &State, _: &RunInputs) -> ControlFlow<()> {
         ControlFlow::Continue(())
+    }
+}
+
+/// Where a point of a frame or a vertex is, world frame, m; `None` for a point that the surface does not have.
+pub(crate) fn place(surface: &Surface, point: &MaterialPoint) -> Option<Point3<f64>> {
+    match point.primitive {
+        Primitive::Frame(frame) => {
+            let X_WF = surface.frames.get(frame as usize)?;
+            Some(X_WF * Point3::from(point.offset))
+        }
+        Primitive::Vertex(vertex) => surface.vertices.get(vertex as usize).copied(),
+        _ => None,
     }
 }

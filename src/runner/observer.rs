@@ -7,6 +7,7 @@ mod quantities;
 mod sensors;
 mod strands;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use nalgebra::Point3;
@@ -87,16 +88,21 @@ impl Observer {
                 among: entry.among,
             });
         }
-        let mut scope = Scope::default();
-        for (name, value) in &scene.parameters {
-            scope.set(name.clone(), *value);
-        }
-        scope.set("dt", scene.simulation.time_step_s);
-        Ok(Self {
+        let mut observer = Self {
             columns,
             workspaces,
-            scope,
-        })
+            scope: Scope::default(),
+        };
+        observer.set_parameters(&scene.parameters);
+        (observer.scope).set("dt", scene.simulation.time_step_s);
+        Ok(observer)
+    }
+
+    /// Expressions have these values of parameters from now on.
+    pub(super) fn set_parameters(&mut self, parameters: &BTreeMap<String, f64>) {
+        for (name, value) in parameters {
+            self.scope.set(name.clone(), *value);
+        }
     }
 
     /// The unit of each column; rotational joints have other units than prismatic joints.

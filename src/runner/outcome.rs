@@ -6,7 +6,7 @@ use std::time::Duration;
 use pliant_contact_sap::StopReason;
 use pliant_coupling::State;
 
-use super::{RunSummary, Series};
+use super::{RunInputs, RunSummary, Series};
 use crate::recording::Recording;
 
 /// Simulated length of a run.
@@ -49,6 +49,8 @@ pub struct RunOptions {
     /// Folder for temporary files with frames and rows, so that memory does not grow with the length of the run: the
     /// [series](RunOutcome::series) then has its last row only. `None`: all are kept in memory.
     pub recording_in: Option<PathBuf>,
+    /// What shall come into the run; of a run that begins at a saved state, also what came before.
+    pub inputs: Option<RunInputs>,
 }
 
 /// Progress of a run.
@@ -141,6 +143,8 @@ pub struct RunOutcome {
     pub summary: RunSummary,
     /// Final state.
     pub state: State,
+    /// What came into the run from outside the scene.
+    pub inputs: RunInputs,
     /// Whether it was ended before its time.
     pub end: RunEnd,
     /// Notes on files and warnings of steps, each once.

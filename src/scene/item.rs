@@ -98,6 +98,7 @@ impl<'a> Item<'a> {
                 .map(|i| i as f64),
             DeValue::Float(x) => x.as_str().parse().ok(),
             DeValue::String(text) => {
+                self.context.evaluates(self.at());
                 return self.context.scope.evaluate(text).map_err(|error| {
                     self.error(SceneFault::Expression {
                         key: self.key.clone(),

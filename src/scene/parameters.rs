@@ -48,12 +48,19 @@ impl std::str::FromStr for ParameterOverride {
     }
 }
 
+/// Parameters with their values.
+pub(super) struct Parameters {
+    pub(super) values: BTreeMap<String, f64>,
+    /// The names in the definition of each.
+    pub(super) definitions: BTreeMap<String, BTreeSet<String>>,
+}
+
 /// The parameters of the file with overrides applied. They may use each other in any order, but not in a cycle.
 pub(super) fn resolve(
     text: &SceneText,
     section: Option<&Item<'_>>,
     overrides: &[ParameterOverride],
-) -> Result<BTreeMap<String, f64>, SceneError> {
+) -> Result<Parameters, SceneError> {
     let mut given = BTreeMap::new();
     if let Some(section) = section {
         for (reference, item) in section.entries()? {
@@ -75,16 +82,22 @@ pub(super) fn resolve(
         };
         *definition = Definition::Override(setting.value.clone());
     }
+    let definitions = (given.iter())
+        .map(|(name, definition)| (name.clone(), definition.names()))
+        .collect();
     let mut resolver = Resolver {
         text,
         given: &given,
         known: Scope::default(),
         open: BTreeSet::new(),
     };
-    given
-        .keys()
+    let values = (given.keys())
         .map(|name| Ok((name.clone(), resolver.value(name)?)))
-        .collect()
+        .collect::<Result<_, SceneError>>()?;
+    Ok(Parameters {
+        values,
+        definitions,
+    })
 }
 
 fn check_name(text: &SceneText, reference: &NamedReference) -> Result<(), SceneError> {
@@ -108,6 +121,23 @@ fn check_name(text: &SceneText, reference: &NamedReference) -> Result<(), SceneE
 enum Definition<'a> {
     InFile(Item<'a>),
     Override(String),
+}
+
+impl Definition<'_> {
+    /// The names in it; none in what is no expression.
+    fn names(&self) -> BTreeSet<String> {
+        let text = match self {
+            Self::InFile(item) => item.text().unwrap_or_default(),
+            Self::Override(value) => value,
+        };
+        let expression = Expression::parse(text);
+        let names = expression.as_ref().map(Expression::names);
+        names
+            .unwrap_or_default()
+            .into_iter()
+            .map(str::to_owned)
+            .collect()
+    }
 }
 
 struct Resolver<'a, 'b> {

@@ -6,13 +6,14 @@ use toml::de::DeTable;
 
 use super::drive::Drives;
 use super::error::{SceneError, SceneFault};
-use super::expression::Scope;
 use super::item::{Item, NamedReference};
 use super::key_override;
 use super::material::Materials;
 use super::names::{NameKind, Names};
 use super::pairs::FilterEntry;
+use super::parameters::Parameters;
 use super::quantity::Subject;
+use super::run_time::ParameterUses;
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
 use super::text::{SceneText, SourceLocation};
@@ -212,12 +213,12 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         key_override::put(setting, &mut document)?;
     }
     // Parameters come first: everything else may use them.
-    let mut context = Context {
-        text: Arc::clone(&text),
-        scope: Scope::default(),
-        registry: Arc::new(options.registry.clone()),
-    };
-    let parameters = {
+    let registry = Arc::new(options.registry.clone());
+    let mut context = Context::new(Arc::clone(&text), registry);
+    let Parameters {
+        values: parameters,
+        definitions,
+    } = {
         let table = open(&context, document.get_ref())?;
         check_version(&table)?;
         super::parameters::resolve(
@@ -287,6 +288,8 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         super::observable::observables(&context, table.optional("observables").as_ref())?;
     let scene = Scene {
         folder: None,
+        options: options.clone(),
+        uses: ParameterUses::default(),
         title,
         description: table.text_or_empty("description")?,
         parameters,
@@ -325,7 +328,11 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
     };
     table.finish();
     check_references(&scene)?;
-    Ok(scene)
+    let evaluated = context.evaluated();
+    Ok(Scene {
+        uses: ParameterUses::find(document.get_ref(), &evaluated, &definitions),
+        ..scene
+    })
 }
 
 fn open<'a>(

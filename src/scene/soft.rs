@@ -297,11 +297,7 @@ impl SoftBodies {
         for index in 0..count {
             let mut scope = context.scope.clone();
             scope.set("i", index as f64);
-            let context = Context {
-                text: context.text.clone(),
-                scope,
-                registry: context.registry.clone(),
-            };
+            let context = context.with_scope(scope);
             let mut entry = read(&context, &item.within(&context))?;
             entry.name.name = format!("{}_{index}", name.name);
             self.entries.push(entry);

@@ -4,6 +4,8 @@
 //! default must be the one the documentation prints.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use nalgebra::Vector3;
@@ -23,17 +25,46 @@ pub(super) struct Context {
     pub(super) text: Arc<SceneText>,
     pub(super) scope: Scope,
     pub(super) registry: Arc<Registry>,
+    /// Where values were read as expressions.
+    evaluated: Rc<RefCell<BTreeSet<SourceLocation>>>,
+}
+
+impl Context {
+    pub(super) fn new(text: Arc<SceneText>, registry: Arc<Registry>) -> Self {
+        Self {
+            text,
+            scope: Scope::default(),
+            registry,
+            evaluated: Rc::default(),
+        }
+    }
+
+    /// The same with other values of names.
+    pub(super) fn with_scope(&self, scope: Scope) -> Self {
+        Self {
+            text: Arc::clone(&self.text),
+            scope,
+            registry: Arc::clone(&self.registry),
+            evaluated: Rc::clone(&self.evaluated),
+        }
+    }
+
+    /// The value at this place is an expression.
+    pub(super) fn evaluates(&self, at: SourceLocation) {
+        self.evaluated.borrow_mut().insert(at);
+    }
+
+    /// Where values were read as expressions.
+    pub(super) fn evaluated(&self) -> BTreeSet<SourceLocation> {
+        self.evaluated.borrow().clone()
+    }
 }
 
 #[cfg(test)]
 impl Context {
     /// No text, no parameters, the built-in parts.
     pub(super) fn empty() -> Self {
-        Self {
-            text: SceneText::new("test", ""),
-            scope: Scope::default(),
-            registry: Arc::default(),
-        }
+        Self::new(SceneText::new("test", ""), Arc::default())
     }
 }
 

@@ -93,6 +93,7 @@ fn scenes_have_the_same_files() {
             length: RunLength::Until(until_s),
             particles: ParticleDetail::States,
             recording_in,
+            inputs: None,
         };
         let run = |kept| {
             run(&read, &options(kept), &mut |_| {})

@@ -191,11 +191,7 @@ fn curve(
         let mut scope = context.scope.clone();
         scope.set("s", s);
         scope.set("n", s * edges as f64);
-        let context = Context {
-            text: context.text.clone(),
-            scope,
-            registry: context.registry.clone(),
-        };
+        let context = context.with_scope(scope);
         Ok(item.within(&context).vector3()?.into())
     };
     let count = match closure {

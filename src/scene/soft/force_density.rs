@@ -53,6 +53,7 @@ fn component(context: &Context, item: &Item<'_>) -> Result<Expression, SceneErro
         return Ok(Expression::number(item.number()?));
     }
     let text = item.text()?;
+    context.evaluates(item.at());
     let expression = Expression::parse(text).map_err(|error: ExpressionError| {
         item.error(SceneFault::Expression {
             key: "force_density".into(),

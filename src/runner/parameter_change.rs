@@ -1,0 +1,81 @@
+//! A parameter changes between two steps: the scene is read again with its new value, its world is built anew, and the run goes on from its
+//! present state.
+
+use std::ops::Deref;
+
+use pliant_coupling::{PatchFinder, State, Stepper};
+
+use super::actuation::Actuation;
+use super::assembly::Assembly;
+use super::simulation::{StateMismatch, check_sizes};
+use super::stepping::stepper;
+use super::{Run, imaging};
+use crate::scene::{Scene, SceneError, remedy};
+
+/// Why a parameter is not changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParameterFault {
+    /// The scene has no such parameter.
+    #[error("there is no parameter {name:?}{remedy}")]
+    Unknown {
+        /// Its name.
+        name: String,
+        /// A similar name or all names, as a clause.
+        remedy: String,
+    },
+    /// It enters bodies, shapes or initial values.
+    #[error(
+        "`{name}` cannot change during a run, as it enters `{key}`; start again with `--set {name}=VALUE`"
+    )]
+    Fixed {
+        /// Its name.
+        name: String,
+        /// The key of the scene file.
+        key: String,
+    },
+    /// The scene does not take the value.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// The world has other sizes with it.
+    #[error(transparent)]
+    State(#[from] StateMismatch),
+}
+
+impl<S: Deref<Target = Scene>> Run<S> {
+    /// Builds the world anew with the parameter `name` of this value, besides the values that came before. The stepper is that of the new
+    /// world.
+    pub(super) fn set_parameter(
+        &mut self,
+        name: &str,
+        value: f64,
+        state: &State,
+    ) -> Result<Box<dyn Stepper>, ParameterFault> {
+        if !self.scene.parameters.contains_key(name) {
+            return Err(ParameterFault::Unknown {
+                name: name.into(),
+                remedy: remedy(name, self.scene.parameters.keys().map(String::as_str)),
+            });
+        }
+        if let Some(key) = self.scene.parameter_fixed_at(name) {
+            return Err(ParameterFault::Fixed {
+                name: name.into(),
+                key: key.into(),
+            });
+        }
+        let mut values = self.inputs.last_values();
+        values.insert(name.into(), value);
+        let scene = self.scene.with_parameters(&values)?;
+        let mut assembly = Assembly::new(&scene)?;
+        let actuation = Actuation::new(&scene, &mut assembly)?;
+        // Sensors add the bodies that carry them to the picture.
+        imaging::sensors(&scene, &mut assembly)?;
+        check_sizes(scene.name(), &assembly.state, state)?;
+        let stepper = stepper(&scene)?;
+        self.observer.set_parameters(&scene.parameters);
+        self.assembly = assembly;
+        self.actuation = actuation;
+        self.patches = PatchFinder::default();
+        Ok(stepper)
+    }
+}

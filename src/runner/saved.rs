@@ -1,0 +1,108 @@
+//! Files that a run goes on from: JSON, written beside its place and renamed, so that no half of one is ever there.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Checkpoint, RunInputs};
+
+/// Why a file of a run could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SavedError {
+    /// The file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// Its content is something else.
+    #[error("{}: is no {expected}: {source}; name {remedy}", path.display())]
+    Content {
+        /// Which.
+        path: PathBuf,
+        /// What it should be.
+        expected: &'static str,
+        /// Place and reason.
+        source: serde_json::Error,
+        /// What such a file comes from.
+        remedy: &'static str,
+    },
+}
+
+fn save(value: &impl Serialize, path: &Path) -> Result<(), SavedError> {
+    let beside = path.with_extension("partial");
+    let fault = |source| SavedError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let text = serde_json::to_vec(value).map_err(|e| fault(e.into()))?;
+    fs::write(&beside, text).map_err(fault)?;
+    fs::rename(&beside, path).map_err(fault)
+}
+
+fn load<T: DeserializeOwned>(
+    path: &Path,
+    expected: &'static str,
+    remedy: &'static str,
+) -> Result<T, SavedError> {
+    let text = fs::read(path).map_err(|source| SavedError::File {
+        path: path.to_owned(),
+        source,
+    })?;
+    serde_json::from_slice(&text).map_err(|source| SavedError::Content {
+        path: path.to_owned(),
+        expected,
+        source,
+        remedy,
+    })
+}
+
+impl Checkpoint {
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// [`SavedError::File`].
+    pub fn save(&self, path: &Path) -> Result<(), SavedError> {
+        save(self, path)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`SavedError`].
+    pub fn load(path: &Path) -> Result<Self, SavedError> {
+        load(
+            path,
+            "checkpoint of `pliant run`",
+            "a file that `--checkpoint-every` or an interrupted run has written",
+        )
+    }
+}
+
+impl RunInputs {
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// [`SavedError::File`].
+    pub fn save(&self, path: &Path) -> Result<(), SavedError> {
+        save(self, path)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`SavedError`].
+    pub fn load(path: &Path) -> Result<Self, SavedError> {
+        load(
+            path,
+            "list of inputs of `pliant run`",
+            "an inputs.json that `pliant run --live` has written",
+        )
+    }
+}

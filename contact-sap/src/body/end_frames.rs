@@ -12,6 +12,8 @@ use crate::error::BodyError;
 ///
 /// Bodies whose points follow from weights of vertices have no need for this: their Jacobians are those of
 /// [`BodyStep::basis`](super::BodyStep::basis) throughout the step.
+///
+/// Offered by kinematic trees; the penalty-force stepper asks for it.
 pub trait EndFrames {
     /// Moves to the end of a step with end velocities `v`. Everything else refers to it.
     ///

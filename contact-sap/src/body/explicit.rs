@@ -30,6 +30,8 @@ pub trait ExplicitStep {
 /// A body whose velocities are those of points with a lumped mass: the nodes of a grid.
 ///
 /// Steppers that exchange impulses with rigid bodies at these points step every body that offers this explicitly, and no other.
+///
+/// Offered by material points.
 pub trait PointMasses: ExplicitStep {
     /// The points, with three velocities each in their order. `out` is overwritten and its memory reused.
     fn point_masses(&self, out: &mut Vec<PointMass>);

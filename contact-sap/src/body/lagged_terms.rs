@@ -4,6 +4,8 @@ use crate::error::BodyError;
 
 /// Terms of b evaluated at a predicted motion and corrected by fixed-point (Picard) iteration, such as the rotation that a rest shape
 /// has at the end of the step. A does not depend on them.
+///
+/// Offered by finite elements and material points of the linear corotated law, whose rest strain follows their rotation.
 pub trait LaggedTerms {
     /// How far the lagged terms are from those at velocities `v`, as a multiple of the tolerance: up to 1 they have converged.
     /// `v` is to be a solution with all constraints on the body.

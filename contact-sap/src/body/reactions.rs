@@ -5,6 +5,9 @@ use nalgebra::{Point3, Vector3};
 use super::material_point::MaterialPoint;
 
 /// Reaction forces in a step with end velocities `v`, given all forces on the body other than those of its own control.
+///
+/// Offered by kinematic trees and capsule chains (joints), and by finite elements (supports). [`JointReaction`] and [`SupportReaction`] are what a
+/// stepper reports.
 pub trait Reactions {
     /// What each joint transmits; `out` is overwritten. Empty for bodies without joints.
     fn joint_reactions(&self, v: &[f64], external: &[FrameWrench], out: &mut Vec<JointReaction>) {

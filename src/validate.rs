@@ -27,6 +27,7 @@ mod patch_round;
 mod patch_symmetry;
 mod patch_tipping;
 mod pd_actuator;
+mod penalty;
 mod pendulum;
 mod points_ball;
 mod points_spin;
@@ -276,6 +277,10 @@ pub const CASES: &[Case] = &[
     sliding_box::CASE,
     incline::CASE,
     ramp::CASE,
+    penalty::RELAXATION,
+    penalty::SLOPE,
+    penalty::PYRAMID,
+    penalty::MOTION,
     rolling_ball::CASE,
     rolling_rod::CASE,
     points_ball::CASE,

@@ -15,6 +15,7 @@ mod engine;
 mod error;
 pub mod fem;
 mod paper_table;
+pub mod penalty_sweep;
 pub mod penalty_table;
 mod pliant_engine;
 mod quality;

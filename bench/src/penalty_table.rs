@@ -61,6 +61,12 @@ pub fn rows() -> Vec<PenaltyRow> {
     rows::rows()
 }
 
+/// Scenes with more and more contacts, and with more and more particles.
+#[must_use]
+pub fn growth_rows() -> Vec<PenaltyRow> {
+    rows::growth()
+}
+
 /// The rows with these names; all rows if there are none.
 ///
 /// # Errors
@@ -193,7 +199,7 @@ mod tests {
 
     #[test]
     fn every_row_is_a_bundled_scene_at_the_papers_step() {
-        for row in rows() {
+        for row in rows().into_iter().chain(growth_rows()) {
             let scene = row.run.load().unwrap();
             let name = row.run.name;
             assert_eq!(scene.stepper.name(), "penalty-force", "{name}");

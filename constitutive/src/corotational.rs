@@ -1,9 +1,9 @@
 //! Corotational elasticity, with the trace of the stretch.
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 use crate::terms::{RotationDistance, TraceTerm};
-use crate::{Lame, PrincipalLaw, Real, Spectrum};
+use crate::{Hooke, Lame, PrincipalLaw, Real, Spectrum, polar_rotation};
 
 /// Corotational linear elasticity: ψ = μ‖S − I‖² + λ/2 tr²(S − I), F = RS.
 ///
@@ -63,5 +63,12 @@ impl<T: Real> PrincipalLaw<T> for Corotational {
 
     fn lame(&self) -> Lame {
         self.lame
+    }
+
+    /// 2μ(F − R) + λ tr(RᵀF − I) R, without principal stretches.
+    fn piola_stress(&self, F: &Matrix3<T>) -> Matrix3<T> {
+        let Hooke::<T> { mu, lambda } = self.lame.hooke();
+        let R = polar_rotation(F);
+        (F - R) * (mu + mu) + R * (lambda * (R.dot(F) - T::of(3.0)))
     }
 }

@@ -4,7 +4,8 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::terms::{RotationDistance, VolumeTerm};
 use crate::{
-    Hooke, Lame, Number, ParameterError, PrincipalLaw, Real, Spectrum, Tensor, polar_rotations,
+    Hooke, Lame, Number, ParameterError, PrincipalLaw, Real, Spectrum, Tensor, cofactor,
+    polar_rotation, polar_rotations,
 };
 
 /// Fixed corotated elasticity: ψ = μ‖F − R‖² + λ/2 (J − 1)².
@@ -79,6 +80,12 @@ impl<T: Real> PrincipalLaw<T> for FixedCorotated {
     fn lame(&self) -> Lame {
         self.lame
     }
+    /// 2μ(F − R) + λ(J − 1) cof F, without principal stretches.
+    fn piola_stress(&self, F: &Matrix3<T>) -> Matrix3<T> {
+        let Hooke::<T> { mu, lambda } = self.lame.hooke();
+        (F - polar_rotation(F)) * (mu + mu) + cofactor(F) * (lambda * (F.determinant() - T::one()))
+    }
+
     /// Without principal stretches.
     fn kirchhoff_stress(&self, F: &Matrix3<T>) -> Matrix3<T> {
         self.kirchhoff_stresses(&Tensor::from(F)).into()

@@ -38,7 +38,9 @@ pub use hooke::Hooke;
 pub use lame::Lame;
 pub use mooney_rivlin::MooneyRivlin;
 pub use neo_hookean::NeoHookean;
-pub use number::{Mask, Number, Tensor};
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub use number::Packed;
+pub use number::{Mask, Number, SideBySide, Tensor, side_by_side};
 pub use polar::{polar_rotation, polar_rotations};
 pub use principal::{Domain, PrincipalLaw, Spectrum, principal_pair};
 pub use real::Real;

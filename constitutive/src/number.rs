@@ -1,11 +1,17 @@
 //! The number of formulas that are evaluated for one material point or for several side by side.
 
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod packed;
+mod side_by_side;
 mod tensor;
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use crate::Real;
 
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub use packed::Packed;
+pub use side_by_side::{SideBySide, side_by_side};
 pub use tensor::Tensor;
 pub(crate) use tensor::{cross, dot, norm};
 

@@ -4,7 +4,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::number::{cross, dot, norm};
 use crate::tensor::JacobiRotation;
-use crate::{Mask, Number, Real, Tensor};
+use crate::{Mask, Number, Real, SideBySide, Tensor, side_by_side};
 
 /// The signed singular value decomposition F = U diag(σ) Vᵀ of a deformation gradient: U and V are rotations, the principal
 /// stretches σ descend in size, and only the last may be negative, which it is if F is inverted.
@@ -60,6 +60,45 @@ impl<T: Real> SignedSvd<T> {
             column *= *s;
         }
         scaled * self.V.transpose()
+    }
+}
+
+impl SignedSvd {
+    /// Overwrites `out` with the decompositions of matrices, of which as many as a register holds are computed side by side. A decomposition does not
+    /// depend on the other matrices; it differs from that of [`SignedSvd::of`] by round-off.
+    ///
+    /// # Panics
+    /// If there are fewer matrices than items of `out`.
+    pub fn of_all(F: &[Matrix3<f64>], out: &mut [Self]) {
+        assert!(F.len() >= out.len(), "every decomposition has a matrix");
+        side_by_side(All { F, out });
+    }
+}
+
+struct All<'a> {
+    F: &'a [Matrix3<f64>],
+    out: &'a mut [SignedSvd],
+}
+
+impl SideBySide for All<'_> {
+    #[inline(always)]
+    fn run<N: Number<Scalar = f64>>(self, zero: N) {
+        let chunks = self.F.chunks(N::LANES);
+        for (F, out) in chunks.zip(self.out.chunks_mut(N::LANES)) {
+            let last = F.len() - 1;
+            let several = Tensor::from_fn(
+                #[inline(always)]
+                |i, j| zero.with_lanes(|lane| F[lane.min(last)][(i, j)]),
+            );
+            let found = SignedSvds::of(&several);
+            for (lane, out) in out.iter_mut().enumerate() {
+                *out = SignedSvd {
+                    U: found.U.lane(lane),
+                    stretches: found.stretches.map(|s| s.lane(lane)).into(),
+                    V: found.V.lane(lane),
+                };
+            }
+        }
     }
 }
 
@@ -231,6 +270,28 @@ mod tests {
         fn factors_rebuild_the_matrix(F in matrix()) {
             check::<f64>(&F);
             check::<f32>(&F.map(|x| x as f32));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn decompositions_side_by_side_are_those_of_single_matrices(
+            many in proptest::collection::vec(matrix(), 1..11),
+        ) {
+            let mut together: Vec<SignedSvd> = many.iter().map(SignedSvd::of).collect();
+            SignedSvd::of_all(&many, &mut together);
+            for (F, found) in many.iter().zip(&together) {
+                let alone = SignedSvd::of(F);
+                let off = (found.stretches - alone.stretches).norm();
+                prop_assert!(off <= 1e-13 * F.norm(), "{}", off);
+                let rebuilt = (found.rebuild(&found.stretches) - F).norm();
+                prop_assert!(rebuilt <= 1e-13 * F.norm(), "{}", rebuilt);
+                // The neighbours do not matter.
+                let mut again = [alone];
+                SignedSvd::of_all(std::slice::from_ref(F), &mut again);
+                prop_assert_eq!(again[0].U, found.U);
+                prop_assert_eq!(again[0].V, found.V);
+            }
         }
     }
 

@@ -220,6 +220,23 @@ impl dyn BodyStep + '_ {
         v.extend_from_slice(self.start_velocity());
         self.linearise(v)
     }
+
+    /// A at the start of a step without a solution for the free motion, for steppers that iterate on [`MomentumBalance`] and use A as an approximation:
+    /// by [`StartLinearisation`] where it solves nothing, otherwise about the start velocities. `v` is overwritten with the
+    /// velocities of the linearisation.
+    ///
+    /// # Errors
+    /// As [`BodyStep::linearise`].
+    pub fn linearise_near_start(&mut self, v: &mut Vec<f64>) -> Result<(), BodyError> {
+        if let Some(body) = self.as_start_linearisation()
+            && !body.solves_free_motion()
+        {
+            return body.linearise_start(v);
+        }
+        v.clear();
+        v.extend_from_slice(self.start_velocity());
+        self.linearise(v)
+    }
 }
 
 /// Index of a basis of a body: a link, a triangle, a segment, a grid cell.

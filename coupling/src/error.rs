@@ -130,6 +130,14 @@ pub enum WorldError {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// Contact of edges with a geometry that does not deform.
+    #[error(
+        "{part}: edges touch where both geometries deform; rigid hulls and meshes have particles along their edges with `edge_spacing`"
+    )]
+    EdgesOfRigid {
+        /// The pair.
+        part: WorldPart,
+    },
     /// A constraint between two things that both cannot move.
     #[error("constraint \"{name}\" joins the world to itself; at least one side needs a body")]
     ConstraintWithoutBody {
@@ -207,6 +215,7 @@ impl WorldError {
             | Self::UnknownIndex { part, .. }
             | Self::Parameter { part, .. }
             | Self::FrictionAxis { part, .. }
+            | Self::EdgesOfRigid { part }
             | Self::Geometry { part, .. } => part.clone(),
             Self::ConstraintWithoutBody { name }
             | Self::ConstraintWithoutAxes { name }

@@ -45,8 +45,8 @@ pub use friction_bounds::{FRICTION_TOLERANCE, FrictionError, PairLoad};
 pub use impulse_exchange::{ExchangeAt, ImpulseExchange};
 pub use patches::{PairPatch, PatchFinder};
 pub use penalty_force::{
-    Attachment, AttachmentMotion, AttachmentPlace, PenaltyBaseline, PenaltyDamping, PenaltyForce,
-    PenaltyForceReport, PenaltyForceSettings, PenaltyForceTimes,
+    Attachment, AttachmentMotion, AttachmentPlace, EdgeCrossing, PenaltyBaseline, PenaltyDamping,
+    PenaltyForce, PenaltyForceReport, PenaltyForceSettings, PenaltyForceTimes,
 };
 pub use pliant_mpm::SubstepSolver;
 pub use report::{
@@ -58,6 +58,6 @@ pub use stepper::{Reactions, Stepper};
 pub use stiction::ContactMemory;
 pub use strong_implicit::{Linearisation, StrongImplicit, StrongImplicitSettings};
 pub use world::{
-    Anisotropy, BodyIdx, ConstraintIdx, Exclusion, Geometry, GeometryIdx, GroupIdx, Mount,
-    PairRule, World, WorldBuilder,
+    Anisotropy, BodyIdx, ConstraintIdx, EdgeContact, Exclusion, Geometry, GeometryIdx, GroupIdx,
+    Mount, PairRule, World, WorldBuilder,
 };

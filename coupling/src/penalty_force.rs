@@ -22,12 +22,14 @@ mod attachment;
 mod baselines;
 mod blocks;
 mod bodies;
+mod crossings;
 mod derivative;
 mod detection;
 mod gmres;
 mod line_search;
 mod linearised;
 mod newton;
+mod on_edges;
 mod on_surface;
 mod pair;
 mod particles;
@@ -35,18 +37,20 @@ mod places;
 mod preconditioner;
 mod pull;
 mod report;
+mod rings;
 mod rows;
 mod settings;
 mod sparse_factor;
 mod surfaces;
 mod system;
 mod touched;
+mod vertex_place;
 
 use std::sync::Arc;
 
 use pliant_contact_sap::BodyError;
 
-pub use attachment::{Attachment, AttachmentMotion, AttachmentPlace};
+pub use attachment::{Attachment, AttachmentMotion, AttachmentPlace, EdgeCrossing};
 pub use baselines::PenaltyBaseline;
 pub use pull::PenaltyDamping;
 pub use report::{PenaltyForceReport, PenaltyForceTimes};
@@ -65,8 +69,9 @@ use system::System;
 /// Steps a [`World`] by penalty forces with sliding attachments.
 ///
 /// Contact is between the particles of one geometry and the surface of another: vertices of deformable bodies, and the corners or points on the
-/// surface of rigid shapes, on the signed distance of rigid shapes, and on the triangles of rigid meshes and of deformable bodies. The stiffness of a
-/// pair is that of each particle. Steps are of backward Euler.
+/// surface of rigid shapes, on the signed distance of rigid shapes, and on the triangles of rigid meshes and of deformable bodies; and, for pairs with
+/// [`EdgeContact::Crossing`](crate::EdgeContact), between the edges of deforming surfaces. The stiffness of a pair is that of each particle. Steps
+/// are of backward Euler.
 ///
 /// ```
 /// # use std::sync::Arc;

@@ -21,7 +21,7 @@ use crate::state::{ConstraintState, State, StepperMemory};
 
 pub use builder::WorldBuilder;
 pub(crate) use filaments::flat;
-pub use pair_rule::{Anisotropy, PairRule};
+pub use pair_rule::{Anisotropy, EdgeContact, PairRule};
 
 /// Names a body of a world.
 #[derive(
@@ -518,6 +518,11 @@ impl World {
     /// Anisotropic friction of a pair.
     pub(crate) fn anisotropy(&self, a: GeometryIdx, b: GeometryIdx) -> Option<Anisotropy> {
         self.rule(a, b)?.anisotropy
+    }
+
+    /// Whether edges of a pair that cross touch.
+    pub(crate) fn edges(&self, a: GeometryIdx, b: GeometryIdx) -> EdgeContact {
+        self.rule(a, b).map_or(EdgeContact::None, |rule| rule.edges)
     }
 
     /// Contact parameters of a pair at one of its points. In patches dissipation is weighted by compliance.

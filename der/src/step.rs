@@ -331,6 +331,10 @@ impl StartLinearisation for RodStep {
         self.offer_linearisation();
         Ok(())
     }
+
+    fn solves_free_motion(&self) -> bool {
+        true
+    }
 }
 
 impl MomentumBalance for RodStep {

@@ -21,7 +21,7 @@ mod tests;
 use std::fmt::Debug;
 
 use nalgebra::Matrix3;
-use pliant_constitutive::{Domain, Lame};
+use pliant_constitutive::{Domain, Lame, PrincipalLaw};
 
 pub use linear::Linear;
 pub use linear_corotated::LinearCorotated;
@@ -34,7 +34,7 @@ pub use tangent::{Principal, Tangent};
 /// for laws that are linear within it. The three quantities must be derivatives of each other: `conformance::check_material` (feature
 /// `conformance`) verifies P = ∂Ψ/∂F and δP = (∂P/∂F):δF.
 ///
-/// An isotropic law is best written as a [`PrincipalLaw`](pliant_constitutive::PrincipalLaw), which implements this trait.
+/// An isotropic law is best written as a [`PrincipalLaw`], which implements this trait.
 ///
 /// ```
 /// use nalgebra::Matrix3;
@@ -61,6 +61,11 @@ pub trait Material: Send + Sync + Debug {
     fn tangent(&self, F: &Matrix3<f64>, lag: &Lag) -> Tangent;
     /// Hooke's law at small strain.
     fn lame(&self) -> Lame;
+    /// The law of principal stretches, of materials that are one. Their decompositions are computed for several elements side by side, and once for
+    /// stress and tangent.
+    fn principal_law(&self) -> Option<&dyn PrincipalLaw> {
+        None
+    }
     /// How the stress depends on F.
     fn linearity(&self) -> Linearity {
         Linearity::Nonlinear

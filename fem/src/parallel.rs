@@ -24,6 +24,22 @@ pub(crate) fn update<T: Send>(items: &mut [T], each: impl Fn(usize, &mut T) + Sy
     items.for_each(|(i, item)| each(i, item));
 }
 
+/// Overwrites chunks of `size` items by the index of the first of each.
+pub(crate) fn fill_chunks<T: Send>(
+    items: &mut [T],
+    size: usize,
+    each: impl Fn(usize, &mut [T]) + Sync,
+) {
+    if items.len() < PARALLEL_MIN {
+        for (k, chunk) in items.chunks_mut(size).enumerate() {
+            each(k * size, chunk);
+        }
+        return;
+    }
+    let chunks = items.par_chunks_mut(size).enumerate();
+    chunks.for_each(|(k, chunk)| each(k * size, chunk));
+}
+
 /// The largest of `n` values; zero if there is none.
 pub(crate) fn largest(n: usize, each: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
     if n < PARALLEL_MIN {

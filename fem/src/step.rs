@@ -13,6 +13,7 @@
 //! Source: Han, Masterjohn, Castro (2023), equations 6 to 11.
 
 mod balance;
+mod elastic;
 mod elements;
 mod implicit;
 mod input;

@@ -7,12 +7,14 @@
 //! Y = P(X, Z)        |f_t| ≤ μ f_n        P(P(X, Z), Z) = P(X, Z)
 //! ```
 //!
-//! P and its first derivatives are here, for [level sets](relax_on_level_set) and for [triangle meshes](WalkSurface), together with where an
+//! P and its first derivatives are here, for [level sets](relax_on_level_set), for [triangle meshes](WalkSurface) and for two
+//! [edges that cross](EdgesRelaxed), together with where an
 //! attachment begins: on the way into a [level set](entry_point), or where a [moving vertex](vertex_meets_triangle) meets a triangle.
 //!
 //! Source: Ding, Schroeder (2020), "Penalty force for coupling materials with Coulomb friction", section 2. Derivatives:
 //! `docs/theory/ding-2020.md`.
 
+mod edge_pair;
 mod entry;
 mod exact_slide;
 mod friction;
@@ -21,6 +23,7 @@ mod mesh_walk;
 mod swept;
 mod swept_surface;
 
+pub use edge_pair::{EdgesCrossing, EdgesRelaxed};
 pub use entry::{Convexity, closest_attachment, entry_point};
 pub use friction::{FrictionAxis, SlidingFriction};
 pub use level_set::{Branch, Relaxed, Slide, distance_on_side_of, relax_on_level_set};

@@ -110,6 +110,14 @@ pub enum GeometryError {
         /// Name of the shape.
         shape: &'static str,
     },
+    /// A signed distance that cannot be sampled.
+    #[error("sampled shape: {what}, not {value}")]
+    Samples {
+        /// What is needed.
+        what: &'static str,
+        /// The rejected value.
+        value: f64,
+    },
     /// A density is not a finite positive number.
     #[error("density = {value} kg/m3 must be finite and positive")]
     Density {

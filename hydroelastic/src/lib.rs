@@ -43,10 +43,10 @@ mod twist;
 
 pub use aabb::Aabb;
 pub use attachment::{
-    Branch, Convexity, Crossable, EdgeHit, Facing, FrictionAxis, MeshPlace, MeshRelaxed, Path,
-    Relaxed, RigidPath, Slide, SlidingFriction, SurfaceHit, SweptSurface, Variable, VertexHit,
-    WalkEnd, WalkSurface, WeightDerivative, closest_attachment, distance_on_side_of,
-    edge_meets_edge, edge_meets_edge_rigidly, entry_point, relax_on_level_set,
+    Branch, Convexity, Crossable, EdgeHit, EdgesCrossing, EdgesRelaxed, Facing, FrictionAxis,
+    MeshPlace, MeshRelaxed, Path, Relaxed, RigidPath, Slide, SlidingFriction, SurfaceHit,
+    SweptSurface, Variable, VertexHit, WalkEnd, WalkSurface, WeightDerivative, closest_attachment,
+    distance_on_side_of, edge_meets_edge, edge_meets_edge_rigidly, entry_point, relax_on_level_set,
     vertex_meets_triangle, vertex_meets_triangle_rigidly,
 };
 pub use broad_phase::{BroadPhase, Proxy};
@@ -73,7 +73,7 @@ pub use self_exclusion::SelfExclusion;
 pub use shape::gyration;
 pub use shape::{
     AnalyticShape, Capsule, Cone, ConvexHull, Cuboid, CustomShape, Cylinder, Ellipsoid,
-    EllipticCylinder, HullEdge, HullFace, MassProperties, MeshShape, Shape, Sphere,
+    EllipticCylinder, HullEdge, HullFace, MassProperties, MeshShape, SampledShape, Shape, Sphere,
 };
 pub use signed_distance::SignedDistance;
 pub use soft_contact::SoftContact;

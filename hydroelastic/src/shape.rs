@@ -19,6 +19,7 @@ mod mass_properties;
 mod mesh;
 mod polyhedral_distance;
 mod round;
+mod sampled;
 mod signed_distance;
 
 use std::sync::Arc;
@@ -35,6 +36,7 @@ pub use mesh::MeshShape;
 pub(crate) use mesh::{MeshFeature, TriangleFeature, closest_on_triangle};
 pub(crate) use polyhedral_distance::{hull_nearest, mesh_nearest};
 pub use round::{Capsule, Cone, Cylinder, Ellipsoid, Sphere};
+pub use sampled::SampledShape;
 
 use crate::GeometryError;
 use crate::aabb::Aabb;

@@ -289,6 +289,10 @@ impl StartLinearisation for MpmStep {
         v.clone_from(&self.velocity);
         self.linearise_with_contact()
     }
+
+    fn solves_free_motion(&self) -> bool {
+        true
+    }
 }
 
 impl MomentumBalance for MpmStep {

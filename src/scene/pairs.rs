@@ -1,6 +1,7 @@
 //! Which pairs touch, and how: `[[filters]]` and `[[pairs]]`.
 
 use nalgebra::{Unit, Vector3};
+use pliant_coupling::EdgeContact;
 use pliant_hydroelastic::ContactChoice;
 
 use super::error::SceneError;
@@ -97,6 +98,13 @@ static PAIR: TableSchema = TableSchema {
             about: "μ along `friction_axis`; static friction along it has the same ratio to that across",
         },
         Key {
+            name: "edges",
+            value: ValueKind::Choice(&["none", "crossing"]),
+            unit: "",
+            default: "`none`",
+            about: "with `stepper = \"penalty-force\"`: whether the edges of two deforming surfaces touch where they cross, beside vertices and triangles, with the stiffness of a particle; hulls and rigid meshes have particles along their edges with `edge_spacing`",
+        },
+        Key {
             name: "kind",
             value: ValueKind::Choice(&["patch-else-point", "patch", "point"]),
             unit: "",
@@ -135,6 +143,8 @@ pub struct PairEntry {
     pub stiffness_per_area: Option<f64>,
     /// Friction along an axis of the first.
     pub anisotropy: Option<FrictionAlong>,
+    /// Whether edges that cross touch.
+    pub edges: Option<EdgeContact>,
     /// Points or a patch.
     pub kind: Option<ContactChoice>,
 }
@@ -190,14 +200,19 @@ pub(super) fn pair(item: &Item<'_>) -> Result<PairEntry, SceneError> {
         }),
         _ => return Err(table.conflict("`friction_axis` and `friction_along` go together")),
     };
+    let edges = table
+        .optional("edges")
+        .map(|item| item.choice(&EdgeContact::NAMES))
+        .transpose()?;
     let kind = table
         .optional("kind")
         .map(|item| item.choice(&CONTACT_KINDS))
         .transpose()?;
-    let is_penalty = static_friction.or(stiffness_per_area).is_some() || anisotropy.is_some();
+    let is_penalty =
+        static_friction.or(stiffness_per_area).is_some() || anisotropy.is_some() || edges.is_some();
     if surface == Surface::default() && !is_penalty && kind.is_none() {
         return Err(table.conflict(
-            "changes nothing; give `friction`, `static_friction`, `friction_axis`, `stiffness`, `stiffness_per_area`, `dissipation`, `relaxation_time_s` or `kind`",
+            "changes nothing; give `friction`, `static_friction`, `friction_axis`, `stiffness`, `stiffness_per_area`, `dissipation`, `relaxation_time_s`, `edges` or `kind`",
         ));
     }
     table.finish();
@@ -207,6 +222,7 @@ pub(super) fn pair(item: &Item<'_>) -> Result<PairEntry, SceneError> {
         static_friction,
         stiffness_per_area,
         anisotropy,
+        edges,
         kind,
     })
 }

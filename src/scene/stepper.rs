@@ -233,6 +233,13 @@ static PENALTY_FORCE: TableSchema = TableSchema {
             about: "particles along each edge of a box, in a grid on each face; 2: the corners alone, which miss an equal box below",
         },
         Key {
+            name: "rod_particles",
+            value: ValueKind::Integer(0, 100),
+            unit: "",
+            default: "0",
+            about: "particles around each segment of a round rod, at least 3, on which friction turns it; 0: its nodes alone, at the distance of the radius, which slide and do not roll",
+        },
+        Key {
             name: "edge_spacing",
             value: ValueKind::Positive,
             unit: "m",
@@ -362,6 +369,7 @@ pub(crate) fn register(registry: &mut Registry) {
             slide: table.choice_or_first("slide", &SLIDES)?,
             round_particles: table.integer("round_particles")? as u32,
             box_particles: table.integer("box_particles")? as u32,
+            rod_particles: table.integer("rod_particles")? as u32,
             edge_spacing_m: table
                 .number_if_given("edge_spacing")?
                 .unwrap_or(f64::INFINITY),

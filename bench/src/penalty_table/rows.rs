@@ -262,6 +262,17 @@ pub(super) fn rows() -> Vec<PenaltyRow> {
         PenaltyRow {
             threads: 8,
             ..row(
+                "sandbox_cube",
+                "penalty-cube-on-sand",
+                &["h=0.0101"],
+                (0.001, 0.003),
+                Some(242.0),
+                Some(400_000),
+            )
+        },
+        PenaltyRow {
+            threads: 8,
+            ..row(
                 "sandbox_sph",
                 "penalty-sandbox",
                 &["h=0.0076"],
@@ -270,5 +281,22 @@ pub(super) fn rows() -> Vec<PenaltyRow> {
                 Some(900_000),
             )
         },
+    ]
+}
+
+/// A block on more and more corners, and sand on a finer and finer grid.
+pub(super) fn growth() -> Vec<PenaltyRow> {
+    let on = |name, settings| row(name, "penalty-incline", settings, (0.001, 0.5), None, None);
+    let of = |name, settings| row(name, "penalty-sandbox", settings, (0.001, 0.01), None, None);
+    vec![
+        on("4 contacts", &["simulation.box_particles=2"]),
+        on("16 contacts", &["simulation.box_particles=4"]),
+        on("64 contacts", &["simulation.box_particles=8"]),
+        on("256 contacts", &["simulation.box_particles=16"]),
+        on("1024 contacts", &["simulation.box_particles=32"]),
+        of("sand, h = 0.1", &["h=0.1"]),
+        of("sand, h = 0.07", &["h=0.07"]),
+        of("sand, h = 0.05", &["h=0.05"]),
+        of("sand, h = 0.035", &["h=0.035"]),
     ]
 }

@@ -88,4 +88,8 @@ pub trait StartLinearisation {
     /// # Errors
     /// As [`BodyStep::linearise`](super::BodyStep::linearise).
     fn linearise_start(&mut self, v: &mut Vec<f64>) -> Result<(), BodyError>;
+    /// Whether that solves for the free motion. Steppers that need A alone then linearise about the start velocities, which costs no solution.
+    fn solves_free_motion(&self) -> bool {
+        false
+    }
 }

@@ -57,6 +57,8 @@ pub struct Surface {
     pub edges: Vec<[u32; 2]>,
     /// Section of each edge; empty: all round, with the radii of their vertices.
     pub sections: Vec<FlatEdge>,
+    /// Unit vector across each edge that turns with the material; empty: the body does not tell.
+    pub directors: Vec<Vector3<f64>>,
     /// Vertices of each triangle, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
     /// Vertices of each tetrahedron.
@@ -92,6 +94,7 @@ impl Surface {
         self.parts.clear();
         self.edges.clear();
         self.sections.clear();
+        self.directors.clear();
         self.triangles.clear();
         self.tetrahedra.clear();
     }

@@ -8,15 +8,16 @@
 //!
 //! where the object moves by δc and turns by θ. With damping k is κ of the depth (`pull`). The second term turns the force with the object. f acts at Z on the particle and −f at Z on the
 //! object; since f is parallel to Y − Z that is the same as −f at Y. On a deforming surface the force acts on the vertices of a triangle: see
-//! `on_surface`.
+//! `on_surface`; between two edges on their ends: see `on_edges`.
 
 mod on_shape;
 
 use nalgebra::{Point3, Vector3, Vector6};
 use pliant_hydroelastic::{Branch, MeshPlace, Variable};
 
-use super::attachment::{Attachment, AttachmentMotion, AttachmentPlace};
+use super::attachment::{Attachment, AttachmentMotion, AttachmentPlace, EdgeCrossing};
 use super::line_search::Sliding;
+use super::on_edges::OnEdges;
 use super::on_surface::OnSurface;
 use super::places::{Mounted, Places};
 use super::pull::Pull;
@@ -43,6 +44,18 @@ pub(super) enum Object {
     Shape(Box<OnShape>, Carrier),
     /// On a deforming surface, by the place of its vertices.
     Surface(Box<OnSurface>, usize),
+    /// Between edges of two deforming surfaces, or of one.
+    Edges(Box<OnEdges>),
+}
+
+/// A vertex that takes a part of the force of a contact.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
+    /// Of its body.
+    pub(super) place: usize,
+    pub(super) vertex: u32,
+    /// Negative on the object.
+    pub(super) weight: f64,
 }
 
 /// What a side of a contact moves with.
@@ -66,6 +79,14 @@ pub(super) struct Response {
 impl Object {
     /// Where an attachment on a geometry is kept.
     pub(super) fn of(places: &Places, attachment: &Attachment) -> Self {
+        if let AttachmentPlace::Crossing(crossing) = &attachment.place
+            && let (Mounted::Vertices(first), Mounted::Vertices(second)) = (
+                places.mounted(attachment.particles),
+                places.mounted(attachment.object),
+            )
+        {
+            return Self::Edges(Box::new(OnEdges::new(crossing, [first, second])));
+        }
         match places.mounted(attachment.object) {
             Mounted::Fixed(_) => Self::Shape(Box::default(), Carrier::World),
             Mounted::Frame(place, _) => Self::Shape(Box::default(), Carrier::Frame(place)),
@@ -106,16 +127,26 @@ impl Attached {
                     on_surface.evaluate(on, &self.pull, facing, &place, &self.particle);
                 }
             }
+            Object::Edges(on_edges) => {
+                if let AttachmentPlace::Crossing(crossing) = &place {
+                    on_edges.evaluate(&places.vertices, &self.pull, crossing);
+                    self.particle = on_edges.points[0];
+                }
+            }
         }
     }
 
     /// Differentiates the last evaluation, where that is not done with it.
     pub(super) fn linearise(&mut self, places: &Places) {
-        if let Object::Surface(on_surface, _) = &mut self.object
-            && let Some(surface) = places.surface(self.attachment.object)
-        {
-            let vertices = surface.at_end(&places.vertices);
-            on_surface.linearise(&surface.walk, vertices, &self.pull);
+        match &mut self.object {
+            Object::Shape(..) => {}
+            Object::Surface(on_surface, _) => {
+                if let Some(surface) = places.surface(self.attachment.object) {
+                    let vertices = surface.at_end(&places.vertices);
+                    on_surface.linearise(&surface.walk, vertices, &self.pull);
+                }
+            }
+            Object::Edges(on_edges) => on_edges.linearise(&self.pull),
         }
     }
 
@@ -123,6 +154,7 @@ impl Attached {
         match &self.object {
             Object::Shape(on_shape, _) => on_shape.relaxed.branch,
             Object::Surface(on_surface, _) => on_surface.relaxed.branch,
+            Object::Edges(on_edges) => on_edges.relaxed.branch,
         }
     }
 
@@ -135,6 +167,7 @@ impl Attached {
         match &self.object {
             Object::Shape(on_shape, _) => &on_shape.force,
             Object::Surface(on_surface, _) => &on_surface.force,
+            Object::Edges(on_edges) => &on_edges.force,
         }
     }
 
@@ -143,6 +176,7 @@ impl Attached {
         match &mut self.object {
             Object::Shape(on_shape, _) => on_shape.force = force,
             Object::Surface(on_surface, _) => on_surface.force = force,
+            Object::Edges(on_edges) => on_edges.force = force,
         }
     }
 
@@ -151,24 +185,50 @@ impl Attached {
         match &self.object {
             Object::Shape(on_shape, _) => on_shape.normal,
             Object::Surface(on_surface, _) => on_surface.relaxed.normal,
+            Object::Edges(on_edges) => on_edges.relaxed.normal,
         }
     }
 
-    /// The vertices of a deforming surface that the force acts on, with their weights, and the place of that surface.
-    pub(super) fn on_vertices(&self, places: &Places) -> Option<(usize, [u32; 3], [f64; 3])> {
-        let Object::Surface(on_surface, body) = &self.object else {
-            return None;
+    /// The vertices of deforming surfaces that the force acts on beside the particle: their places, and the part of the force that each takes.
+    pub(super) fn loads(&self, places: &Places) -> impl Iterator<Item = Load> + use<> {
+        let loads = match &self.object {
+            Object::Shape(..) => [None; 4],
+            Object::Surface(on_surface, place) => {
+                let surface = places.surface(self.attachment.object);
+                match (on_surface.place(), surface) {
+                    (Some(MeshPlace { triangle, weights }), Some(surface)) => {
+                        let corners = surface.walk.triangle(*triangle);
+                        let load = |k: usize| Load {
+                            place: *place,
+                            vertex: corners[k],
+                            weight: -weights[k],
+                        };
+                        [Some(load(0)), Some(load(1)), Some(load(2)), None]
+                    }
+                    _ => [None; 4],
+                }
+            }
+            Object::Edges(on_edges) => {
+                let weights = on_edges.weights();
+                std::array::from_fn(|k| {
+                    let (place, vertex) = on_edges.ends[k];
+                    Some(Load {
+                        place,
+                        vertex,
+                        weight: weights[k],
+                    })
+                })
+            }
         };
-        let MeshPlace { triangle, weights } = on_surface.place()?;
-        let surface = places.surface(self.attachment.object)?;
-        Some((*body, surface.walk.triangle(*triangle), *weights))
+        loads.into_iter().flatten()
     }
 
     /// The vertices that the derivative of the force refers to, with the place of their surface.
     pub(super) fn variables(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        // The ends of edges are loaded, and so touched already.
         let found = match &self.object {
             Object::Surface(on_surface, place) => Some((on_surface.variables.iter(), *place)),
-            Object::Shape(..) => None,
+            Object::Shape(..) | Object::Edges(_) => None,
         };
         found.into_iter().flat_map(|(variables, place)| {
             variables.filter_map(move |variable| match variable {
@@ -183,6 +243,7 @@ impl Attached {
         let (offset, depth) = match &self.object {
             Object::Shape(on_shape, _) => (on_shape.offset, -on_shape.signed_distance),
             Object::Surface(on_surface, _) => (on_surface.offset, on_surface.depth),
+            Object::Edges(on_edges) => (on_edges.relaxed.offset, on_edges.relaxed.depth),
         };
         Sliding {
             branch: self.branch(),
@@ -234,7 +295,13 @@ impl Attached {
                 let place = *on_surface.place()?;
                 AttachmentPlace::OnMesh { place, facing }
             }
-            (Object::Surface(..), AttachmentPlace::InFrame(_)) => return None,
+            (Object::Edges(on_edges), AttachmentPlace::Crossing(crossing)) => {
+                AttachmentPlace::Crossing(EdgeCrossing {
+                    at: on_edges.relaxed.at,
+                    ..crossing
+                })
+            }
+            _ => return None,
         };
         let motion = match self.branch() {
             Branch::Slip => AttachmentMotion::Slid,
@@ -255,10 +322,12 @@ impl Attached {
         let signed_distance = match &self.object {
             Object::Shape(on_shape, _) => on_shape.signed_distance,
             Object::Surface(on_surface, _) => -on_surface.depth,
+            Object::Edges(on_edges) => -on_edges.relaxed.depth,
         };
         let on_object = match &self.object {
             Object::Shape(..) => self.particle,
             Object::Surface(on_surface, _) => on_surface.point,
+            Object::Edges(on_edges) => on_edges.points[1],
         };
         let (a, b, sign, p_WCa, p_WCb) = if particles <= object {
             (particles, object, 1.0, self.particle, on_object)

@@ -7,7 +7,7 @@ use crate::error::StepError;
 use crate::state::State;
 use crate::world::{BodyIdx, World};
 
-/// Steps of all bodies, opened and linearised at the start.
+/// Steps of all bodies, opened and linearised near the start.
 #[derive(Default)]
 pub(super) struct Bodies {
     pub(super) steps: Vec<Box<dyn BodyStep>>,
@@ -48,7 +48,7 @@ impl Bodies {
                 control: &state.controls[b],
             };
             let begun = step.begin(&state.bodies[b], &input);
-            let begun = begun.and_then(|()| step.linearise_start(&mut self.linearised_at));
+            let begun = begun.and_then(|()| step.linearise_near_start(&mut self.linearised_at));
             begun.map_err(|source| StepError::of_body(world, state, BodyIdx(b), source))?;
             self.start.extend_from_slice(step.start_velocity());
             self.offsets.push(self.start.len());

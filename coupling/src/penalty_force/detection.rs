@@ -7,7 +7,9 @@
 //!   the start of the step; that of a particle inside from the beginning is the nearest point of the surface.
 //! - Surfaces of triangles are searched for particles that cross them between the start of the step and the iterate. Once every
 //!   [`STEPS_BETWEEN_SAFETY_TESTS`] steps, the first included, particles that are inside a solid without an attachment get the nearest place.
+//! - Edges of two such surfaces that cross, where the pair has these: see `crossings`.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use nalgebra::{Isometry3, Point3, Vector3};
@@ -19,6 +21,7 @@ use pliant_hydroelastic::{
 use super::BodyFault;
 use super::attached::{Attached, Carrier, Object};
 use super::attachment::{Attachment, AttachmentMotion, AttachmentPlace};
+use super::crossings;
 use super::pair::{Pair, kept_at, radius_of};
 use super::places::{Mounted, Places};
 use super::system::System;
@@ -83,6 +86,7 @@ impl Detection {
             },
             static_friction: 0.0,
             attached: Vec::new(),
+            crossings: BTreeSet::new(),
             ..*pair
         };
         Self {
@@ -106,6 +110,7 @@ impl Detection {
             let n = system.places.n_particles(pair.particles, &system.bodies);
             pair.attached.clear();
             pair.attached.resize(n, false);
+            pair.crossings.clear();
         }
         let of_pair = |a: &Attachment| (a.object, a.particles);
         for attachments in state
@@ -120,6 +125,16 @@ impl Detection {
             };
             let pair = &mut pairs[found];
             for attachment in attachments {
+                if let AttachmentPlace::Crossing(crossing) = attachment.place {
+                    let kept = crossings::handed_over(system, pair, &crossing);
+                    if let Some(crossing) = kept.filter(|c| pair.crossings.insert(c.edges())) {
+                        let place = AttachmentPlace::Crossing(crossing);
+                        let particle = crossing.first[0] as usize;
+                        let kept = (place, attachment.motion);
+                        attach(&self.world, system, pair, particle, kept)?;
+                    }
+                    continue;
+                }
                 let Some(known) = pair.attached.get_mut(attachment.particle as usize) else {
                     continue;
                 };
@@ -173,6 +188,12 @@ impl Detection {
             match system.places.surface(pair.object) {
                 Some(_) => add_to_surface(&self.world, system, pair)?,
                 None => add_to_shape(&self.world, system, pair)?,
+            }
+            for crossing in crossings::entered(system, pair) {
+                pair.crossings.insert(crossing.edges());
+                let place = AttachmentPlace::Crossing(crossing);
+                let fresh = (place, AttachmentMotion::Stuck);
+                attach(&self.world, system, pair, crossing.first[0] as usize, fresh)?;
             }
         }
         system.times.detection += clock.elapsed();
@@ -336,6 +357,7 @@ fn attach(
         motion,
     };
     let carrier = match system.places.mounted(pair.particles) {
+        _ if matches!(place, AttachmentPlace::Crossing(_)) => Carrier::World,
         Mounted::Fixed(_) => Carrier::World,
         Mounted::Frame(place, _) => Carrier::Frame(place),
         Mounted::Vertices(place) => {

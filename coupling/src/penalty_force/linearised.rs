@@ -124,9 +124,17 @@ impl Linearised {
                         Carrier::Vertex(vertex) => self.forces[vertex] += changes[0],
                         Carrier::World => {}
                     }
-                    if let Some((place, corners, _)) = contact.on_vertices(places) {
-                        for (corner, change) in corners.iter().zip(&changes[1..]) {
-                            self.forces[touched.known(place, *corner)] += change;
+                    for (load, change) in contact.loads(places).zip(&changes[1..]) {
+                        self.forces[touched.known(load.place, load.vertex)] += change;
+                    }
+                }
+                Object::Edges(on_edges) => {
+                    let ends = on_edges
+                        .ends
+                        .map(|(place, vertex)| touched.known(place, vertex));
+                    for (by, moved) in on_edges.by.iter().zip(ends) {
+                        for (by, end) in by.iter().zip(ends) {
+                            self.forces[end] += by * self.displacements[moved];
                         }
                     }
                 }

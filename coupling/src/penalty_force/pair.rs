@@ -1,18 +1,21 @@
 //! The pairs of objects and particles that may touch, and what a particle of a pair is pulled with.
 
+use std::collections::BTreeSet;
+
 use nalgebra::{Point3, Vector3};
 use pliant_hydroelastic::{
-    FrictionAxis, GeometryError, PairMaterial, SlidingFriction, distance_on_side_of,
+    EdgesCrossing, FrictionAxis, GeometryError, PairMaterial, SlidingFriction, distance_on_side_of,
 };
 
-use super::attachment::{AttachmentMotion, AttachmentPlace};
+use super::attachment::{AttachmentMotion, AttachmentPlace, EdgeCrossing};
+use super::crossings;
 use super::places::{Mounted, Places};
 use super::pull::{Damping, PenaltyDamping, Pull};
 use super::surfaces::MeshSurface;
 use super::system::System;
 use crate::error::StepError;
 use crate::state::State;
-use crate::world::{Anisotropy, GeometryIdx, World};
+use crate::world::{Anisotropy, EdgeContact, GeometryIdx, World};
 
 /// The particles of one geometry, and another whose surface they may touch.
 pub(super) struct Pair {
@@ -23,8 +26,12 @@ pub(super) struct Pair {
     pub(super) stiffness_per_area: Option<f64>,
     pub(super) static_friction: f64,
     pub(super) anisotropy: Option<Anisotropy>,
+    /// Whether edges that cross touch.
+    pub(super) edges: EdgeContact,
     /// Whether each particle is attached.
     pub(super) attached: Vec<bool>,
+    /// Vertices of the pairs of edges that are.
+    pub(super) crossings: BTreeSet<[[u32; 2]; 2]>,
 }
 
 impl Pair {
@@ -69,7 +76,9 @@ impl Pair {
             stiffness_per_area,
             static_friction: world.static_friction(object, particles),
             anisotropy: world.anisotropy(object, particles),
+            edges: world.edges(object, particles),
             attached: Vec::new(),
+            crossings: BTreeSet::new(),
         })
     }
 
@@ -151,6 +160,9 @@ struct Start {
 impl Start {
     fn of(system: &System, pair: &Pair, particle: usize, place: &AttachmentPlace) -> Self {
         let (places, bodies) = (&system.places, &system.bodies);
+        if let AttachmentPlace::Crossing(crossing) = place {
+            return Self::of_edges(system, pair, crossing);
+        }
         let pose = places.pose_at_start(pair.object);
         let particle = places.particle_at_start(pair.particles, particle, bodies);
         let particle = pose.inverse_transform_point(&particle);
@@ -177,6 +189,22 @@ impl Start {
             normal_W: pose.rotation * normal,
         }
     }
+
+    fn of_edges(system: &System, pair: &Pair, crossing: &EdgeCrossing) -> Self {
+        let ends = crossings::ends_at_start(system, pair, crossing);
+        let sign = crossing.facing.sign();
+        let found = ends.as_ref().and_then(EdgesCrossing::of);
+        found.map_or(
+            Self {
+                depth: 0.0,
+                normal_W: Vector3::zeros(),
+            },
+            |found| Self {
+                depth: found.height * sign,
+                normal_W: found.normal * sign,
+            },
+        )
+    }
 }
 
 /// The distance from the object that a particle is kept at, m: its radius, and that of the vertices of a surface.
@@ -189,10 +217,7 @@ pub(super) fn kept_at(system: &System, pair: &Pair, particle: usize) -> f64 {
 
 pub(super) fn radius_of(system: &System, geometry: GeometryIdx, particle: usize) -> f64 {
     match system.places.mounted(geometry) {
-        Mounted::Vertices(place) => {
-            let surface = system.bodies.surface(system.places.vertices[place].body);
-            surface.radii.get(particle).copied().unwrap_or(0.0)
-        }
+        Mounted::Vertices(place) => system.places.vertices[place].radius(&system.bodies, particle),
         _ => 0.0,
     }
 }

@@ -1,13 +1,14 @@
 //! Where geometries and their particles are at the end of a step.
 
 use nalgebra::{Isometry3, Point3, Vector3, Vector6};
-use pliant_contact_sap::{BodyError, Interpolation, MaterialPoint, Rows};
+use pliant_contact_sap::BodyError;
 
 use super::BodyFault;
 use super::bodies::Bodies;
 use super::particles::{Particles, particles_of};
 use super::settings::PenaltyForceSettings;
 use super::surfaces::MeshSurface;
+use super::vertex_place::VertexPlace;
 use crate::error::StepError;
 use crate::state::State;
 use crate::world::{BodyIdx, GeometryIdx, Mount, World};
@@ -80,7 +81,8 @@ impl Places {
             .into_iter()
             .map(|(body, frame)| FramePlace::new(body, frame))
             .collect();
-        places.vertices = deforming.into_iter().map(VertexPlace::new).collect();
+        let of_body = |body| VertexPlace::new(world.model(body), body, settings.rod_particles);
+        places.vertices = deforming.into_iter().map(of_body).collect();
         for geometry in (0..world.geometries().len()).map(GeometryIdx) {
             let place = match places.mounts[geometry.0] {
                 Mounted::Vertices(place) => Some(place),
@@ -98,7 +100,7 @@ impl Places {
             surface.begin(bodies, &self.vertices)?;
         }
         for place in &mut self.vertices {
-            place.begin(bodies);
+            place.begin(bodies)?;
         }
         for place in &mut self.frames {
             place.at_start = bodies.surface(place.body).frames[place.frame as usize];
@@ -181,7 +183,7 @@ impl Places {
 
     pub(super) fn n_particles(&self, geometry: GeometryIdx, bodies: &Bodies) -> usize {
         match self.mounts[geometry.0] {
-            Mounted::Vertices(place) => bodies.surface(self.vertices[place].body).vertices.len(),
+            Mounted::Vertices(place) => self.vertices[place].n_particles(bodies),
             _ => self.particles[geometry.0].points.len(),
         }
     }
@@ -221,8 +223,8 @@ impl Places {
     ) -> [Point3<f64>; 2] {
         match self.mounts[geometry.0] {
             Mounted::Vertices(place) => {
-                let VertexPlace { body, at_end, .. } = &self.vertices[place];
-                [bodies.surface(*body).vertices[particle], at_end[particle]]
+                let place = &self.vertices[place];
+                [place.at_start(bodies)[particle], place.at_end[particle]]
             }
             _ => [self.particles[geometry.0].points[particle]; 2],
         }
@@ -244,9 +246,7 @@ impl Places {
         bodies: &Bodies,
     ) -> Point3<f64> {
         match self.mounts[geometry.0] {
-            Mounted::Vertices(place) => {
-                bodies.surface(self.vertices[place].body).vertices[particle]
-            }
+            Mounted::Vertices(place) => self.vertices[place].at_start(bodies)[particle],
             _ => self.pose_at_start(geometry) * self.particles[geometry.0].points[particle],
         }
     }
@@ -311,92 +311,3 @@ fn product(columns: &[f64], x: &[f64]) -> Vector6<f64> {
     }
     out
 }
-
-/// Vertices of a deforming body at the end of the step.
-#[derive(Clone, Debug)]
-pub(super) struct VertexPlace {
-    pub(super) body: BodyIdx,
-    pub(super) at_end: Vec<Point3<f64>>,
-    velocities: Vec<Vector3<f64>>,
-    /// Whether each vertex is within the body: of tetrahedra, but of no triangle.
-    is_inner: Vec<bool>,
-}
-
-impl VertexPlace {
-    pub(super) fn new(body: BodyIdx) -> Self {
-        Self {
-            body,
-            at_end: Vec::new(),
-            velocities: Vec::new(),
-            is_inner: Vec::new(),
-        }
-    }
-
-    fn begin(&mut self, bodies: &Bodies) {
-        let surface = bodies.surface(self.body);
-        self.is_inner.clear();
-        self.is_inner.resize(surface.vertices.len(), false);
-        for v in surface.tetrahedra.iter().flatten() {
-            self.is_inner[*v as usize] = true;
-        }
-        for v in surface.triangles.iter().flatten() {
-            self.is_inner[*v as usize] = false;
-        }
-    }
-
-    /// Whether a vertex can't meet a surface before others of its body do.
-    pub(super) fn is_inner(&self, vertex: usize) -> bool {
-        self.is_inner[vertex]
-    }
-
-    pub(super) fn move_to(&mut self, bodies: &Bodies, v: &[f64]) -> Result<(), BodyFault> {
-        let step = &bodies.steps[self.body.0];
-        let motion = step.as_surface().ok_or((self.body, NO_VERTEX_VELOCITIES))?;
-        motion.vertex_velocities(&v[bodies.range(self.body)], &mut self.velocities);
-        let length_s = bodies.time_step.length_s;
-        let start = bodies.surface(self.body).vertices.iter();
-        self.at_end.clear();
-        (self.at_end).extend(start.zip(&self.velocities).map(|(p, v)| p + v * length_s));
-        Ok(())
-    }
-
-    /// The columns of ∂ṗ/∂v of a vertex, with the velocities that they belong to.
-    pub(super) fn columns(
-        &self,
-        bodies: &Bodies,
-        vertex: u32,
-        out: &mut Vec<(u32, Vector3<f64>)>,
-    ) -> Result<(), BodyFault> {
-        let (mut interpolation, mut rows) = (Interpolation::Twist, Rows::default());
-        let step = &bodies.steps[self.body.0];
-        let point = MaterialPoint::on_vertex(vertex);
-        let basis = step.interpolation(&point, &mut interpolation);
-        let basis = basis.map_err(|source| (self.body, source))?;
-        step.basis(basis, &Point3::origin(), &mut rows);
-        let offset = bodies.offsets[self.body.0];
-        let mut entries: Vec<(u32, Vector3<f64>)> = Vec::new();
-        rows.for_each(|row, dof, value| {
-            let column = match &interpolation {
-                Interpolation::Weights(weights) => Vector3::ith(row % 3, weights[row / 3] * value),
-                Interpolation::Dense(phi) => {
-                    Vector3::from_column_slice(&phi[3 * row..3 * row + 3]) * value
-                }
-                Interpolation::Twist => Vector3::zeros(),
-            };
-            entries.push(((offset + dof) as u32, column));
-        });
-        entries.sort_by_key(|(dof, _)| *dof);
-        out.clear();
-        for (dof, column) in entries {
-            match out.last_mut() {
-                Some((last, sum)) if *last == dof => *sum += column,
-                _ => out.push((dof, column)),
-            }
-        }
-        Ok(())
-    }
-}
-
-const NO_VERTEX_VELOCITIES: BodyError = BodyError::Unsupported {
-    what: "velocities of its vertices, which penalty forces need; the strong-implicit stepper would do",
-};

@@ -34,6 +34,8 @@ pub struct PenaltyForceSettings {
     pub round_particles: u32,
     /// Particles along each edge of a box: a grid on each face; 2: the corners alone, which miss equal boxes on top of each other.
     pub box_particles: u32,
+    /// Particles around each segment of a round rod, so that rods roll; 0: its nodes, at the distance of their radius.
+    pub rod_particles: u32,
     /// Largest distance of particles along the edges of convex hulls and rigid meshes, m; infinite: corners alone, so that edges which cross do not
     /// touch.
     pub edge_spacing_m: f64,
@@ -50,6 +52,7 @@ impl Default for PenaltyForceSettings {
             slide: Slide::Planar,
             round_particles: 40,
             box_particles: 4,
+            rod_particles: 0,
             edge_spacing_m: f64::INFINITY,
         }
     }
@@ -91,6 +94,12 @@ impl PenaltyForceSettings {
                 f64::from(self.box_particles),
                 (2..=100).contains(&self.box_particles),
                 "must be from 2 to 100",
+            ),
+            (
+                "particles around each segment of a rod",
+                f64::from(self.rod_particles),
+                self.rod_particles == 0 || (3..=100).contains(&self.rod_particles),
+                "must be 0, or from 3 to 100",
             ),
         ];
         let spacing = (

@@ -11,7 +11,7 @@ use pliant_hydroelastic::{
 
 use super::BodyFault;
 use super::bodies::Bodies;
-use super::places::VertexPlace;
+use super::vertex_place::VertexPlace;
 use crate::error::StepError;
 use crate::state::State;
 use crate::world::{Geometry, GeometryIdx, World};
@@ -142,6 +142,11 @@ impl MeshSurface {
     /// Whether a path may meet it, coming within `reach` (m).
     pub(super) fn may_meet(&self, path: &Path, reach: f64) -> bool {
         self.swept.may_meet(path, reach)
+    }
+
+    /// Calls `visit` with every triangle whose box during the step is within `reach` (m) of the box around `path`.
+    pub(super) fn triangles_near(&self, path: &Path, reach: f64, visit: impl FnMut(u32)) {
+        self.swept.triangles_near(path, reach, visit);
     }
 
     /// Where a particle on `path` enters it, without triangles that have the particle as a vertex.

@@ -159,11 +159,9 @@ impl System {
     /// Touches the vertices that an attached particle's force acts on.
     pub(super) fn touch(&mut self, k: usize) -> Result<(), BodyFault> {
         let vertices = &self.places.vertices;
-        if let Some((place, corners, _)) = self.attached[k].on_vertices(&self.places) {
-            for corner in corners {
-                self.touched
-                    .touch(&self.bodies, vertices, (place, corner))?;
-            }
+        for load in self.attached[k].loads(&self.places) {
+            let of = (load.place, load.vertex);
+            self.touched.touch(&self.bodies, vertices, of)?;
         }
         Ok(())
     }
@@ -201,16 +199,12 @@ impl System {
                 Carrier::World => {}
             };
             add(attached.carrier, 1.0);
-            match &attached.object {
-                Object::Shape(_, carrier) => add(*carrier, -1.0),
-                Object::Surface(..) => {
-                    if let Some((place, corners, weights)) = attached.on_vertices(&self.places) {
-                        for (corner, weight) in corners.iter().zip(weights) {
-                            let vertex = self.touched.known(place, *corner);
-                            self.forces[vertex] -= attached.force() * weight;
-                        }
-                    }
-                }
+            if let Object::Shape(_, carrier) = &attached.object {
+                add(*carrier, -1.0);
+            }
+            for load in attached.loads(&self.places) {
+                let vertex = self.touched.known(load.place, load.vertex);
+                self.forces[vertex] += attached.force() * load.weight;
             }
         }
         self.touched.add_generalised(&self.forces, dt, out);
@@ -249,16 +243,12 @@ impl System {
                 Carrier::World => {}
             };
             add(attached.carrier, error);
-            match &attached.object {
-                Object::Shape(_, carrier) => add(*carrier, error),
-                Object::Surface(..) => {
-                    if let Some((place, corners, weights)) = attached.on_vertices(&self.places) {
-                        for (corner, weight) in corners.iter().zip(weights) {
-                            let vertex = self.touched.known(place, *corner);
-                            add(Carrier::Vertex(vertex), error * weight);
-                        }
-                    }
-                }
+            if let Object::Shape(_, carrier) = &attached.object {
+                add(*carrier, error);
+            }
+            for load in attached.loads(&self.places) {
+                let vertex = self.touched.known(load.place, load.vertex);
+                add(Carrier::Vertex(vertex), error * load.weight.abs());
             }
         }
         Sizes {

@@ -10,13 +10,15 @@ use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,
 };
 
+use super::attached::{Attached, Object};
 use super::detection::Detection;
 use super::pull::PenaltyDamping;
 use super::settings::PenaltyForceSettings;
 use super::system::System;
 use crate::state::State;
 use crate::world::{
-    Anisotropy, BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, PairRule, World, WorldBuilder,
+    Anisotropy, BodyIdx, EdgeContact, Exclusion, Geometry, GeometryIdx, Mount, PairRule, World,
+    WorldBuilder,
 };
 
 fn material() -> ContactMaterial {
@@ -99,9 +101,9 @@ fn arm() -> Box<dyn DeformableModel> {
     Box::new(tree.starting_at(&state.q, &state.v))
 }
 
-/// Largest error of H x from central differences of g, relative to H x, and how many contacts stuck and slipped, at velocities that differ from those
-/// of the start by up to `change`, m/s and rad/s.
-fn worst_error(world: &World, settings: &PenaltyForceSettings, change: f64) -> (f64, [usize; 2]) {
+/// Largest error of H x from central differences of g, relative to H x, and how many contacts stuck, slipped, and were between edges, at velocities
+/// that differ from those of the start by up to `change`, m/s and rad/s.
+fn worst_error(world: &World, settings: &PenaltyForceSettings, change: f64) -> (f64, [usize; 3]) {
     let state: State = world.default_state();
     let mut system = System::of(world, &state, settings).expect("legal surfaces");
     let mut detection = Detection::of(world, &state, &system.places).expect("pairs that exist");
@@ -115,7 +117,9 @@ fn worst_error(world: &World, settings: &PenaltyForceSettings, change: f64) -> (
         .collect();
     system.move_to(&v).expect("legal velocities");
     detection.add(&mut system).expect("contacts");
-    let mut branches = [0; 2];
+    let mut branches = [0; 3];
+    let is_pressed = |a: &&Attached| a.is_active() && matches!(a.object, Object::Edges(_));
+    branches[2] = system.attached.iter().filter(is_pressed).count();
     for sliding in system.sliding() {
         match sliding.branch {
             Branch::Stick => branches[0] += 1,
@@ -286,7 +290,7 @@ fn h_is_the_derivative_of_g_with_anisotropic_friction_and_stiffness_per_area() {
 }
 
 /// A sheet that a block and another sheet press on.
-fn on_a_sheet(friction: f64) -> World {
+fn on_a_sheet(friction: f64, edges: EdgeContact) -> World {
     let mut builder = WorldBuilder::default();
     let sheet = |z: f64, n: usize, spacing: f64| {
         let settings = NetSettings {
@@ -315,6 +319,11 @@ fn on_a_sheet(friction: f64) -> World {
         &[(0, Shape::cuboid(lengths).expect("lengths"))],
         with_friction(friction),
     );
+    let rule = PairRule {
+        edges,
+        ..PairRule::default()
+    };
+    builder.pair_rule(GeometryIdx(0), GeometryIdx(1), rule);
     builder.build().expect("a legal world")
 }
 
@@ -332,10 +341,28 @@ fn h_is_the_derivative_of_g_for_deforming_surfaces() {
                 damping,
                 ..PenaltyForceSettings::default()
             };
-            let (worst, branches) = worst_error(&on_a_sheet(friction), &settings, change);
+            let sheets = on_a_sheet(friction, EdgeContact::None);
+            let (worst, branches) = worst_error(&sheets, &settings, change);
             let about = format!("{friction}, {change}, {damping:?}: {branches:?}");
             assert!(worst < 1e-6, "{about}: {worst:e}");
             assert!(branches[1] >= sliding, "{about}");
+        }
+    }
+}
+
+#[test]
+fn h_is_the_derivative_of_g_for_crossing_edges() {
+    for (friction, change) in [(0.4, 0.3), (0.05, 0.3), (0.0, 0.3), (0.05, 2.0)] {
+        for (_, damping) in PenaltyDamping::NAMES {
+            let settings = PenaltyForceSettings {
+                damping,
+                ..PenaltyForceSettings::default()
+            };
+            let sheets = on_a_sheet(friction, EdgeContact::Crossing);
+            let (worst, branches) = worst_error(&sheets, &settings, change);
+            let about = format!("{friction}, {change}, {damping:?}: {branches:?}");
+            assert!(worst < 1e-6, "{about}: {worst:e}");
+            assert!(branches[2] > 5, "{about}");
         }
     }
 }

@@ -6,7 +6,7 @@ use nalgebra::Vector3;
 
 use super::BodyFault;
 use super::bodies::Bodies;
-use super::places::VertexPlace;
+use super::vertex_place::VertexPlace;
 
 #[derive(Default)]
 pub(super) struct Touched {
@@ -26,7 +26,7 @@ impl Touched {
         self.index.resize_with(vertices.len(), Vec::new);
         for (index, place) in self.index.iter_mut().zip(vertices) {
             index.clear();
-            index.resize(bodies.surface(place.body).vertices.len(), NONE);
+            index.resize(place.n_particles(bodies), NONE);
         }
         self.starts.clear();
         self.starts.push(0);

@@ -9,7 +9,8 @@ use pliant_contact_sap::{
 use pliant_hydroelastic::{ContactChoice, GeometryError, PatchGeometry, SoftMesh};
 
 use super::{
-    Anisotropy, BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, NamedBody, PairRule, WorldParts,
+    Anisotropy, BodyIdx, EdgeContact, Exclusion, Geometry, GeometryIdx, Mount, NamedBody, PairRule,
+    WorldParts,
 };
 use crate::constraint::{Anchor, Constraint, ConstraintCompliance, ConstraintKind};
 use crate::error::{WorldError, WorldPart};
@@ -136,6 +137,10 @@ impl WorldParts {
             let mu = rule.friction.unwrap_or(m_a.combined_with(m_b).friction);
             if let Some(anisotropy) = &rule.anisotropy {
                 self.check_anisotropy(&part, (*a, *b), mu, anisotropy)?;
+            }
+            let deforms = |g: &GeometryIdx| self.geometries[g.0].mount.deforming().is_some();
+            if rule.edges == EdgeContact::Crossing && !(deforms(a) && deforms(b)) {
+                return Err(WorldError::EdgesOfRigid { part });
             }
             if let Some(mu_s) = rule.static_friction
                 && (mu_s.is_nan() || mu_s < mu)

@@ -55,8 +55,26 @@ pub struct PairRule {
     pub stiffness_per_area: Option<f64>,
     /// Anisotropic friction; used by penalty forces alone.
     pub anisotropy: Option<Anisotropy>,
+    /// Whether edges that cross touch; used by penalty forces alone.
+    pub edges: EdgeContact,
     /// Points or a patch.
     pub choice: Option<ContactChoice>,
+}
+
+/// Contact of the edges of two deforming surfaces under penalty forces, beside that of their vertices with the triangles of the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EdgeContact {
+    /// None, as published: edges pass through each other where no vertex meets a triangle.
+    #[default]
+    None,
+    /// Edges that cross are pulled apart, with the stiffness of a particle.
+    Crossing,
+}
+
+impl EdgeContact {
+    /// Names in scenes, the default first.
+    pub const NAMES: [(&'static str, Self); 2] =
+        [("none", Self::None), ("crossing", Self::Crossing)];
 }
 
 /// Friction that differs along one direction of one of the two geometries. Across it friction is that of the pair.
@@ -82,6 +100,7 @@ impl PairRule {
             static_friction: None,
             stiffness_per_area: None,
             anisotropy: None,
+            edges: EdgeContact::None,
             choice: None,
         }
     }

@@ -11,6 +11,7 @@ mod integration;
 mod joint_reactions;
 mod patches;
 mod penalty_baselines;
+mod penalty_edges;
 mod penalty_force;
 mod penalty_force_surfaces;
 mod penalty_incline;

@@ -38,8 +38,12 @@ pub(crate) fn write_surface(
     for i in 0..rod.n_segments() {
         let (a, b) = rod.nodes_of_edge(i + first);
         out.edges.push([(a - first) as u32, (b - first) as u32]);
-        if let (Some((outline, half_extents)), Some(edge)) = (flat, edges(i + first)) {
-            let m_1 = edge.m_1;
+        let Some(edge) = edges(i + first) else {
+            continue;
+        };
+        let m_1 = edge.m_1;
+        out.directors.push(m_1);
+        if let Some((outline, half_extents)) = flat {
             out.sections.push(FlatEdge {
                 m_1,
                 half_extents,

@@ -20,6 +20,10 @@ impl<L: PrincipalLaw> Material for L {
         Tangent::Principal(Principal { U, V, spectrum })
     }
 
+    fn principal_law(&self) -> Option<&dyn PrincipalLaw> {
+        Some(self)
+    }
+
     fn lame(&self) -> Lame {
         PrincipalLaw::lame(self)
     }

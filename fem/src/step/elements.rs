@@ -1,12 +1,16 @@
 //! Element quantities of a step: rotation, lagged rotation, stiffness, nodal forces.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use nalgebra::{Matrix3, Vector3};
 use pliant_constitutive::{corotated_stretch, polar_rotation};
 
+use super::elastic::Elastic;
 use super::motion::Motion;
 use crate::material::{Lag, Linearity, Tangent};
 use crate::matrix::{BlockTable, HookeBlocks, System};
 use crate::parallel;
+use crate::parts::Parts;
 use crate::rest::RestElement;
 
 /// Evaluation of the stress at the end of a step.
@@ -41,7 +45,10 @@ pub(super) struct ElementState {
     pub(super) predicted_rotation: f64,
     /// Whether the targets differ from those of `begin`.
     pub(super) corrected: bool,
-    /// ∂P/∂F at the start, of nonlinear laws, and its projection without negative eigenvalues.
+    /// Of nonlinear laws where they were evaluated last.
+    elastic: Mutex<Elastic>,
+    /// P and ∂P/∂F at the start, of nonlinear laws, and the projection of that without negative eigenvalues.
+    stresses: Vec<Matrix3<f64>>,
     tangents: Vec<Tangent>,
     convex: Vec<Tangent>,
     /// Projected ∂P/∂F at the velocities of [`ElementState::linearise_at`]; empty if A is that of the start.
@@ -64,16 +71,11 @@ impl ElementState {
             }
             Linearity::Linear => {}
             Linearity::Nonlinear => {
-                let none = || Tangent::Hooke {
-                    rotation: Matrix3::zeros(),
-                    lame: *parts.lames.at(0),
-                };
-                self.tangents.resize_with(n, none);
-                self.convex.resize_with(n, none);
-                parallel::fill(&mut self.tangents, |e| {
-                    let material = &parts.materials.at(e).material;
-                    material.tangent(&deformation(e), &Lag::default())
-                });
+                let elastic = evaluated(&self.elastic, parts, &motion.q);
+                self.stresses.clone_from(&elastic.stresses);
+                self.tangents.clone_from(&elastic.tangents);
+                drop(elastic);
+                self.convex.clone_from(&self.tangents);
                 let tangents = &self.tangents;
                 parallel::fill(&mut self.convex, |e| tangents[e].clone().semidefinite());
             }
@@ -95,10 +97,10 @@ impl ElementState {
             .map(|i| motion.force_position(i, &v[i]))
             .collect();
         self.relinearised.clone_from(&self.convex);
+        let elastic = evaluated(&self.elastic, parts, &positions);
+        let tangents = &elastic.tangents;
         parallel::fill(&mut self.relinearised, |e| {
-            let F = parts.deformation(&parts.elements[e], &positions);
-            let material = &parts.materials.at(e).material;
-            material.tangent(&F, &Lag::default()).semidefinite()
+            tangents[e].clone().semidefinite()
         });
     }
 
@@ -232,16 +234,19 @@ impl ElementState {
             field.extend((0..n).map(position));
             let rates: Vec<Vector3<f64>> = (0..n).map(rate).collect();
             let field = &*field;
+            let exact = match elasticity {
+                Elasticity::Exact => Some(evaluated(&self.elastic, parts, field)),
+                Elasticity::Extrapolated => None,
+            };
+            let exact = exact.as_ref().map(|elastic| &elastic.stresses);
             parallel::fill(nodal_forces, |e| {
                 let element = &parts.elements[e];
-                let end = parts.deformation(element, field);
-                let material = &parts.materials.at(e).material;
-                let elastic = |F: &Matrix3<f64>| material.first_piola(F, &Lag::default());
-                let mut stress = match elasticity {
-                    Elasticity::Exact => elastic(&end),
-                    Elasticity::Extrapolated => {
+                let mut stress = match exact {
+                    Some(stresses) => stresses[e],
+                    None => {
                         let start = parts.deformation(element, &motion.q);
-                        elastic(&start) + self.tangents[e].apply(&(end - start))
+                        let change = parts.deformation(element, field) - start;
+                        self.stresses[e] + self.tangents[e].apply(&change)
                     }
                 };
                 if beta > 0.0 {
@@ -281,17 +286,12 @@ impl ElementState {
         let parts = &*motion.parts;
         let ends = |i: usize| motion.force_position(i, &v[i]);
         let positions: Vec<Vector3<f64>> = (0..v.len()).map(ends).collect();
-        let elements = parts.elements.iter().enumerate();
-        let tangents = elements.map(|(e, element)| match parts.linearity {
-            Linearity::Nonlinear => {
-                let F = parts.deformation(element, &positions);
-                let material = &parts.materials.at(e).material;
-                material.tangent(&F, &Lag::default())
-            }
-            _ => Tangent::Hooke {
-                rotation: self.rotation(e),
-                lame: *parts.lames.at(e),
-            },
+        if parts.linearity == Linearity::Nonlinear {
+            return evaluated(&self.elastic, parts, &positions).tangents.clone();
+        }
+        let tangents = (0..parts.elements.len()).map(|e| Tangent::Hooke {
+            rotation: self.rotation(e),
+            lame: *parts.lames.at(e),
         });
         tangents.collect()
     }
@@ -319,6 +319,18 @@ impl ElementState {
             add_nodal_forces(element, &stress, y);
         }
     }
+}
+
+/// The laws evaluated at positions of all vertices.
+fn evaluated<'a>(
+    elastic: &'a Mutex<Elastic>,
+    parts: &Parts,
+    positions: &[Vector3<f64>],
+) -> MutexGuard<'a, Elastic> {
+    // What a thread that panicked has left belongs to no positions.
+    let mut elastic = elastic.lock().unwrap_or_else(PoisonError::into_inner);
+    elastic.evaluate(parts, positions);
+    elastic
 }
 
 /// Adds V P ∇N to the four vertices of an element.

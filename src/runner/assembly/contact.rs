@@ -73,6 +73,7 @@ impl Draft<'_> {
             static_friction: pair.static_friction,
             stiffness_per_area: pair.stiffness_per_area,
             anisotropy: None,
+            edges: pair.edges.unwrap_or_default(),
             choice: pair.kind,
         };
         let mut rules = Vec::new();

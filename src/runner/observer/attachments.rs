@@ -27,9 +27,8 @@ impl Attachments {
         };
         let attachments = state.memory.attachments.iter();
         let now: Vec<Attachment> = attachments.filter(observed).copied().collect();
-        let key = |a: &Attachment| (a.object, a.particles, a.particle);
         let same = |a: &&Attachment| {
-            let found = self.before.binary_search_by_key(&key(a), key);
+            let found = self.before.binary_search_by_key(&a.key(), Attachment::key);
             found.is_ok_and(|i| self.before[i] == **a)
         };
         let kept = now.iter().filter(same).count();

@@ -13,7 +13,10 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use pliant::runner::RunLength;
-use pliant_bench::penalty_table::{Limits, MeasuredPenaltyRow, rows_named};
+use pliant_bench::penalty_sweep::{FRICTIONS, STIFFNESSES, SweepCell};
+use pliant_bench::penalty_table::{
+    Limits, MeasuredPenaltyRow, PenaltyRow, growth_rows, rows_named,
+};
 use pliant_bench::{MeasuredRow, Paper};
 
 /// Speed of pliant, beside other engines and published numbers.
@@ -41,6 +44,14 @@ enum Command {
     /// Rigid bodies and robots, beside other engines.
     #[command(subcommand)]
     Rigid(rigid::Command),
+    /// Penalty forces: growth of the time per step with contacts and with particles.
+    PenaltyGrowth,
+    /// Tori on penalty forces, over friction and stiffness: a table of stable cells.
+    PenaltySweep {
+        /// Simulated time of each cell, s.
+        #[arg(long, default_value_t = 0.5)]
+        seconds: f64,
+    },
     /// Finite elements, beside Drake, and growth with size.
     #[command(subcommand)]
     Fem(fem::Command),
@@ -75,7 +86,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             seconds,
         } => {
             let paper = match paper {
-                PaperName::Penalty => return penalty_table(&rows, seconds),
+                PaperName::Penalty => return penalty_rows(&rows_named(&rows)?, seconds),
                 PaperName::Fem => Paper::Fem,
                 PaperName::Mpm => Paper::Mpm,
                 PaperName::Async => Paper::Asynchronous,
@@ -89,6 +100,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             table(paper, &rows, length)
         }
         Command::Rigid(command) => command.run(),
+        Command::PenaltyGrowth => penalty_rows(&growth_rows(), None),
+        Command::PenaltySweep { seconds } => penalty_sweep(seconds),
         Command::Fem(command) => command.run(),
         Command::Rods(command) => command.run(),
         Command::Mpm(command) => command.run(),
@@ -119,17 +132,42 @@ fn table(
 /// Wall time after which a row takes no more steps.
 const PENALTY_ROW_MAX: Duration = Duration::from_secs(60);
 
-/// Steps the rows of Ding and Schroeder (2020), fast ones first, and prints each when it is finished.
-fn penalty_table(names: &[String], seconds: Option<f64>) -> Result<(), Box<dyn std::error::Error>> {
+/// Steps rows on penalty forces and prints each when it is finished.
+fn penalty_rows(
+    rows: &[PenaltyRow],
+    seconds: Option<f64>,
+) -> Result<(), Box<dyn std::error::Error>> {
     let limits = Limits {
         simulated_s: seconds,
         wall: PENALTY_ROW_MAX,
     };
     println!("{}", MeasuredPenaltyRow::HEADING);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
-    for row in rows_named(names)? {
+    for row in rows {
         let measured = pool.install(|| row.measure(&limits))?;
         println!("{}", measured.line());
     }
     Ok(())
+}
+
+/// Runs the tori for all pairs of friction and stiffness, and prints a row for each friction.
+fn penalty_sweep(seconds: f64) -> Result<(), Box<dyn std::error::Error>> {
+    let heads = STIFFNESSES.map(|k| format!("k = {k}"));
+    println!("| μ | {} |", heads.join(" | "));
+    println!("|---|{}", "---|".repeat(STIFFNESSES.len()));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    let mut is_stable = true;
+    for friction in FRICTIONS {
+        let mut cells = Vec::with_capacity(STIFFNESSES.len());
+        for stiffness in STIFFNESSES {
+            let cell = pool.install(|| SweepCell::run(friction, stiffness, seconds))?;
+            is_stable &= cell.passes();
+            cells.push(cell.text());
+        }
+        println!("| {friction} | {} |", cells.join(" | "));
+    }
+    match is_stable {
+        true => Ok(()),
+        false => Err("a cell is not stable".into()),
+    }
 }

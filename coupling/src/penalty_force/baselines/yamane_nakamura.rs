@@ -35,8 +35,8 @@ pub(super) fn impulses(system: &mut System, v: &[f64]) -> Vec<f64> {
                 let pose = system.places.pose(attached.attachment.object);
                 *anchor += pose.rotation.inverse() * shift;
             }
-            (place @ AttachmentPlace::OnMesh { .. }, Some(relaxed)) => *place = relaxed.place,
-            (AttachmentPlace::OnMesh { .. }, None) => {}
+            (place, Some(relaxed)) => *place = relaxed.place,
+            (AttachmentPlace::OnMesh { .. } | AttachmentPlace::Crossing(_), None) => {}
         }
     }
     super::lagged::impulses(system)

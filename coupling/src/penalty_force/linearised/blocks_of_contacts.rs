@@ -19,21 +19,23 @@ impl Linearised {
                     }
                 }
                 Object::Surface(on_surface, _) => {
-                    let corners = contact.on_vertices(contacts.places);
                     for (variable, by) in on_surface.variables.iter().zip(&on_surface.by) {
-                        match (variable, &corners) {
-                            (Variable::Particle, _) => {
-                                if let Carrier::Vertex(vertex) = contact.carrier {
-                                    own[vertex] -= by[0];
+                        match (variable, contact.carrier) {
+                            (Variable::Particle, Carrier::Vertex(vertex)) => own[vertex] -= by[0],
+                            (Variable::Particle, _) => {}
+                            (Variable::Vertex(v), _) => {
+                                let mut loads = contact.loads(contacts.places).zip(&by[1..]);
+                                if let Some((load, by)) = loads.find(|(load, _)| load.vertex == *v)
+                                {
+                                    own[contacts.touched.known(load.place, *v)] -= by;
                                 }
                             }
-                            (Variable::Vertex(v), Some((place, corners, _))) => {
-                                if let Some(i) = corners.iter().position(|c| c == v) {
-                                    own[contacts.touched.known(*place, *v)] -= by[1 + i];
-                                }
-                            }
-                            (Variable::Vertex(_), None) => {}
                         }
+                    }
+                }
+                Object::Edges(on_edges) => {
+                    for (k, (place, vertex)) in on_edges.ends.iter().enumerate() {
+                        own[contacts.touched.known(*place, *vertex)] -= on_edges.by[k][k];
                     }
                 }
             }
@@ -71,7 +73,7 @@ impl Linearised {
             };
             let object_of = |a: &Attached| match a.object {
                 Object::Shape(_, object) => of_body(object),
-                Object::Surface(..) => None,
+                Object::Surface(..) | Object::Edges(_) => None,
             };
             let touching: Vec<&Attached> = contacts
                 .active()
@@ -112,6 +114,7 @@ impl Linearised {
                             let change = moved_wrench(&arm, &change, &dz, contact.force());
                             add(of_body(contact.carrier), &change);
                         }
+                        Object::Edges(_) => {}
                     }
                 }
                 for (i, value) in column.iter().enumerate() {

@@ -4,7 +4,7 @@ use nalgebra::{Matrix3, Vector3};
 use pliant_hydroelastic::Branch;
 
 use super::{Contacts, Linearised};
-use crate::penalty_force::attached::{Attached, Carrier, Object};
+use crate::penalty_force::attached::{Attached, Carrier, Load};
 
 impl Linearised {
     /// Adds δt² k JᵀCJ of every contact to the factor of each body that has one.
@@ -56,18 +56,14 @@ fn points_of(contact: &Attached, contacts: &Contacts<'_>, out: &mut Vec<(usize, 
     if let Carrier::Vertex(vertex) = contact.carrier {
         out.push((vertex, 1.0));
     }
-    if let Some((place, corners, weights)) = contact.on_vertices(contacts.places) {
-        let known = corners.map(|corner| contacts.touched.known(place, corner));
-        out.extend(known.iter().zip(weights).map(|(v, w)| (*v, -w)));
-    }
+    let known = |load: Load| contacts.touched.known(load.place, load.vertex);
+    let loads = contact.loads(contacts.places);
+    out.extend(loads.map(|load| (known(load), load.weight)));
 }
 
 /// C: what of the displacement the force resists.
 fn holding(contact: &Attached) -> Matrix3<f64> {
-    let normal = match &contact.object {
-        Object::Shape(on_shape, _) => on_shape.normal,
-        Object::Surface(on_surface, _) => on_surface.relaxed.normal,
-    };
+    let normal = contact.normal();
     match contact.branch() {
         Branch::Stick => Matrix3::identity(),
         Branch::Slip => normal * normal.transpose(),

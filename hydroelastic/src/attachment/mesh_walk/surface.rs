@@ -166,6 +166,46 @@ impl WalkSurface {
         twice.sum::<Vector3<f64>>() / 6.0
     }
 
+    /// Number of edges.
+    #[must_use]
+    pub fn n_edges(&self) -> usize {
+        self.topology.edges.len()
+    }
+
+    /// Vertices of an edge, in ascending order.
+    #[must_use]
+    pub fn edge(&self, edge: u32) -> [u32; 2] {
+        self.topology.edges[edge as usize].vertices.map(|v| v.0)
+    }
+
+    /// The edges of a triangle that no triangle before it has.
+    pub fn first_edges_of(&self, triangle: u32) -> impl Iterator<Item = u32> + '_ {
+        let edges = self.topology.triangle_edges[triangle as usize];
+        edges
+            .into_iter()
+            .filter(move |e| self.topology.edges[e.index()].first == TriangleIdx(triangle))
+            .map(|e| e.index() as u32)
+    }
+
+    /// The edges that end in a vertex, each once for every triangle that it has.
+    pub fn edges_around(&self, vertex: u32) -> impl Iterator<Item = u32> + '_ {
+        self.around(vertex)
+            .flat_map(|t| self.topology.triangle_edges[t as usize])
+            .map(|e| e.index() as u32)
+            .filter(move |e| self.edge(*e).contains(&vertex))
+    }
+
+    /// Sum of the unit normals of the triangles of an edge.
+    #[must_use]
+    pub fn normal_of_edge(&self, vertices: &[Point3<f64>], edge: u32) -> Vector3<f64> {
+        let edge = &self.topology.edges[edge as usize];
+        let triangles = [Some(edge.first), edge.second];
+        let normals = triangles.into_iter().flatten();
+        normals
+            .map(|t| self.unit_normal(vertices, u32::from(t)))
+            .sum()
+    }
+
     pub(super) fn across(&self, triangle: u32, edge: usize) -> Option<u32> {
         let side = self.topology.triangle_edges[triangle as usize][edge];
         let edge = &self.topology.edges[side.index()];

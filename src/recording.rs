@@ -54,7 +54,8 @@ pub use camera::{Camera, CameraPlace, DEFAULT_FIELD_OF_VIEW};
 pub use error::RecordingError;
 use extent::{Extent, SCALE_SHARE};
 pub use frame::{Between, BodyIdx, ContactArrow, Deformed, Frame, PatchForce, PressurePolygons};
-pub use images::ImageSensor;
+pub use images::{Image, ImageSensor};
+pub(crate) use images::{Stage, framed};
 #[cfg(feature = "cli")]
 pub(crate) use live::LivePage;
 use npz::NpzWriter;

@@ -4,6 +4,7 @@
 //! reused from step to step. Steppers call bodies; bodies call neither steppers nor solvers.
 
 mod balance;
+mod control_adjoint;
 mod end_frames;
 mod explicit;
 mod input;
@@ -23,6 +24,7 @@ use crate::error::BodyError;
 use crate::rows::{Interpolation, Rows};
 
 pub use balance::{BalanceTangent, MomentumBalance, NonlinearBalance, StartLinearisation};
+pub use control_adjoint::ControlAdjoint;
 pub use end_frames::EndFrames;
 pub use explicit::{ExplicitStep, PointMass, PointMasses};
 pub use input::{Control, Load, StepInput};
@@ -194,6 +196,10 @@ pub trait BodyStep: Send + Sync {
     }
     /// The explicit step of bodies whose velocities are those of point masses. Offered before [`BodyStep::begin`], too.
     fn as_point_masses(&self) -> Option<&dyn PointMasses> {
+        None
+    }
+    /// How b depends on efforts, for gradients of a step.
+    fn as_control_adjoint(&self) -> Option<&dyn ControlAdjoint> {
         None
     }
     /// Reaction forces at joints and supports.

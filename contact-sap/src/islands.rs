@@ -392,6 +392,10 @@ impl<S: IslandSolver> Islands<S> {
         self.for_each_island(problem, start, |method, p, slot| {
             gather(p.island, &at.velocity, &mut slot.answer.velocity);
             gather(p.island, rhs, slot.x);
+            // A body whose velocities are all prescribed.
+            if slot.x.is_empty() {
+                return Ok(());
+            }
             method.hessian_solve(p, slot.workspace, &slot.answer.velocity, slot.x)
         })?;
         for slot in self.slots.iter().filter(|slot| slot.used) {

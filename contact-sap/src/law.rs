@@ -34,7 +34,7 @@ pub use parameters::{
     ContactParameters, Dissipation, FrictionLimit, NEAR_RIGID_CONTACT, NEAR_RIGID_ROW,
     NEAR_RIGID_SIMILAR, NormalPrediction, STICTION_REGULARISATION, near_rigid_regularisation,
 };
-pub use pd_actuator::{PdActuator, PdCommand, PdGains};
+pub use pd_actuator::{PdActuator, PdCommand, PdGains, PdSensitivity};
 pub use sap::Sap;
 pub use similar::Similar;
 pub use smooth_norm::SmoothNorm;

@@ -49,11 +49,11 @@ mod time_step;
 
 pub use block_factors::BlockFactors;
 pub use body::{
-    BalanceTangent, BasisIdx, BodyReport, BodyState, BodyStep, Control, DeformableModel, EndFrames,
-    Energy, ExplicitStep, FlatEdge, FlatOutline, FrameWrench, JointReaction, LaggedTerms, Load,
-    MaterialPoint, MomentumBalance, NonlinearBalance, PointForce, PointMass, PointMasses,
-    Primitive, Reactions, SelfContact, StartLinearisation, StepInput, SupportReaction, Surface,
-    SurfaceMotion, VelocityLayout,
+    BalanceTangent, BasisIdx, BodyReport, BodyState, BodyStep, Control, ControlAdjoint,
+    DeformableModel, EndFrames, Energy, ExplicitStep, FlatEdge, FlatOutline, FrameWrench,
+    JointReaction, LaggedTerms, Load, MaterialPoint, MomentumBalance, NonlinearBalance, PointForce,
+    PointMass, PointMasses, Primitive, Reactions, SelfContact, StartLinearisation, StepInput,
+    SupportReaction, Surface, SurfaceMotion, VelocityLayout,
 };
 pub use conjugate_gradients::{
     CgLimits, CgReport, CgStop, ConjugateGradients, PreconditionedSystem, ResidualNorm,
@@ -70,8 +70,8 @@ pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};
 pub use law::{
     Bilateral, ContactLaw, ContactParameters, Dissipation, FrictionLimit, Lagged, Limit, Majorant,
     NEAR_RIGID_CONTACT, NEAR_RIGID_ROW, NEAR_RIGID_SIMILAR, NormalForce, NormalPrediction,
-    PdActuator, PdCommand, PdGains, RowLaw, STICTION_REGULARISATION, Sap, Similar, SmoothNorm,
-    near_rigid_regularisation,
+    PdActuator, PdCommand, PdGains, PdSensitivity, RowLaw, STICTION_REGULARISATION, Sap, Similar,
+    SmoothNorm, near_rigid_regularisation,
 };
 pub use line_search::LineSearch;
 pub use linear_algebra::{LinearAlgebra, LinearSystems};

@@ -5,6 +5,7 @@
 )]
 
 mod adaptive;
+mod adjoint;
 mod asynchronous;
 mod collision;
 mod constraint;
@@ -30,6 +31,7 @@ mod strong_implicit;
 mod world;
 
 pub use adaptive::{Accuracy, Adaptive, AdaptiveReport, ErrorMeasure};
+pub use adjoint::{Adjoint, AdjointError, ControlGradient, LoadGradient};
 pub use asynchronous::{
     Asynchronous, AsynchronousReport, AsynchronousSettings, FrameForce, ParticleForce, Precision,
     RigidCoupling, Substeps,

@@ -2,6 +2,7 @@
 
 use pliant_contact_sap::{JointReaction, SupportReaction};
 
+use crate::adjoint::{Adjoint, AdjointError};
 use crate::error::StepError;
 use crate::report::StepReport;
 use crate::state::State;
@@ -68,6 +69,19 @@ pub trait Stepper: Send {
         Ok(report)
     }
 
+    /// Gradients of a function L(v) of the velocities at the end of the last step, by the adjoint system. `slopes` has ∂L/∂v of some
+    /// bodies, one value for each velocity of the state; it is zero for the others.
+    ///
+    /// The velocities are those of the solution. A floating tree whose centre of mass is off the origin of its root stores them converted to
+    /// its pose at the end, which the gradient leaves out, an error of order δt.
+    ///
+    /// # Errors
+    /// [`AdjointError`].
+    fn adjoint(&mut self, slopes: &[(BodyIdx, &[f64])]) -> Result<Adjoint<'_>, AdjointError> {
+        let _ = slopes;
+        Err(AdjointError::Unsupported)
+    }
+
     /// Reactions of joints and supports of `body` in the last step; empty if there was none, if it failed, or if the body or the
     /// stepper has no reactions.
     fn reactions(&self, body: BodyIdx) -> Reactions {
@@ -120,6 +134,10 @@ impl<S: Stepper + ?Sized> Stepper for Box<S> {
         report: &mut StepReport,
     ) -> Result<(), StepError> {
         (**self).step_into(world, state, time_step_s, next, report)
+    }
+
+    fn adjoint(&mut self, slopes: &[(BodyIdx, &[f64])]) -> Result<Adjoint<'_>, AdjointError> {
+        (**self).adjoint(slopes)
     }
 
     fn reactions(&self, body: BodyIdx) -> Reactions {

@@ -1,5 +1,6 @@
 //! The strong-implicit stepper: every body and every contact in one convex problem per time step.
 
+mod adjoint;
 mod advance;
 mod contact_set;
 mod friction_bounds;
@@ -17,12 +18,14 @@ use std::sync::Arc;
 use pliant_contact_sap::{ConvexContactSolver, TimeStep};
 use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
 
+pub(crate) use adjoint::SolvedAdjoint;
 use outer_loop::{Attempt, OuterLoop};
 pub(crate) use problem::StepContext;
 use problem::StepProblem;
 pub(crate) use response::FrameResponse;
 pub use settings::{Linearisation, StrongImplicitSettings};
 
+use crate::adjoint::{Adjoint, AdjointError};
 use crate::error::{StepError, WorldError};
 use crate::report::StepReport;
 use crate::state::State;
@@ -158,6 +161,10 @@ impl<S: ConvexContactSolver> Stepper for StrongImplicit<S> {
         problem.remember(context, self.outer_loop.friction_bounds(), &mut next.memory);
         self.last_step_s = Some(time_step_s);
         Ok(())
+    }
+
+    fn adjoint(&mut self, slopes: &[(BodyIdx, &[f64])]) -> Result<Adjoint<'_>, AdjointError> {
+        self.solve_adjoint(slopes)
     }
 
     fn reactions(&self, body: BodyIdx) -> Reactions {

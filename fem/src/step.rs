@@ -13,6 +13,7 @@
 //! Source: Han, Masterjohn, Castro (2023), equations 6 to 11.
 
 mod balance;
+mod control_adjoint;
 mod elastic;
 mod elements;
 mod implicit;
@@ -26,9 +27,10 @@ use std::sync::Arc;
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
     BalanceTangent, BasisIdx, Bilateral, BodyError, BodyReport, BodyState, BodyStep,
-    ConstraintLabel, Dynamics, ExplicitStep, InternalConstraints, Interpolation, LaggedTerms,
-    MaterialPoint, MomentumBalance, NonlinearBalance, PointForce, Primitive, Reactions, RowKind,
-    RowLaw, Rows, StartLinearisation, StepInput, SupportReaction, Surface, SurfaceMotion,
+    ConstraintLabel, ControlAdjoint, Dynamics, ExplicitStep, InternalConstraints, Interpolation,
+    LaggedTerms, MaterialPoint, MomentumBalance, NonlinearBalance, PointForce, Primitive,
+    Reactions, RowKind, RowLaw, Rows, StartLinearisation, StepInput, SupportReaction, Surface,
+    SurfaceMotion,
 };
 
 use crate::dofs::HELD;
@@ -256,6 +258,10 @@ impl BodyStep for FemStep {
 
     fn as_explicit(&self) -> Option<&dyn ExplicitStep> {
         (self.motion.parts.mass_kind == MassKind::Lumped).then_some(self)
+    }
+
+    fn as_control_adjoint(&self) -> Option<&dyn ControlAdjoint> {
+        Some(self)
     }
 
     fn as_reactions(&self) -> Option<&dyn Reactions> {

@@ -8,6 +8,7 @@
 mod balance;
 mod checks;
 mod constraints;
+mod control_adjoint;
 mod end_frames;
 mod end_state;
 mod free_flight;

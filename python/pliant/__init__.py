@@ -28,7 +28,7 @@ from ._rollout import Linearisation, Rollout, effort_of, linearise, load_on, rol
 from ._run import Run
 from ._scene import Scene, load, parse
 from ._show import Replay, show
-from ._simulation import CONTACT, Field, Simulation
+from ._simulation import CONTACT, Field, Gradient, Image, Simulation
 
 __all__ = [
     "CONTACT",
@@ -37,6 +37,8 @@ __all__ = [
     "ContactLaw",
     "ControlError",
     "Field",
+    "Gradient",
+    "Image",
     "Joint",
     "Linearisation",
     "Material",

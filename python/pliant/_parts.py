@@ -117,7 +117,7 @@ class BuiltInLaw(ContactLaw):
 
 
 class Material(ABC):
-    """A hyperelastic material of `[[fem]]`; F is the deformation gradient, shape (3, 3).
+    """A material of `[[fem]]` and `[[material_points]]`; F is the elastic deformation gradient, shape (3, 3).
 
     `Parts.material` registers a class whose instances are made from the numbers of its keys.
     """
@@ -146,6 +146,13 @@ class Material(ABC):
         # The tangent is the second derivative of Ψ.
         symmetric: Array = (columns + columns.transpose(2, 3, 0, 1)) / 2
         return symmetric
+
+    def flow(self, F: Array, plastic_strain: float) -> tuple[Array, float]:
+        """Plastic flow at the end of a step, of material points only: F and the accumulated plastic strain after it, from both before.
+
+        None unless overridden.
+        """
+        return F, plastic_strain
 
 
 class Parts:
@@ -202,12 +209,19 @@ class Parts:
                     lambda F: float(made.energy_density(np.array(F))),
                     lambda F: np.asarray(made.first_piola(np.array(F)), np.float64).tolist(),
                     lambda F: _columns(made.tangent(np.array(F))),
+                    None if type(made).flow is Material.flow else lambda F, strain: _flowed(made, F, strain),
                 )
 
             self._raw.material(name, list(keys.items()), make)
             return material
 
         return register
+
+
+def _flowed(material: Material, F: list[list[float]], strain: float) -> tuple[list[list[float]], float]:
+    kept, strain = material.flow(np.array(F), strain)
+    rows: list[list[float]] = np.asarray(kept, np.float64).tolist()
+    return rows, float(strain)
 
 
 def _columns(tangent: Array) -> list[list[float]]:

@@ -4,6 +4,9 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 class PliantError(Exception): ...
 class SceneError(PliantError): ...
 class StepError(PliantError): ...
@@ -47,7 +50,15 @@ class Run:
     def save_csv(self, path: str | PathLike[str]) -> None: ...
 
 class State:
+    """A state of a simulation, to return to."""
+
     time: float
+    """s"""
+    def positions(self, body: str) -> NDArray[np.float64]:
+        """q of a body, shape (n_q,), read-only: a view of the state's memory, which lives as long as the view."""
+
+    def velocities(self, body: str) -> NDArray[np.float64]:
+        """v of a body, shape (n_v,), read-only: a view of the state's memory, which lives as long as the view."""
 
 class Simulation:
     time: float
@@ -73,6 +84,13 @@ class Simulation:
     def load(self, body: int, wrench: Sequence[float]) -> None: ...
     def points(self, body: int) -> list[bytes]: ...
     def push(self, body: int, forces: bytes) -> None: ...
+    def adjoint(self, slopes: list[tuple[int, list[float]]]) -> list[list[bytes]]: ...
+    def image(
+        self,
+        size: Sequence[int],
+        camera: str | None,
+        at: tuple[Sequence[float], Sequence[float], float] | None,
+    ) -> list[bytes]: ...
     def save(self) -> bytes: ...
     def load_state(self, state: bytes) -> None: ...
     def snapshot(self) -> State: ...

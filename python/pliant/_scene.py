@@ -3,12 +3,13 @@
 import math
 from collections.abc import Callable, Mapping
 from os import PathLike, fspath
-from typing import Literal
+from typing import Any, Literal
 
 from . import _pliant
 from ._parts import Parts
 from ._run import Run
 from ._simulation import Simulation
+from ._tables import scene_text
 
 
 def load(
@@ -31,7 +32,7 @@ def load(
 
 
 def parse(
-    text: str,
+    text: str | Mapping[str, Any],
     *,
     name: str = "scene",
     time_step: float | None = None,
@@ -40,8 +41,12 @@ def parse(
     parts: Parts | None = None,
     **parameters: str | float,
 ) -> "Scene":
-    """Reads the scene that stands in `text`; error messages call it `name`. The rest is as in `load`. Raises `SceneError`."""
+    """Reads the scene that stands in `text`; error messages call it `name`. The rest is as in `load`. Raises `SceneError`.
+
+    `text` is that of a scene file, or a dictionary of its tables: a list of dictionaries stands for an array of tables.
+    """
     overrides = _overrides(keys, parameters)
+    text = text if isinstance(text, str) else scene_text(text)
     return Scene(_pliant.Scene(name, text, overrides, time_step, solver, None if parts is None else parts._raw))
 
 

@@ -1,6 +1,7 @@
 """A scene under the control of a loop of one's own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,32 @@ the step), unit normal from b into a, mean force on a over the step (N, world ax
 Field = Callable[[float, Array, Array, Array], Array]
 """A force field: from time (s), positions (m, shape (n, 3)), velocities (m/s, shape (n, 3)) and masses (kg, shape (n,)) of the points of
 a body to forces (N, shape (n, 3)), all in world axes."""
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Gradient of a function L with respect to what acts on one body during a step; see `Simulation.adjoint`."""
+
+    position: Array
+    """∂L/∂ position targets of actuators, shape (n_v,); empty without an actuator."""
+    velocity: Array
+    """∂L/∂ their velocity targets, shape (n_v,); empty without an actuator."""
+    effort: Array
+    """∂L/∂ efforts of joints, shape (n_v,); empty for rods and material points."""
+    load: Array
+    """∂L/∂ force and torque on a free rigid body as `set_load` sets them, shape (6,); empty for others."""
+    field: Array
+    """∂L/∂ forces on the points of `Simulation.points`, shape (n, 3). That by gravity is `masses @ field`."""
+
+
+@dataclass(frozen=True)
+class Image:
+    """What a camera sees; rows from the top, columns from the left."""
+
+    colors: NDArray[np.uint8]
+    """Red, green and blue, shape (height, width, 3)."""
+    depth: NDArray[np.float32]
+    """Distance along the camera's axis, m, shape (height, width); infinite where there is nothing."""
 
 
 class Simulation:
@@ -174,6 +201,47 @@ class Simulation:
         """Gives a body the velocities `v`, shape (n_v,). Raises `ControlError`. Contact forgets as in `set_positions`."""
         self._raw.place(self._index(body), None, packed(v))
 
+    def adjoint(self, slopes: Mapping[str, Values]) -> dict[str, Gradient]:
+        """Gradients of a function L of the velocities at the end of the last step, for all bodies, by one linear system.
+
+        `slopes` has ∂L/∂v of some bodies, shape (n_v,), in their order of velocities; that of others is zero. For an L of end positions
+        of joints, add δt ∂L/∂q to it. Held fixed are contact geometry, friction bounds of the lagged model and rotations of corotated
+        bodies: the gradient of sliding friction is exact for `contact.model` "sap" and "similar" only. Where contact begins, ends or starts
+        to slide, the gradient is one-sided. Raises `ControlError` for a wrong shape and for material points, `StepError` without a step and
+        for steppers other than strong-implicit with a fixed time step.
+        """
+        given = [(self._index(body), floats(slope)) for body, slope in slopes.items()]
+        by_body = self._raw.adjoint(given)
+        gradients = {}
+        for body, index in self._bodies.items():
+            position, velocity, effort, load, field = map(unpacked, by_body[index])
+            gradients[body] = Gradient(position, velocity, effort, load, field.reshape(-1, 3))
+        return gradients
+
+    def image(
+        self,
+        size: tuple[int, int] = (320, 240),
+        *,
+        camera: str | None = None,
+        eye: Values | None = None,
+        target: Values = (0, 0, 0),
+        fov: float = 0.6,
+    ) -> Image:
+        """What is seen now, of `size` (width, height) in pixels, by ray casting: without a browser, shadows and smooth edges.
+
+        The camera is the scene's first one, or that of the name `camera`, or stands at `eye` (m) and looks at `target` with the vertical
+        field of view `fov` (rad). Raises `ControlError`.
+        """
+        if camera is not None and eye is not None:
+            raise ControlError("give either a camera of the scene or an eye")
+        at = None if eye is None else (floats(eye), floats(target), float(fov))
+        colors, depth = self._raw.image(size, camera, at)
+        width, height = size
+        return Image(
+            np.frombuffer(colors, np.uint8).reshape(height, width, 3),
+            np.frombuffer(depth, np.float32).reshape(height, width),
+        )
+
     def save(self) -> bytes:
         """The state, for a file. `load` goes on from it with the same bits."""
         return self._raw.save()
@@ -183,7 +251,7 @@ class Simulation:
         self._raw.load_state(state)
 
     def snapshot(self) -> State:
-        """The state, kept in memory: as `save`, and faster."""
+        """The state, kept in memory: as `save`, and faster. Its `positions` and `velocities` are views of this memory, without copies."""
         return self._raw.snapshot()
 
     def restore(self, state: State) -> None:

@@ -4,6 +4,7 @@
 mod contact_law;
 mod fault;
 mod material;
+mod particles;
 mod quantity;
 
 use std::collections::BTreeMap;
@@ -86,17 +87,19 @@ impl Parts {
         });
     }
 
-    /// `make(**keys)` returns λ, μ, whether the law needs a positive volume, and the functions energy density, first Piola stress and
-    /// its derivative of F.
+    /// A material of finite elements and of material points. `make(**keys)` returns λ, μ, whether the law needs a positive volume, and the
+    /// functions energy density, first Piola stress, its derivative by F, and plastic flow or none.
     fn material(&self, name: &str, keys: Keys, make: Py<PyAny>) {
-        let declared = declare(&keys);
-        let faults = self.faults.clone();
+        let (name, declared) = (lasting(name), declare(&keys));
+        let (faults, make) = (self.faults.clone(), std::sync::Arc::new(make));
+        let read = move |table: &TableReader<'_>| {
+            let settings = Settings::read(table, declared)?;
+            material::OwnMaterial::new(name, &make, &settings, faults.clone())
+                .map_err(|reason| table.conflict(reason))
+        };
         self.add(|registry| {
-            registry.fem_material(name, declared, move |table| {
-                let settings = Settings::read(table, declared)?;
-                material::OwnMaterial::new(&make, &settings, faults.clone())
-                    .map_err(|reason| table.conflict(reason))
-            });
+            registry.fem_material(name, declared, read.clone());
+            registry.particle_material(name, declared, read);
         });
     }
 }

@@ -1,5 +1,7 @@
 //! A scene under the control of Python, one step at a time.
 
+mod gradients;
+mod image;
 mod overrides;
 mod snapshot;
 
@@ -77,16 +79,27 @@ impl Simulation {
 
     fn mass_points(&mut self, body: usize) -> PyResult<Vec<MassPoint>> {
         let held = inner(&mut self.held)?;
-        let state = &held.state().bodies[body];
-        if let Some(tree) = held.tree(BodyIdx(body)) {
-            return Ok(of_tree(tree, state));
-        }
-        of_soft(held.world(), BodyIdx(body), state).ok_or_else(|| {
+        mass_points(held, BodyIdx(body)).ok_or_else(|| {
             ControlError::new_err(format!(
                 "{}: force fields act on rigid bodies, [[fem]], [[cloth]], rods and material points",
                 held.world().body_name(BodyIdx(body))
             ))
         })
+    }
+}
+
+/// Whether a body is a free rigid one.
+fn is_free(held: &Held, body: usize) -> bool {
+    let state = &held.state().bodies[body];
+    state.q.len() == 7 && state.v.len() == 6
+}
+
+/// Points with mass of a body; `None` for a kind of body that has no such points.
+fn mass_points(held: &Held, body: BodyIdx) -> Option<Vec<MassPoint>> {
+    let state = &held.state().bodies[body.0];
+    match held.tree(body) {
+        Some(tree) => Some(of_tree(tree, state)),
+        None => of_soft(held.world(), body, state),
     }
 }
 
@@ -252,7 +265,7 @@ impl Simulation {
 
     fn load(&mut self, body: usize, wrench: [f64; 6]) -> PyResult<()> {
         let held = self.held()?;
-        if held.state().bodies[body].q.len() != 7 || held.state().bodies[body].v.len() != 6 {
+        if !is_free(held, body) {
             return Err(ControlError::new_err(
                 "only a free rigid body takes a load from Python; put [[loads]] in the scene for others, or use set_field",
             ));
@@ -303,6 +316,41 @@ impl Simulation {
         Ok(())
     }
 
+    /// For each body: gradients with respect to targets of position and velocity, efforts, the load of a free rigid body, and forces on
+    /// its points, three numbers each.
+    fn adjoint<'py>(
+        &mut self,
+        py: Python<'py>,
+        slopes: Vec<(usize, Vec<f64>)>,
+    ) -> PyResult<Vec<[Bound<'py, PyBytes>; 5]>> {
+        let held = self.held()?;
+        let gradients = py.detach(|| gradients::of_last_step(held, &slopes));
+        let gradients = gradients.map_err(|error| gradients::raised(&error))?;
+        let packed = gradients
+            .into_iter()
+            .map(|of_body| of_body.map(|values| floats(py, values)));
+        Ok(packed.collect())
+    }
+
+    /// Colours and depths seen by a camera of the scene, or from `eye` to `target`.
+    fn image<'py>(
+        &mut self,
+        py: Python<'py>,
+        size: [usize; 2],
+        camera: Option<String>,
+        at: Option<([f64; 3], [f64; 3], f64)>,
+    ) -> PyResult<[Bound<'py, PyBytes>; 2]> {
+        let held = self.held()?;
+        let taken = py.detach(|| image::taken(held, size, camera, at));
+        let image = taken.map_err(|error| ControlError::new_err(error.to_string()))?;
+        let depths: Vec<u8> = image
+            .depths
+            .iter()
+            .flat_map(|depth| depth.to_ne_bytes())
+            .collect();
+        Ok([image.colors.as_flattened(), &depths].map(|bytes| PyBytes::new(py, bytes)))
+    }
+
     /// The state as text of JSON, which keeps every bit of its numbers.
     fn save<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = serde_json::to_vec(&self.state()?);
@@ -319,10 +367,11 @@ impl Simulation {
 
     /// The state, kept in memory.
     fn snapshot(&mut self) -> PyResult<State> {
-        Ok(State(Arc::new(self.state()?)))
+        let names = self.bodies()?;
+        Ok(State::new(self.state()?, names))
     }
 
     fn restore(&mut self, state: &State) -> PyResult<()> {
-        self.go_on_from(Whole::clone(&state.0))
+        self.go_on_from(Whole::clone(&state.whole))
     }
 }

@@ -195,6 +195,95 @@ def test_wrong_constants_of_a_material_are_refused() -> None:
         pliant.parse(CUBE.replace("LAW", "negative"), parts=parts)
 
 
+class FixedCorotated(pliant.Material):
+    """Ψ = μ Σ(σ − 1)² + λ/2 (J − 1)², with E = 1e5 Pa and ν = 1/4."""
+
+    lame = (4e4, 4e4)
+
+    def energy_density(self, F: Array) -> float:
+        s = np.linalg.svd(F, compute_uv=False)
+        return float(self.lame[1] * np.sum((s - 1) ** 2) + self.lame[0] / 2 * (np.prod(s) - 1) ** 2)
+
+    def first_piola(self, F: Array) -> Array:
+        U, s, Vt = np.linalg.svd(F)
+        J = np.prod(s)
+        stress: Array = U @ np.diag(2 * self.lame[1] * (s - 1) + self.lame[0] * (J - 1) * J / s) @ Vt
+        return stress
+
+
+BLOCK = """
+schema = 1
+title = "A block of material points sinks onto a floor"
+[simulation]
+time_step_s = 0.005
+smoke_s = 0.05
+[grid]
+spacing = 0.1
+[[fixed]]
+name = "floor"
+shape = { half_space = {} }
+[[material_points]]
+name = "block"
+shape = { box = { size = [0.1, 0.1, 0.1] } }
+density = 1000
+pose = { position = [0, 0, 0.05] }
+constitutive_material = { LAW }
+[[observables]]
+name = "flowed"
+quantity = "plastic-strain"
+of = "block"
+"""
+
+
+def test_material_points_deform_as_those_of_the_built_in_law() -> None:
+    parts = pliant.Parts()
+    parts.material("own")(FixedCorotated)
+    own = pliant.parse(BLOCK.replace("LAW", 'law = "own"'), parts=parts).simulation()
+    law = 'law = "fixed-corotated", youngs_modulus = 1e5, poissons_ratio = 0.25'
+    built_in = pliant.parse(BLOCK.replace("LAW", law)).simulation()
+    start = built_in.points("block")[0]
+    for simulation in (own, built_in):
+        simulation.step(10)
+    sunk = built_in.points("block")[0] - start
+    assert np.abs(sunk).max() > 1e-4
+    assert own.points("block")[0] - start == pytest.approx(sunk, abs=1e-3 * float(np.abs(sunk).max()))
+    assert np.isnan(own.observables["flowed"])
+
+
+def test_plastic_flow_of_material_points() -> None:
+    parts = pliant.Parts()
+
+    @parts.material("fluid")
+    class Fluid(FixedCorotated):
+        """Only the volume is elastic."""
+
+        def flow(self, F: Array, plastic_strain: float) -> tuple[Array, float]:
+            kept = np.cbrt(np.linalg.det(F)) * np.eye(3)
+            return kept, plastic_strain + float(np.linalg.norm(F - kept))
+
+    flowing = pliant.parse(BLOCK.replace("LAW", 'law = "fluid"'), parts=parts).simulation()
+    parts.material("solid")(FixedCorotated)
+    solid = pliant.parse(BLOCK.replace("LAW", 'law = "solid"'), parts=parts).simulation()
+    for simulation in (flowing, solid):
+        simulation.step(10)
+    assert flowing.observables["flowed"] > 1e-4
+    # Without resistance to shear the block spreads and sinks more.
+    assert flowing.points("block")[0][:, 2].mean() < solid.points("block")[0][:, 2].mean()
+
+
+def test_error_in_plastic_flow_is_raised() -> None:
+    parts = pliant.Parts()
+
+    @parts.material("broken")
+    class Broken(FixedCorotated):
+        def flow(self, F: Array, plastic_strain: float) -> tuple[Array, float]:
+            raise ZeroDivisionError("of the flow")
+
+    simulation = pliant.parse(BLOCK.replace("LAW", 'law = "broken"'), parts=parts).simulation()
+    with pytest.raises(ZeroDivisionError, match="of the flow"):
+        simulation.step()
+
+
 def test_default_tangent_is_symmetric_and_that_of_the_stress() -> None:
     tangent = Hooke().tangent(np.eye(3) + 0.1 * np.arange(9).reshape(3, 3))
     assert tangent == pytest.approx(tangent.transpose(2, 3, 0, 1))

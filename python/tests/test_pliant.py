@@ -1,7 +1,9 @@
 """Known answers, and the same numbers by every way of running a scene."""
 
+import gc
 import signal
 import threading
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +33,29 @@ def falling(folder: Path) -> pliant.Scene:
     path = folder / "falling.toml"
     path.write_text(FALLING)
     return pliant.load(path)
+
+
+def test_scene_of_dictionaries_is_that_of_its_text() -> None:
+    box = {"name": "box", "shape": {"box": {"size": np.array([0.2, 0.2, 0.1])}}, "mass": 1.0, "pose": {"position": (0, 0, 1)}}
+    tables = {
+        "schema": 1,
+        "title": 'A "box" falls\n',
+        "parameters": {"half": np.float64(0.5)},
+        "simulation": {"time_step_s": 0.002, "smoke_s": 0.2, "gravity": ["2*half - 1", 0, -9.81]},
+        "fixed": [{"name": "ground", "shape": {"half_space": {}}}],
+        "bodies": [box, {**box, "name": "other", "pose": {"position": [1, 0, 1]}}],
+    }
+    scene = pliant.parse(tables)
+    assert scene.title == tables["title"] and scene.parameters == {"half": 0.5}
+    simulation, by_text = scene.simulation(), pliant.parse(FALLING).simulation()
+    for either in (simulation, by_text):
+        either.step(10)
+    assert simulation.bodies == ("box", "other")
+    assert simulation.positions("box").tobytes() == by_text.positions("box").tobytes()
+    with pytest.raises(TypeError, match=r"bodies\[0\].mass is None; a scene has numbers"):
+        pliant.parse({"schema": 1, "bodies": [{"mass": None}]})
+    with pytest.raises(pliant.SceneError, match="did you mean `mass`"):
+        pliant.parse({**tables, "bodies": [{**box, "mas": 1}]})
 
 
 def test_free_fall_is_that_of_the_implicit_step(tmp_path: Path) -> None:
@@ -85,6 +110,30 @@ def test_arrays_outlive_their_simulation() -> None:
     simulation.step(5)
     del simulation
     assert q.tobytes() == before
+
+
+def test_views_of_a_snapshot_share_its_memory_and_keep_it() -> None:
+    simulation = pliant.load("box-on-incline").simulation()
+    simulation.step(5)
+    state = simulation.snapshot()
+    q, v = state.positions("box"), state.velocities("box")
+    assert q.tobytes() == simulation.positions("box").tobytes() and v.tobytes() == simulation.velocities("box").tobytes()
+    assert q.ctypes.data == state.positions("box").ctypes.data and not q.flags.owndata and not q.flags.writeable
+    before, owner = q.tobytes(), weakref.ref(q.base)
+    with pytest.raises(pliant.ControlError, match="no body 'ball'; there are: box"):
+        state.positions("ball")
+    simulation.step(5)
+    del simulation, state
+    gc.collect()
+    assert q.tobytes() == before
+    # The owner of the memory lives exactly as long as views of it, parts included.
+    part = q[:3]
+    del q
+    gc.collect()
+    assert owner() is not None and part.tobytes() == before[:24]
+    del part
+    gc.collect()
+    assert owner() is None
 
 
 def test_controller_changes_the_outcome() -> None:
@@ -147,6 +196,23 @@ def test_control_c_ends_a_run() -> None:
     finally:
         timer.join()
         signal.signal(signal.SIGINT, before)
+
+
+def test_image_has_colours_and_depths() -> None:
+    simulation = pliant.load("box-on-incline", angle=0).simulation()
+    image = simulation.image((5, 3), eye=[0, 0, 2], fov=0.1)
+    assert image.colors.shape == (3, 5, 3) and image.depth.shape == (3, 5)
+    # The box is 0.1 m high and orange.
+    assert image.depth[:, 1:-1] == pytest.approx(1.9, abs=1e-4) and image.depth[1, 0] == pytest.approx(2.0, abs=1e-6)
+    red, _, blue = image.colors[1, 2]
+    assert red > 2 * blue and not image.colors.flags.writeable
+    assert simulation.image().colors.shape == (240, 320, 3)
+    with pytest.raises(pliant.ControlError, match="no camera 'top'; there are: main, beside-the-box".replace("'", '"')):
+        simulation.image(camera="top")
+    with pytest.raises(pliant.ControlError, match="either a camera of the scene or an eye"):
+        simulation.image(camera="main", eye=[0, 0, 1])
+    with pytest.raises(pliant.ControlError, match="does not look anywhere"):
+        simulation.image(eye=[0, 0, 0])
 
 
 def test_replay_is_a_page(tmp_path: Path) -> None:

@@ -213,3 +213,26 @@ def test_friction_of_the_measured_cube() -> None:
     found = examples.fit(examples.read_tosses(table)[::14], Local(2))
     # As its authors measured.
     assert found.parameters[0] == pytest.approx(0.18, abs=0.04)
+
+
+def test_elasticity_of_a_bar_is_identified() -> None:
+    pytest.importorskip("scipy", reason="SKIPPED identification: scipy is not installed")
+    examples = pytest.importorskip("identify_silicone")
+    # An incompressible bar of a neo-Hookean law: P = E/3 (λ − λ⁻²), taut from a strain of 0.03 on.
+    modulus, slack, strain = 1.5e5, 0.03, np.linspace(0.1, 1.0, 10)
+    stretch = 1 + strain - slack
+    test = examples.TensileTest("formula", strain, modulus / 3 * (stretch - stretch**-2))
+    found = examples.fit(test, Local(2), guess=1e5)
+    # The held ends, which the formula neglects, and the mesh make the bar stiffer by some percent.
+    assert 1.06 * 10 ** found.parameters[0] == pytest.approx(modulus, rel=0.03)
+    assert found.parameters[1] == pytest.approx(slack, abs=0.01)
+
+
+def test_table_of_a_tensile_test_is_read(tmp_path: Path) -> None:
+    examples = pytest.importorskip("identify_silicone")
+    rows = [f"{t};{np.log1p(t)};{1.0};{t};{2 * t}" for t in (0.0, 0.5, 1.0, 1.5)]
+    table = tmp_path / "rubber.csv"
+    table.write_text("PARAMETER;INFO;;;\nTime (s);True Strain;;;\n" + "\n".join(rows))
+    test = examples.read_test(table)
+    assert test.name == "rubber" and test.strain[[0, -1]] == pytest.approx([0.05, 1.0])
+    assert test.stress == pytest.approx(2e6 * test.strain)

@@ -4,6 +4,7 @@
 //! more transparent than opaque is not seen.
 
 mod bvh;
+mod framing;
 mod png;
 mod primitive;
 mod view;
@@ -17,7 +18,9 @@ use nalgebra::Isometry3;
 use super::npz::NpzWriter;
 use super::output::whole_file;
 use super::{Anchor, Recording, RecordingError};
-use view::Stage;
+pub(crate) use framing::framed;
+pub use view::Image;
+pub(crate) use view::Stage;
 
 /// A camera that takes an image of every frame. It looks along the z axis of its own frame S, with x to the right and y down.
 ///
@@ -100,7 +103,7 @@ pub(super) fn write(recording: &Recording, folder: &Path) -> Result<Vec<PathBuf>
             npz.array::<f32>("depth", &shape, |array| {
                 let mut number = 0;
                 recording.frames().each(|frame| {
-                    let image = stage.image(sensor, frame);
+                    let image = stage.image(recording.visuals(), sensor, frame);
                     let file = pictures.join(format!("{number:05}.png"));
                     number += 1;
                     whole_file(&file, |out| {

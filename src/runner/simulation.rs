@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pliant_contact_sap::Control;
-use pliant_coupling::{BodyIdx, State, StepError, StepReport, Stepper, World};
+use pliant_coupling::{
+    Adjoint, AdjointError, BodyIdx, State, StepError, StepReport, Stepper, World,
+};
 use pliant_multibody::Model;
 
 use super::hooks::{NoHooks, Push, RunHooks};
@@ -13,6 +15,7 @@ use super::stepping::stepper;
 use super::{
     ParameterChange, ParameterFault, ParticleDetail, Run, RunError, RunInputs, RunOutcome,
 };
+use crate::recording::Stage;
 use crate::registry::Snapshot;
 use crate::scene::Scene;
 
@@ -35,11 +38,13 @@ use crate::scene::Scene;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Simulation<S> {
-    run: Run<S>,
+    pub(super) run: Run<S>,
     stepper: Box<dyn Stepper>,
-    state: State,
+    pub(super) state: State,
     next: State,
-    report: Option<StepReport>,
+    pub(super) report: Option<StepReport>,
+    /// For images, made with the first.
+    pub(super) stage: Option<Stage>,
     recorded: Option<ParticleDetail>,
     /// Of the next step, or of the last.
     pushes: Vec<Push>,
@@ -122,6 +127,7 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
             stepper,
             state,
             report: None,
+            stage: None,
             recorded,
             pushes: Vec::new(),
             row_every,
@@ -148,6 +154,32 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
     /// What the last step did; `None` before the first, after an error, and after [`Simulation::set_state`].
     pub fn report(&self) -> Option<&StepReport> {
         self.report.as_ref()
+    }
+
+    /// Gradients of a function of the velocities at the end of the last step, with ∂L/∂v of some bodies; see [`Stepper::adjoint`].
+    ///
+    /// ```
+    /// use pliant::runner::Simulation;
+    /// use pliant::scene::{Scene, SceneOptions};
+    /// use pliant_contact_sap::MaterialPoint;
+    ///
+    /// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+    /// let mut simulation = Simulation::new(&scene)?;
+    /// simulation.step(|_| {})?;
+    /// let (_, body) = simulation.bodies().next().ok_or("no body")?;
+    /// let gradients = simulation.adjoint(&[(body, &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0])])?;
+    /// let origin = MaterialPoint::on_frame(0, [0.0; 3].into());
+    /// assert!(gradients.load(body, &origin)?.force_W.x > 0.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`AdjointError`]; [`AdjointError::NoStep`] also after [`Simulation::set_state`].
+    pub fn adjoint(&mut self, slopes: &[(BodyIdx, &[f64])]) -> Result<Adjoint<'_>, AdjointError> {
+        match self.report {
+            Some(_) => self.stepper.adjoint(slopes),
+            None => Err(AdjointError::NoStep),
+        }
     }
 
     /// Wall time since the start.

@@ -38,6 +38,9 @@ pub struct PdActuator {
     effort_at_rest: f64,
     /// θ_vq δtKp + Kd.
     gain: f64,
+    /// Kp and Kd in use.
+    proportional: f64,
+    derivative: f64,
     effort_limit: f64,
 }
 
@@ -98,6 +101,17 @@ pub struct PdCommand {
     pub feed_forward: f64,
 }
 
+/// Derivatives of the impulse of a PD actuator by its command.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PdSensitivity {
+    /// ∂γ/∂q_d, N·m·s/rad or N·s/m.
+    pub position: f64,
+    /// ∂γ/∂v_d, N·m·s²/rad or kg.
+    pub velocity: f64,
+    /// ∂γ/∂u_ff, s.
+    pub feed_forward: f64,
+}
+
 impl PdActuator {
     /// `position_error` = q0 − q_d (rad or m), targets and gains in SI, `effort_limit` may be infinite, `w` the inverse
     /// inertia of the joint.
@@ -126,7 +140,22 @@ impl PdActuator {
                 * (derivative * command.velocity - proportional * command.position_error)
                 + command.feed_forward,
             gain: scale * requested,
+            proportional: scale * proportional,
+            derivative: scale * derivative,
             effort_limit,
+        }
+    }
+
+    /// Derivatives of the impulse at the joint velocity `v` by targets and feed-forward; zero where the effort is at its limit.
+    #[must_use]
+    pub fn sensitivity(&self, v: f64) -> PdSensitivity {
+        if (self.effort_at_rest - self.gain * v).abs() >= self.effort_limit {
+            return PdSensitivity::default();
+        }
+        PdSensitivity {
+            position: self.time_step_s * self.proportional,
+            velocity: self.time_step_s * self.derivative,
+            feed_forward: self.time_step_s,
         }
     }
 
@@ -277,6 +306,39 @@ mod tests {
         assert!((kd_in_use / kp_in_use - kd / kp).abs() < 1e-14);
         assert!((DT * (DT * kp_in_use + kd_in_use) / most - 1.0).abs() < 1e-14);
         assert_eq!(law(0.0, 0.0, 7.0).impulse(&at_rest).x, DT * 7.0);
+    }
+
+    #[test]
+    fn sensitivities_are_derivatives_by_the_command() {
+        // Free, capped and saturated.
+        for (gains, v) in [
+            (gains(100.0, 5.0, 20.0), 0.3),
+            (gains(1e9, 4e8, f64::INFINITY), 0.1),
+            (gains(100.0, 5.0, 2.0), 5.0),
+        ] {
+            let impulse = |error, velocity, effort| {
+                let law = PdActuator::new(DT, gains, command(error, velocity, effort), 0.5);
+                law.impulse(&Vector1::new(v)).x
+            };
+            let h = 1e-4;
+            let found = PdActuator::new(DT, gains, command(0.02, 0.1, 1.0), 0.5).sensitivity(v);
+            let by_position = impulse(0.02 - h, 0.1, 1.0) - impulse(0.02 + h, 0.1, 1.0);
+            let by_velocity = impulse(0.02, 0.1 + h, 1.0) - impulse(0.02, 0.1 - h, 1.0);
+            let by_effort = impulse(0.02, 0.1, 1.0 + h) - impulse(0.02, 0.1, 1.0 - h);
+            for (found, rise) in [
+                (found.position, by_position),
+                (found.velocity, by_velocity),
+                (found.feed_forward, by_effort),
+            ] {
+                let quotient = rise / (2.0 * h);
+                assert!(
+                    (found - quotient).abs() <= 1e-6 * (1.0 + quotient.abs()),
+                    "{found} {quotient}"
+                );
+            }
+        }
+        let saturated = PdActuator::new(DT, gains(100.0, 5.0, 2.0), command(0.0, 0.0, 0.0), 0.5);
+        assert_eq!(saturated.sensitivity(5.0), PdSensitivity::default());
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(super) struct StepProblem {
     pub(super) linearised_at: Vec<Vec<f64>>,
     pub(super) velocities: Velocities,
     pub(super) factors: BlockFactors,
-    collision: Collision,
+    pub(super) collision: Collision,
     pub(super) contacts: ContactAssembly,
     pub(super) constraints: ConstraintAssembly,
     pub(super) set: ConstraintSet,

@@ -6,6 +6,7 @@
 )]
 
 mod adaptive;
+mod adjoint;
 mod impacts;
 mod integration;
 mod joint_reactions;

@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use nalgebra::{DMatrix, Isometry3, Point3, Vector3};
 use pliant_contact_sap::{
-    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Control, DenseDynamics, Dynamics,
-    EndFrames, ExplicitStep, FrameWrench, Integration, InternalConstraints, Interpolation,
-    JointReaction, MaterialPoint, PdGains, Primitive, Reactions, Rows, StepInput, Surface,
-    SurfaceMotion, TimeStep,
+    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Control, ControlAdjoint, DenseDynamics,
+    Dynamics, EndFrames, ExplicitStep, FrameWrench, Integration, InternalConstraints,
+    Interpolation, JointReaction, MaterialPoint, PdGains, Primitive, Reactions, Rows, StepInput,
+    Surface, SurfaceMotion, TimeStep,
 };
 
 use super::checks::{check, link_of};
@@ -244,6 +244,10 @@ impl BodyStep for TreeStep {
     }
 
     fn as_explicit(&self) -> Option<&dyn ExplicitStep> {
+        Some(self)
+    }
+
+    fn as_control_adjoint(&self) -> Option<&dyn ControlAdjoint> {
         Some(self)
     }
 

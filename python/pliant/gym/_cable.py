@@ -26,8 +26,8 @@ class InsertCable(SceneEnv):
     steps_per_action = 10
     max_steps = 100
 
-    def __init__(self) -> None:
-        super().__init__("insert-cable", 12, {})
+    def __init__(self, render_mode: str | None = None) -> None:
+        super().__init__("insert-cable", 12, {}, render_mode)
 
     def _randomise(self, simulation: Simulation, random: np.random.Generator) -> None:
         shift = np.array([*random.uniform(-0.04, 0.04, 2), random.uniform(0.0, 0.03)])

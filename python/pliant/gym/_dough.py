@@ -27,8 +27,8 @@ class RollDough(SceneEnv):
     steps_per_action = 4
     max_steps = 100
 
-    def __init__(self, spacing: float = 0.02) -> None:
-        super().__init__("roll-dough", 4 + BINS, {"h": spacing})
+    def __init__(self, spacing: float = 0.02, render_mode: str | None = None) -> None:
+        super().__init__("roll-dough", 4 + BINS, {"h": spacing}, render_mode)
 
     def _randomise(self, simulation: Simulation, random: np.random.Generator) -> None:
         q = simulation.positions(self.robot).copy()

@@ -24,10 +24,12 @@ class SceneEnv(gymnasium.Env[Observation, Action]):
 
     An observation is a vector of float32. The task ends where it is solved or lost (`terminated`) or after `max_steps` actions
     (`truncated`). `info` has "success", and "trusted": whether all time steps converged. Episodes with the same seed and actions have
-    the same bits.
+    the same bits. With `render_mode="rgb_array"`, `render` draws the scene by ray casting, seen by its first camera.
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}
+    image_size: tuple[int, int] = (320, 240)
+    """Width and height of what `render` draws, pixels."""
     robot: str
     """The robot that acts."""
     joints: tuple[str, ...]
@@ -41,7 +43,12 @@ class SceneEnv(gymnasium.Env[Observation, Action]):
     steps_per_action: int
     max_steps: int
 
-    def __init__(self, scene: str, n_observations: int, parameters: dict[str, float]) -> None:
+    def __init__(
+        self, scene: str, n_observations: int, parameters: dict[str, float], render_mode: str | None = None
+    ) -> None:
+        if render_mode not in (None, "rgb_array"):
+            raise ValueError(f"no render_mode {render_mode!r}; there are: 'rgb_array' and None")
+        self.render_mode = render_mode
         path = SCENES / f"{scene}.toml"
         self.scene = load(path if path.is_file() else scene, keys=parameters)
         self.simulation = self.scene.simulation()
@@ -52,6 +59,8 @@ class SceneEnv(gymnasium.Env[Observation, Action]):
         self._entries = [moved[name].positions.start for name in self.joints]
         self._target = np.zeros(model.n_v)
         self._taken = 0
+        rate = 1.0 / (self.scene.time_step * self.steps_per_action)
+        self.metadata = {**self.metadata, "render_fps": max(1, round(rate))}
         self.action_space = Box(-1.0, 1.0, (len(self.joints),), np.float32)
         self.observation_space = Box(-np.inf, np.inf, (n_observations,), np.float32)
 
@@ -79,6 +88,10 @@ class SceneEnv(gymnasium.Env[Observation, Action]):
         reward, terminated = self._judge(np.asarray(action, np.float64))
         info = self._info(self.simulation.trusted)
         return self._observe().astype(np.float32), float(reward), terminated, self._taken >= self.max_steps, info
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """The scene now, shape (height, width, 3); None without a render mode."""
+        return None if self.render_mode is None else self.simulation.image(self.image_size).colors
 
     def _joints(self) -> Array:
         """Positions of the joints that act, m."""

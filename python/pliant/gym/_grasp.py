@@ -26,8 +26,8 @@ class GraspTeddy(SceneEnv):
     steps_per_action = 2
     max_steps = 75
 
-    def __init__(self, edge_length: float = 0.02) -> None:
-        super().__init__("bubble-gripper-teddy", 11, {"fem.teddy.mesh.filled.edge_length": edge_length})
+    def __init__(self, edge_length: float = 0.02, render_mode: str | None = None) -> None:
+        super().__init__("bubble-gripper-teddy", 11, {"fem.teddy.mesh.filled.edge_length": edge_length}, render_mode)
         self._masses = self.simulation.points("teddy")[2]
 
     def _randomise(self, simulation: Simulation, random: np.random.Generator) -> None:

@@ -27,9 +27,9 @@ class PushBoxes(SceneEnv):
     steps_per_action = 5
     max_steps = 100
 
-    def __init__(self, boxes: int = 2, mu: float = 0.4) -> None:
+    def __init__(self, boxes: int = 2, mu: float = 0.4, render_mode: str | None = None) -> None:
         self._boxes = [f"box_{index}" for index in range(boxes)]
-        super().__init__("push-boxes", 4 + 6 * boxes, {"boxes": boxes, "mu": mu})
+        super().__init__("push-boxes", 4 + 6 * boxes, {"boxes": boxes, "mu": mu}, render_mode)
 
     def _randomise(self, simulation: Simulation, random: np.random.Generator) -> None:
         rows = 0.16 * (np.arange(len(self._boxes)) - (len(self._boxes) - 1) / 2)

@@ -40,7 +40,7 @@ fn the_depth_of_a_wall_is_the_same_in_all_pixels() {
         size: Vector3::new(100.0, 100.0, 1.0),
     };
     let visuals = [visual(Anchor::World, [0.0, 0.0, 4.5], wall.into(), RED)];
-    let image = Stage::new(&visuals).image(&sensor(Anchor::World), &Frame::default());
+    let image = Stage::new(&visuals).image(&visuals, &sensor(Anchor::World), &Frame::default());
     assert!(
         image.depths.iter().all(|depth| (depth - 4.0).abs() < 1e-6),
         "{image:?}"
@@ -58,7 +58,7 @@ fn pixels_are_to_the_right_along_x_and_downward_along_y() {
     let f = 1.5;
     let at = [2.0 / f * 3.0, -1.0 / f * 3.0, 3.0];
     let visuals = [visual(Anchor::World, at, sphere(0.3), RED)];
-    let image = Stage::new(&visuals).image(&sensor(Anchor::World), &Frame::default());
+    let image = Stage::new(&visuals).image(&visuals, &sensor(Anchor::World), &Frame::default());
     let hits: Vec<usize> = (0..15).filter(|k| image.depths[*k].is_finite()).collect();
     assert_eq!(hits, [4]);
     assert_eq!(image.colors[0], [235, 240, 245]);
@@ -84,7 +84,7 @@ fn the_camera_and_bodies_move_with_their_frames() {
         ],
         ..Frame::default()
     };
-    let image = Stage::new(&visuals).image(&sensor(Anchor::Body(BodyIdx(0))), &frame);
+    let image = Stage::new(&visuals).image(&visuals, &sensor(Anchor::Body(BodyIdx(0))), &frame);
     assert!(
         (image.depths[7] - 1.0).abs() < 2e-3,
         "the ball: {}",
@@ -132,9 +132,13 @@ fn what_deforms_is_seen_where_it_is_and_glass_is_not() {
     };
     let stage = Stage::new(&visuals);
     assert_eq!(
-        stage.image(&sensor(Anchor::World), &frame(2.0)).depths[7],
+        stage
+            .image(&visuals, &sensor(Anchor::World), &frame(2.0))
+            .depths[7],
         2.0
     );
-    let behind = stage.image(&sensor(Anchor::World), &frame(5.0)).depths[7];
+    let behind = stage
+        .image(&visuals, &sensor(Anchor::World), &frame(5.0))
+        .depths[7];
     assert!((behind - 2.9).abs() < 1e-6, "the grain: {behind}");
 }

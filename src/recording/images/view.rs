@@ -18,16 +18,17 @@ const AMBIENT: f64 = 0.35;
 
 /// An image: rows from the top, pixels from the left.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Image {
+pub struct Image {
+    /// Width and height, pixels.
+    pub size: [usize; 2],
     /// sRGB.
-    pub(super) colors: Vec<[u8; 3]>,
+    pub colors: Vec<[u8; 3]>,
     /// Distance along the optical axis, m; infinite where there is nothing.
-    pub(super) depths: Vec<f32>,
+    pub depths: Vec<f32>,
 }
 
-/// The visuals, those of rigid bodies with their trees.
-pub(super) struct Stage<'a> {
-    visuals: &'a [Visual],
+/// The rigid surfaces of visuals, made once for many images.
+pub(crate) struct Stage {
     rigid: Vec<Solid>,
 }
 
@@ -47,8 +48,8 @@ enum Posed<'s> {
     World(Bvh),
 }
 
-impl<'a> Stage<'a> {
-    pub(super) fn new(visuals: &'a [Visual]) -> Self {
+impl Stage {
+    pub(crate) fn new(visuals: &[Visual]) -> Self {
         let solid = |visual: &Visual| match &visual.shape {
             _ if visual.color.opacity < 0.5 => Solid::None,
             VisualShape::Analytic(AnalyticShape::HalfSpace {}) => Solid::Plane,
@@ -63,12 +64,11 @@ impl<'a> Stage<'a> {
         };
         Self {
             rigid: visuals.iter().map(solid).collect(),
-            visuals,
         }
     }
 
-    /// What `sensor` sees in `frame`.
-    pub(super) fn image(&self, sensor: &ImageSensor, frame: &Frame) -> Image {
+    /// What `sensor` sees in `frame` of the visuals of the stage.
+    pub(crate) fn image(&self, visuals: &[Visual], sensor: &ImageSensor, frame: &Frame) -> Image {
         let anchored = |anchor: Anchor| match anchor {
             Anchor::World => Isometry3::identity(),
             Anchor::Body(body) => frame.X_WB[body.0],
@@ -76,7 +76,7 @@ impl<'a> Stage<'a> {
         let X_WS = anchored(sensor.anchor) * sensor.X_BS;
         let mut deformed = frame.deformed.iter();
         let mut posed: Vec<(Posed<'_>, Color)> = Vec::new();
-        for (visual, solid) in self.visuals.iter().zip(&self.rigid) {
+        for (visual, solid) in visuals.iter().zip(&self.rigid) {
             let X_WG = anchored(visual.anchor) * visual.X_BG;
             let points = visual.shape.deforms().then(|| deformed.next()).flatten();
             let surface = match (solid, points) {
@@ -107,7 +107,11 @@ impl<'a> Stage<'a> {
         };
         let pixels: Vec<([u8; 3], f32)> = (0..width * height).into_par_iter().map(pixel).collect();
         let (colors, depths) = pixels.into_iter().unzip();
-        Image { colors, depths }
+        Image {
+            size: sensor.size,
+            colors,
+            depths,
+        }
     }
 }
 

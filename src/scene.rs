@@ -78,7 +78,7 @@ pub use expect::{Bounds, Expectation, Reduction, Window};
 pub use image_sensor::ImageSensorEntry;
 pub use item::NamedReference;
 pub use material::{Hydroelastic, Materials, Surface};
-pub use model::{ActuatorEntry, AttachedEntry, JointValues, ModelEntry, RootEntry};
+pub use model::{ActuatorEntry, AttachedEntry, JointValues, ModelEntry, Positions, RootEntry};
 pub use names::{NameKind, Names};
 pub use observable::{Among, ObservableEntry};
 pub use pairs::{FilterEntry, PairEntry};

@@ -53,7 +53,7 @@ mod vtu;
 mod vtu_write;
 mod weld;
 
-pub use drawn::{DRAWABLE, DrawnPart, is_drawable, read_drawn};
+pub use drawn::{DrawnPart, SURFACE_FILES, is_surface_file, read_drawn};
 pub use error::{FilePosition, Flaw, Location, MeshError};
 pub(crate) use faces::crowded_face;
 pub use format::MeshFormat;

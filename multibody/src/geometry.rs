@@ -90,6 +90,24 @@ pub struct ProximityProperties {
     pub hydroelastic_margin: Option<f64>,
 }
 
+impl ProximityProperties {
+    /// The number that Drake's extensions of URDF and SDFormat call `name`, without its prefix.
+    pub(crate) fn number_named(&mut self, name: &str) -> Option<&mut Option<f64>> {
+        Some(match name {
+            "mu_dynamic" => &mut self.mu_dynamic,
+            "mu_static" => &mut self.mu_static,
+            "hunt_crossley_dissipation" => &mut self.hunt_crossley_dissipation,
+            "relaxation_time" => &mut self.relaxation_time,
+            "point_contact_stiffness" => &mut self.point_contact_stiffness,
+            "hydroelastic_modulus" => &mut self.hydroelastic_modulus,
+            "mesh_resolution_hint" => &mut self.mesh_resolution_hint,
+            "halfspace_slab_thickness" | "slab_thickness" => &mut self.slab_thickness,
+            "hydroelastic_margin" => &mut self.hydroelastic_margin,
+            _ => return None,
+        })
+    }
+}
+
 /// Compliance of a shape in hydroelastic contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HydroelasticCompliance {

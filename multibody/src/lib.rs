@@ -126,7 +126,7 @@ pub use model::{
 pub use package_map::PackageMap;
 pub use reactions::joint_reactions;
 pub use rigid_tree::RigidTree;
-pub use robot_file::{LoadedModel, RobotOptions, parse_robot, read_robot};
+pub use robot_file::{Keyframe, LoadedModel, RobotOptions, parse_robot, read_robot};
 pub use spatial::{Twist, Wrench};
 
 /// The examples of the README, run as tests.

@@ -22,8 +22,10 @@
 //! | `motor`, `position`, `velocity`, `general` on a joint | effort limits, and gains of the joint's drive |
 //! | `<equality><joint>` with a linear polynomial | a coupled joint |
 //! | a site | a named frame |
-//! | tendons, loops (`connect`, `weld`), other actuators, sensors, keyframes, solver settings | reported, without effect |
-//! | `composite`, `flexcomp`, `replicate`, `attach`, height fields, planes that move | an error |
+//! | `<replicate>` | copies in frames, with the suffixes of MuJoCo; what refers to them from elsewhere names a copy |
+//! | `<key>` with `name` and `qpos` | a named set of joint positions |
+//! | tendons, loops (`connect`, `weld`), other actuators, sensors, velocities and controls of keys, solver settings | reported, without effect |
+//! | `composite`, `flexcomp`, `attach`, height fields, planes that move | an error |
 //!
 //! Unlike in MuJoCo, a body and a parent that is fixed in the world do not touch.
 
@@ -38,10 +40,12 @@ mod geom;
 mod include;
 mod inertial;
 mod joints;
+mod keyframes;
 mod link_shapes;
 mod mesh_inertia;
 mod names;
 mod orientation;
+mod replicate;
 mod world;
 
 use std::path::Path;
@@ -50,7 +54,7 @@ use crate::builder::ModelBuilder;
 use crate::error::MultibodyError;
 use crate::markup::{Element, Remarks};
 use crate::model::Root;
-use crate::robot_file::{LoadedModel, RobotOptions};
+use crate::robot_file::{LoadedModel, RobotOptions, read_with};
 use assets::Assets;
 use compiler::Compiler;
 use defaults::Defaults;
@@ -64,12 +68,7 @@ pub fn read_mjcf(
     path: impl AsRef<Path>,
     options: &RobotOptions,
 ) -> Result<LoadedModel, MultibodyError> {
-    let path = path.as_ref();
-    let bytes = std::fs::read(path).map_err(|error| MultibodyError::Unreadable {
-        file: path.to_owned(),
-        error,
-    })?;
-    parse_mjcf(&bytes, path, options)
+    read_with(path.as_ref(), options, parse_mjcf)
 }
 
 /// Reads MJCF from memory. `path` is used in messages, and its folder for included files and meshes.
@@ -91,6 +90,7 @@ pub fn parse_mjcf(
     }
     let mut remarks = Remarks::default();
     let compiler = Compiler::read(&root, &mut remarks)?;
+    let root = replicate::expanded(root, &compiler)?;
     let defaults = Defaults::read(&root, &mut remarks)?;
     let assets = Assets::read(&root, &compiler, &defaults, &mut remarks)?;
     let file = File {
@@ -110,6 +110,7 @@ pub fn parse_mjcf(
     actuators::read(&file, &mut tree, &mut remarks)?;
     let couplings = equality::read(&file, &tree, &mut remarks)?;
     let excluded = filter::read(&file, &tree, &mut remarks)?;
+    let keyframes = keyframes::read(&file, &tree, &mut remarks)?;
     file.report_sections(&mut remarks);
 
     let name = root.attribute("model").unwrap_or("MuJoCo Model");
@@ -141,6 +142,7 @@ pub fn parse_mjcf(
     tree.check_inertias(&mut remarks);
     Ok(LoadedModel {
         model,
+        keyframes,
         report: remarks.into_report(),
     })
 }
@@ -166,7 +168,7 @@ impl<'a> File<'a> {
 
     /// Sections of which nothing is used.
     fn report_sections(&self, remarks: &mut Remarks) {
-        const USED: [&str; 7] = [
+        const USED: [&str; 8] = [
             "compiler",
             "default",
             "asset",
@@ -174,6 +176,7 @@ impl<'a> File<'a> {
             "contact",
             "equality",
             "actuator",
+            "keyframe",
         ];
         for section in self.root.children.iter() {
             if section.tag == "option" {

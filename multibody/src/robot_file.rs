@@ -60,8 +60,19 @@ impl Default for RobotOptions {
 pub struct LoadedModel {
     /// The model.
     pub model: Model,
+    /// Named positions of its joints, which only MJCF files have.
+    pub keyframes: Vec<Keyframe>,
     /// What was ignored, repaired or suspicious, by line; empty if the file was used exactly as written.
     pub report: LoadReport,
+}
+
+/// Named positions of the joints of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keyframe {
+    /// Its name.
+    pub name: String,
+    /// The coordinates of each joint, as many as it has, in the order of a model's positions.
+    pub positions: Vec<(String, Vec<f64>)>,
 }
 
 /// Reads a robot file: URDF (`<robot>`), MJCF (`<mujoco>`) or SDFormat (`<sdf>`).
@@ -69,17 +80,25 @@ pub struct LoadedModel {
 /// # Errors
 /// [`MultibodyError::Unreadable`] and [`MultibodyError::NotUrdf`] for the file as a whole, otherwise
 /// [`MultibodyError::At`] with the line and the error. Files that the robot refers to are opened only if they have the
-/// extension of a mesh, or for MJCF of an included file.
+/// extension of a mesh, or of a file that the format includes (`.xml`, `.mjcf`, `.sdf`, `model.config`).
 pub fn read_robot(
     path: impl AsRef<Path>,
     options: &RobotOptions,
 ) -> Result<LoadedModel, MultibodyError> {
-    let path = path.as_ref();
+    read_with(path.as_ref(), options, parse_robot)
+}
+
+/// Reads the file at `path` by `parse`.
+pub(crate) fn read_with(
+    path: &Path,
+    options: &RobotOptions,
+    parse: fn(&[u8], &Path, &RobotOptions) -> Result<LoadedModel, MultibodyError>,
+) -> Result<LoadedModel, MultibodyError> {
     let bytes = std::fs::read(path).map_err(|error| MultibodyError::Unreadable {
         file: path.to_owned(),
         error,
     })?;
-    parse_robot(&bytes, path, options)
+    parse(&bytes, path, options)
 }
 
 /// Reads a robot file from memory. `path` is used in messages, and its folder for the files that it refers to.

@@ -1,4 +1,4 @@
-//! SDFormat files with one model, with Drake's extensions.
+//! SDFormat files with one model, their own or an included one, with Drake's extensions.
 //!
 //! Everything in a file is either used, listed in the [`LoadReport`](pliant_hydroelastic::mesh::LoadReport), or an error, each
 //! with its line. Equal remarks are one entry with their number.
@@ -18,9 +18,11 @@
 //! | the `<diffuse>` colour | the colour of the visual shape |
 //! | collision mesh that is not closed | its convex hull, and suspicious |
 //! | missing visual mesh | shape omitted, and suspicious |
-//! | `<include>`, nested models, several models, universal, screw, gearbox and revolute2 joints | an error |
+//! | an `<include>` in place of the model, by `model://` or a path | the model of that file |
+//! | `<include>` in a model, nested models, several models, universal, screw, gearbox and revolute2 joints | an error |
 
 mod frames;
+mod include;
 mod joints;
 mod links;
 mod shapes;
@@ -32,8 +34,9 @@ use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
 use crate::inertia::SpatialInertia;
 use crate::markup::{Element, Place, Remarks, parse};
-use crate::robot_file::{LoadedModel, RobotOptions};
+use crate::robot_file::{LoadedModel, RobotOptions, read_with};
 use frames::Frames;
+use include::only_model;
 
 /// Name of the link that stands for the world.
 const WORLD: &str = "world";
@@ -46,12 +49,7 @@ pub fn read_sdf(
     path: impl AsRef<Path>,
     options: &RobotOptions,
 ) -> Result<LoadedModel, MultibodyError> {
-    let path = path.as_ref();
-    let bytes = std::fs::read(path).map_err(|error| MultibodyError::Unreadable {
-        file: path.to_owned(),
-        error,
-    })?;
-    parse_sdf(&bytes, path, options)
+    read_with(path.as_ref(), options, parse_sdf)
 }
 
 /// Reads SDFormat from memory. `path` is used in messages, and its folder for meshes.
@@ -65,7 +63,8 @@ pub fn parse_sdf(
 ) -> Result<LoadedModel, MultibodyError> {
     let root = parse(bytes, path)?;
     let mut remarks = Remarks::default();
-    let element = only_model(&root, &mut remarks)?;
+    let found = only_model(root, path, &options.packages, &mut remarks)?;
+    let (element, path) = (&found.model, &*found.path);
     let name = element.required("name", "<model>")?;
     report_model(element, &mut remarks)?;
     let frames = Frames::read(element)?;
@@ -136,6 +135,7 @@ pub fn parse_sdf(
     }
     Ok(LoadedModel {
         model,
+        keyframes: Vec::new(),
         report: remarks.into_report(),
     })
 }
@@ -145,34 +145,6 @@ struct File<'a> {
     path: &'a Path,
     frames: &'a Frames<'a>,
     options: &'a RobotOptions,
-}
-
-/// The model of a file, in its world if it has one.
-fn only_model<'a>(root: &'a Element, remarks: &mut Remarks) -> Result<&'a Element, MultibodyError> {
-    if root.tag != "sdf" {
-        let text = format!("the outermost element is <{}>, but must be <sdf>", root.tag);
-        return Err(root.error("file", text));
-    }
-    let inside = root.child("world").unwrap_or(root);
-    let models: Vec<&Element> = inside
-        .children
-        .iter()
-        .filter(|e| e.tag == "model")
-        .collect();
-    match models[..] {
-        [model] => {
-            remarks.only_children(root, &["model", "world"]);
-            if inside.tag == "world" {
-                remarks.only_children(inside, &["model"]);
-            }
-            Ok(model)
-        }
-        [] => Err(inside.error("file", "has no <model>")),
-        [_, second, ..] => {
-            let text = "has several models; write each to a file of its own";
-            Err(second.error("file", text))
-        }
-    }
 }
 
 /// Elements of a model that are not links, joints and frames.

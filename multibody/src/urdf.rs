@@ -39,9 +39,9 @@ use crate::geometry::CollisionFilterGroup;
 use crate::markup::Place;
 use crate::model::Model;
 use crate::package_map::PackageMap;
-use crate::robot_file::{LoadedModel, RobotOptions};
+use crate::robot_file::{LoadedModel, RobotOptions, read_with};
 use document::{Document, Reader};
-pub(crate) use meshes::collision_surface;
+pub(crate) use meshes::{collision_surface, unsupported};
 
 /// Reads a URDF file.
 ///
@@ -53,12 +53,7 @@ pub fn read_urdf(
     path: impl AsRef<Path>,
     options: &RobotOptions,
 ) -> Result<LoadedModel, MultibodyError> {
-    let path = path.as_ref();
-    let bytes = std::fs::read(path).map_err(|error| MultibodyError::Unreadable {
-        file: path.to_owned(),
-        error,
-    })?;
-    parse_urdf(&bytes, path, options)
+    read_with(path.as_ref(), options, parse_urdf)
 }
 
 /// Reads URDF from memory. `path` is used in messages, and its folder for relative mesh names.
@@ -81,7 +76,11 @@ pub fn parse_urdf(
         .map_err(|error| robot.located(error, path))?;
     robot.check_inertias(&model, &mut reader);
     let report = reader.into_report();
-    Ok(LoadedModel { model, report })
+    Ok(LoadedModel {
+        model,
+        keyframes: Vec::new(),
+        report,
+    })
 }
 
 /// A `<mimic>` as written.

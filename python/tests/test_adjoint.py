@@ -30,7 +30,7 @@ time_step_s = 0.001
 smoke_s = 0.1
 [[models]]
 name = "pendulum"
-urdf = "robots/double_pendulum.urdf"
+file = "robots/double_pendulum.urdf"
 """
 
 

@@ -15,7 +15,7 @@ time_step_s = 0.001
 smoke_s = 0.1
 [[models]]
 name = "pendulum"
-urdf = "robots/double_pendulum.urdf"
+file = "robots/double_pendulum.urdf"
 """
 
 BALL = """
@@ -38,7 +38,7 @@ title = "An arm"
 smoke_s = 0.1
 [[models]]
 name = "arm"
-urdf = "robots/arm7.urdf"
+file = "robots/arm7.urdf"
 """
 
 

@@ -154,7 +154,7 @@ time_step_s = 0.005
 smoke_s = 0.1
 [[models]]
 name = "pendulum"
-urdf = "robots/double_pendulum.urdf"
+file = "robots/double_pendulum.urdf"
 gravity = "absent"
 actuators = { shoulder = { proportional = 1e4, derivative = 100 } }
 """

@@ -17,7 +17,7 @@ pub(super) fn parse_package(text: &str) -> Result<(String, PathBuf), String> {
 /// Adds packages to all robots of a scene. Those that the scene maps itself take precedence.
 pub(super) fn add_packages(scene: &mut Scene, packages: &[(String, PathBuf)]) {
     for model in &mut scene.models {
-        let at = model.urdf.at;
+        let at = model.file.at;
         let named = |name: String| NamedReference { name, at };
         for (package, folder) in packages {
             // Relative to the working directory, not to the scene.

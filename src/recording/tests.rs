@@ -3,6 +3,7 @@
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_hydroelastic::AnalyticShape;
 
+use super::output::whole_file;
 use super::*;
 
 #[path = "../../tests/suite/npz.rs"]

@@ -26,7 +26,7 @@ static MODEL: TableSchema = TableSchema {
             about: "name of the model; its links are `NAME/LINK`, its joints `NAME/JOINT`",
         },
         Key {
-            name: "urdf",
+            name: "file",
             value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
@@ -109,7 +109,7 @@ static MODEL: TableSchema = TableSchema {
             ),
             unit: "rad or m",
             default: "as in the file",
-            about: "initial joint positions, which are also the targets of actuators without a trajectory; mimic joints follow their joint; lists for planar (x, y, angle), ball (`quat_wxyz`) and floating joints (x, y, z, `quat_wxyz`)",
+            about: "initial joint positions, by joint or as a keyframe of the model or of its MJCF file, which are also the targets of actuators without a trajectory; mimic joints follow their joint; lists for planar (x, y, angle), ball (`quat_wxyz`) and floating joints (x, y, z, `quat_wxyz`)",
         },
         Key {
             name: "keyframes",
@@ -153,7 +153,7 @@ static ATTACHED: TableSchema = TableSchema {
             about: "name; its links are `MODEL/NAME/LINK`, its joints `MODEL/NAME/JOINT`, and within the model `NAME/JOINT`",
         },
         Key {
-            name: "urdf",
+            name: "file",
             value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
@@ -209,7 +209,7 @@ pub struct ModelEntry {
     /// Name.
     pub name: NamedReference,
     /// Path of the file, as written.
-    pub urdf: NamedReference,
+    pub file: NamedReference,
     /// `package://` folders, as written.
     pub packages: Vec<(NamedReference, NamedReference)>,
     /// How the root is connected to the world.
@@ -232,8 +232,8 @@ pub struct ModelEntry {
     pub keyframes: Vec<(NamedReference, JointValues)>,
     /// Attached robots, in order.
     pub attached: Vec<AttachedEntry>,
-    /// Initial joint positions, rad or m; as many as the joint has coordinates.
-    pub positions: JointValues,
+    /// Initial joint positions.
+    pub positions: Positions,
     /// Initial joint velocities, rad/s or m/s; as many as the joint has degrees of freedom.
     pub velocities: JointValues,
     /// Locked joints.
@@ -242,13 +242,22 @@ pub struct ModelEntry {
     pub actuators: Vec<(NamedReference, ActuatorEntry)>,
 }
 
+/// Initial joint positions.
+#[derive(Clone, Debug)]
+pub enum Positions {
+    /// Of some joints, rad or m; as many as each has coordinates.
+    Given(JointValues),
+    /// Those of a keyframe of the robot's file.
+    OfFile(NamedReference),
+}
+
 /// A robot that is welded to another.
 #[derive(Clone, Debug)]
 pub struct AttachedEntry {
     /// Its name within the model.
     pub name: NamedReference,
     /// Path of the file, as written.
-    pub urdf: NamedReference,
+    pub file: NamedReference,
     /// The link or frame to which it is welded.
     pub on: NamedReference,
     /// Pose of its root in the frame of the carrying link.
@@ -291,14 +300,21 @@ pub(super) fn model(
             .collect::<Result<_, SceneError>>()?,
     };
     let positions = match table.optional("positions") {
-        None => Vec::new(),
-        Some(item) if item.is_text() => keyframe(&keyframes, &item)?.clone(),
-        Some(item) => joint_values(&item)?,
+        None => Positions::Given(Vec::new()),
+        Some(item) if item.is_text() => {
+            let reference = item.reference()?;
+            let mut known = keyframes.iter();
+            match known.find(|(name, _)| name.name == reference.name) {
+                Some((_, values)) => Positions::Given(values.clone()),
+                None => Positions::OfFile(reference),
+            }
+        }
+        Some(item) => Positions::Given(joint_values(&item)?),
     };
     let velocities = table.optional("velocities");
     let velocities = velocities.map_or(Ok(Vec::new()), |item| joint_values(&item))?;
     let entry = ModelEntry {
-        urdf: table.required("urdf")?.reference()?,
+        file: table.required("file")?.reference()?,
         packages: match table.optional("packages") {
             None => Vec::new(),
             Some(item) => item
@@ -392,7 +408,7 @@ fn attached(item: &Item<'_>) -> Result<AttachedEntry, SceneError> {
     table.called(&name.name);
     let entry = AttachedEntry {
         name,
-        urdf: table.required("urdf")?.reference()?,
+        file: table.required("file")?.reference()?,
         on: table.required("on")?.reference()?,
         pose: pose(table.optional("pose").as_ref())?,
     };

@@ -118,7 +118,12 @@ pub(super) static SCENE: TableSchema = TableSchema {
             "none",
             "ropes, rings, belts and strips",
         ),
-        section("models", "list of tables", "none", "robots from URDF files"),
+        section(
+            "models",
+            "list of tables",
+            "none",
+            "robots from URDF, MJCF and SDFormat files",
+        ),
         section(
             "filters",
             "list of tables",

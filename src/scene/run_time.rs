@@ -95,7 +95,7 @@ impl ParameterUses {
         let mut uses = Self::default();
         let mut path = Vec::new();
         for (section, value) in document {
-            let section = section.get_ref().as_ref();
+            let section: &str = section.get_ref();
             if section == "parameters" {
                 continue;
             }
@@ -172,7 +172,7 @@ fn visit<'a>(
         DeValue::Array(list) => list.iter().for_each(|element| visit(element, path, see)),
         DeValue::Table(table) => {
             for (key, value) in table {
-                path.push(key.get_ref().as_ref());
+                path.push(key.get_ref());
                 visit(value, path, see);
                 path.pop();
             }

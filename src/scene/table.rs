@@ -3,70 +3,19 @@
 //! In tests a reader also checks the schema: keys it reads must be listed, all listed keys must be read, and a number's
 //! default must be the one the documentation prints.
 
+mod context;
+
 use std::cell::RefCell;
-use std::collections::BTreeSet;
-use std::rc::Rc;
-use std::sync::Arc;
 
 use nalgebra::Vector3;
 use toml::de::DeTable;
 
 use super::error::{SceneError, SceneFault, remedy};
-use super::expression::Scope;
 use super::item::Item;
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
-use super::text::{SceneText, SourceLocation};
-use crate::registry::{Part, Parts, Registry};
-
-/// What every reader needs: the text for messages, the values of parameters for expressions, the parts that names stand
-/// for.
-#[derive(Debug)]
-pub(super) struct Context {
-    pub(super) text: Arc<SceneText>,
-    pub(super) scope: Scope,
-    pub(super) registry: Arc<Registry>,
-    /// Where values were read as expressions.
-    evaluated: Rc<RefCell<BTreeSet<SourceLocation>>>,
-}
-
-impl Context {
-    pub(super) fn new(text: Arc<SceneText>, registry: Arc<Registry>) -> Self {
-        Self {
-            text,
-            scope: Scope::default(),
-            registry,
-            evaluated: Rc::default(),
-        }
-    }
-
-    /// The same with other values of names.
-    pub(super) fn with_scope(&self, scope: Scope) -> Self {
-        Self {
-            text: Arc::clone(&self.text),
-            scope,
-            registry: Arc::clone(&self.registry),
-            evaluated: Rc::clone(&self.evaluated),
-        }
-    }
-
-    /// The value at this place is an expression.
-    pub(super) fn evaluates(&self, at: SourceLocation) {
-        self.evaluated.borrow_mut().insert(at);
-    }
-
-    /// Where values were read as expressions.
-    pub(super) fn evaluated(&self) -> BTreeSet<SourceLocation> {
-        self.evaluated.borrow().clone()
-    }
-}
-
-#[cfg(test)]
-impl Context {
-    /// No text, no parameters, the built-in parts.
-    pub(super) fn empty() -> Self {
-        Self::new(SceneText::new("test", ""), Arc::default())
-    }
-}
+use super::text::SourceLocation;
+use crate::registry::{Part, Parts};
+pub(super) use context::Context;
 
 /// A table of a scene file, as the reader of a registered part sees it.
 ///

@@ -8,7 +8,7 @@ use super::*;
 /// What every scene needs; the fragment under test follows.
 const HEAD: &str = "schema = 1\ntitle = \"test\"\n[simulation]\nsmoke_s = 1\n";
 const BALL: &str = "[[bodies]]\nname = \"ball\"\nshape = { sphere = { radius = 0.1 } }\n";
-const ROBOT: &str = "[[models]]\nname = \"arm\"\nurdf = \"arm.urdf\"\n";
+const ROBOT: &str = "[[models]]\nname = \"arm\"\nfile = \"arm.urdf\"\n";
 
 fn parse(text: &str) -> Result<Scene, SceneError> {
     Scene::parse("s.toml", text, &SceneOptions::default())

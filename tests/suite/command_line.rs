@@ -202,7 +202,7 @@ fn names_that_robots_do_not_have_are_refused_at_their_place() {
     let folder = folder("robot_names");
     let check = |fragment: &str, expected: &[&str]| {
         let scene = folder.join("scene.toml");
-        let head = "schema = 1\ntitle = \"x\"\n[simulation]\nsmoke_s = 0.1\n[[models]]\nname = \"arm\"\nurdf = \"robots/arm7.urdf\"\n";
+        let head = "schema = 1\ntitle = \"x\"\n[simulation]\nsmoke_s = 0.1\n[[models]]\nname = \"arm\"\nfile = \"robots/arm7.urdf\"\n";
         fs::write(&scene, format!("{head}{fragment}")).expect("can be written");
         check_refused(&["run", path(&scene), "--out", path(&folder)], expected);
     };
@@ -227,11 +227,11 @@ fn names_that_robots_do_not_have_are_refused_at_their_place() {
         &["scene.toml:8:18", "there is no folder \"nowhere\""],
     );
     check(
-        "attached = [{ name = \"hand\", urdf = \"robots/gripper2.urdf\", on = \"flang\" }]\n",
+        "attached = [{ name = \"hand\", file = \"robots/gripper2.urdf\", on = \"flang\" }]\n",
         &["flang", "flange"],
     );
     check(
-        "attached = [{ name = \"hand\", urdf = \"robots/gripper.urdf\", on = \"flange\" }]\n",
+        "attached = [{ name = \"hand\", file = \"robots/gripper.urdf\", on = \"flange\" }]\n",
         &["no file \"robots/gripper.urdf\"", "robots/gripper2.urdf"],
     );
     check(

@@ -49,7 +49,7 @@ fn a_ball_at_rest_has_its_energy_and_its_contact_force() {
 #[test]
 fn an_arm_has_the_errors_of_its_actuators() {
     // A constant torque against the gain: the error is torque over gain.
-    let arm = "[[models]]\nname = \"p\"\nurdf = \"robots/double_pendulum.urdf\"\nheld = [\"elbow\"]\nactuators = { shoulder = { proportional = 100, derivative = 50 } }\n[[joint_efforts]]\nmodel = \"p\"\njoints = [\"shoulder\"]\nknots = [{ at_s = 0, efforts = [-2] }]\n";
+    let arm = "[[models]]\nname = \"p\"\nfile = \"robots/double_pendulum.urdf\"\nheld = [\"elbow\"]\nactuators = { shoulder = { proportional = 100, derivative = 50 } }\n[[joint_efforts]]\nmodel = \"p\"\njoints = [\"shoulder\"]\nknots = [{ at_s = 0, efforts = [-2] }]\n";
     let outcome = outcome(&format!("gravity = [0, 0, 0]\n{arm}"));
     let (error, unit) = last(&outcome, "p.shoulder.error");
     assert!(

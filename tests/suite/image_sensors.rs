@@ -36,7 +36,7 @@ fn a_run_leaves_depths_and_a_picture_of_each_frame() {
 #[test]
 fn a_sensor_on_a_link_without_a_shape_moves_with_it() {
     // The tip of the pendulum: the link is recorded by its visuals; the frame is half a metre below its origin.
-    let text = "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 0.05\n[[models]]\nname = \"p\"\nurdf = \"robots/double_pendulum.urdf\"\n[[image_sensors]]\nname = \"tip\"\non = \"p/tip\"\n";
+    let text = "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 0.05\n[[models]]\nname = \"p\"\nfile = \"robots/double_pendulum.urdf\"\n[[image_sensors]]\nname = \"tip\"\non = \"p/tip\"\n";
     let scene = Scene::parse("t.toml", text, &SceneOptions::default()).expect("a scene");
     let options = RunOptions {
         length: RunLength::Smoke,

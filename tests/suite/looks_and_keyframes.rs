@@ -38,7 +38,7 @@ fn check_refused(fragment: &str, part: &str) {
     assert!(message.contains(part), "{message}");
 }
 
-const ARM: &str = "[[models]]\nname = \"p\"\nurdf = \"robots/double_pendulum.urdf\"\n";
+const ARM: &str = "[[models]]\nname = \"p\"\nfile = \"robots/double_pendulum.urdf\"\n";
 
 #[test]
 fn a_mesh_is_drawn_in_place_of_the_shape_that_touches() {

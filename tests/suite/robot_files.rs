@@ -66,7 +66,7 @@ fn visual_meshes_have_the_colours_of_their_file_and_missing_ones_leave_theirs() 
     folder.write("a.obj", TRIANGLE);
     let seen = |name: &str, mesh: &str| {
         let file = folder.write(name, &urdf(mesh));
-        let scene = scene(&format!("[[models]]\nname = \"r\"\nurdf = {file:?}\n"));
+        let scene = scene(&format!("[[models]]\nname = \"r\"\nfile = {file:?}\n"));
         let outcome = run(&scene, &RunOptions::default(), &mut |_| {});
         let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
         let visuals = outcome.recording.visuals();
@@ -83,7 +83,7 @@ fn visual_meshes_have_the_colours_of_their_file_and_missing_ones_leave_theirs() 
 fn a_target_of_a_mimic_joint_says_what_to_leave_out() {
     let text = r#"[[models]]
 name = "g"
-urdf = "robots/gripper2.urdf"
+file = "robots/gripper2.urdf"
 actuators = { left_slide = { proportional = 100, derivative = 10 } }
 [[joint_targets]]
 model = "g"
@@ -105,7 +105,7 @@ knots = [{ at_s = 0, positions = [0.02, 0.02] }]
 fn a_target_faster_than_the_velocity_limit_is_noted() {
     let with = |end_s: f64| {
         let text = format!(
-            "[[models]]\nname = \"a\"\nurdf = \"robots/arm7.urdf\"\nactuators = {{ \"*\" = {{ proportional = 100, derivative = 10 }} }}\n[[joint_targets]]\nmodel = \"a\"\njoints = [\"joint_1\"]\ninterpolation = \"linear\"\nknots = [{{ at_s = 0, positions = [0] }}, {{ at_s = {end_s}, positions = [1] }}]\n"
+            "[[models]]\nname = \"a\"\nfile = \"robots/arm7.urdf\"\nactuators = {{ \"*\" = {{ proportional = 100, derivative = 10 }} }}\n[[joint_targets]]\nmodel = \"a\"\njoints = [\"joint_1\"]\ninterpolation = \"linear\"\nknots = [{{ at_s = 0, positions = [0] }}, {{ at_s = {end_s}, positions = [1] }}]\n"
         );
         let assembly = check(&scene(&text)).unwrap_or_else(|error| panic!("{error}"));
         let mut notes = assembly.notes.iter();
@@ -129,7 +129,7 @@ fn gains_are_those_of_the_file_if_the_scene_gives_none() {
         );
         let file = folder.write("r.xml", &text);
         scene(&format!(
-            "[[models]]\nname = \"r\"\nurdf = {file:?}\nactuators = {{ j = {{ }} }}\n"
+            "[[models]]\nname = \"r\"\nfile = {file:?}\nactuators = {{ j = {{ }} }}\n"
         ))
     };
     let servo = "<actuator><position joint=\"j\" kp=\"5\" kv=\"1\"/></actuator>";
@@ -140,6 +140,37 @@ fn gains_are_those_of_the_file_if_the_scene_gives_none() {
     let text = error.to_string();
     assert!(
         text.contains("has no gains in its file; give `proportional`"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_robot_starts_at_a_keyframe_of_its_file() {
+    let folder = Folder::new("robot-keyframe");
+    let file = folder.write(
+        "arm.xml",
+        r#"<mujoco><worldbody><body name="a"><joint name="hinge" axis="0 1 0"/><geom size="0.1"/>
+             <body name="b" pos="1 0 0"><joint name="ball" type="ball"/><geom size="0.1"/></body></body></worldbody>
+           <keyframe><key name="home" qpos="0.4 0 1 0 0"/></keyframe></mujoco>"#,
+    );
+    let starting = |at: &str| {
+        check(&scene(&format!(
+            "[[models]]\nname = \"r\"\nfile = {file:?}\npositions = {at:?}\n"
+        )))
+    };
+    let q = starting("home")
+        .unwrap_or_else(|error| panic!("{error}"))
+        .state
+        .bodies[0]
+        .q
+        .clone();
+    assert_eq!(q, [0.4, 0.0, 1.0, 0.0, 0.0]);
+    let Err(error) = starting("hom") else {
+        panic!("there is no such keyframe");
+    };
+    let text = error.to_string();
+    assert!(
+        text.contains("no keyframe \"hom\"; did you mean `home`?"),
         "{text}"
     );
 }

@@ -8,7 +8,7 @@ const HEAD: &str = "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 1\n";
 const BALL: &str = "[[bodies]]\nname = \"ball\"\nshape = { sphere = { radius = 0.1 } }\n";
 const FLOOR: &str = "[[fixed]]\nname = \"floor\"\nshape = { half_space = {} }\n";
 const WALL: &str = "[[fixed]]\nname = \"wall\"\nshape = { half_space = {} }\n";
-const ARM: &str = "[[models]]\nname = \"arm\"\nurdf = \"robots/arm7.urdf\"\n";
+const ARM: &str = "[[models]]\nname = \"arm\"\nfile = \"robots/arm7.urdf\"\n";
 const ACTUATED: &str = "actuators = { \"*\" = { proportional = 10, derivative = 1 } }\n";
 
 /// A target of `joint_1`.
@@ -236,7 +236,7 @@ fn errors_in_a_robot_file_give_the_lines_in_scene_and_file() {
     let path = folder.join("slippery.urdf");
     std::fs::write(&path, urdf).expect("can be written");
     let message = notes(&format!(
-        "{BALL}[[models]]\nname = \"r\"\nroot = \"floating\"\nurdf = {path:?}\n"
+        "{BALL}[[models]]\nname = \"r\"\nroot = \"floating\"\nfile = {path:?}\n"
     ))
     .expect_err("friction is negative");
     for part in ["s.toml:11:8", "slippery.urdf:1", "<drake:mu_dynamic> = -1"] {

@@ -110,7 +110,7 @@ fn a_prescribed_body_motion_is_exact_and_pushes_other_bodies() {
     check(&format!("{BALL}{ball}{paddle}{at}{yaw}{v}"));
 }
 
-const PENDULUM: &str = "[[models]]\nname = \"p\"\nurdf = \"robots/double_pendulum.urdf\"\npose = { position = [0, 0, 2] }\n";
+const PENDULUM: &str = "[[models]]\nname = \"p\"\nfile = \"robots/double_pendulum.urdf\"\npose = { position = [0, 0, 2] }\n";
 
 #[test]
 fn joint_motion_is_followed_exactly_and_held_joints_stay() {
@@ -156,7 +156,7 @@ fn joint_motion_is_followed_exactly_and_held_joints_stay() {
 
 #[test]
 fn a_mimic_joint_starts_at_the_position_of_its_joint() {
-    let gripper = "[[models]]\nname = \"g\"\nurdf = \"robots/gripper2.urdf\"\npositions = { left_slide = 0.02 }\n";
+    let gripper = "[[models]]\nname = \"g\"\nfile = \"robots/gripper2.urdf\"\npositions = { left_slide = 0.02 }\n";
     let follower = expect(
         "q",
         "quantity = \"joint-position\"\nof = \"g/right_slide\"",
@@ -204,7 +204,7 @@ fn efforts_act_on_joints_without_actuators() {
 
 #[test]
 fn frame_follows_its_poses_by_inverse_kinematics() {
-    let arm = "[[models]]\nname = \"arm\"\nurdf = \"robots/arm7.urdf\"\ngravity = \"absent\"\npositions = { joint_2 = 0.5, joint_4 = -1.6, joint_6 = 1.0 }\nactuators = { \"*\" = { proportional = 1e5, derivative = 1e3 } }\n\
+    let arm = "[[models]]\nname = \"arm\"\nfile = \"robots/arm7.urdf\"\ngravity = \"absent\"\npositions = { joint_2 = 0.5, joint_4 = -1.6, joint_6 = 1.0 }\nactuators = { \"*\" = { proportional = 1e5, derivative = 1e3 } }\n\
         [[filters]]\nwithin = [\"arm\"]\n\
         [[frame_targets]]\nframe = \"arm/flange\"\nknots = [{ at_s = 0, pose = { position = [0.5, 0, 0.4], rpy = [\"pi\", 0, 0] } }, { at_s = 1, pose = { position = [0.5, 0.2, 0.5], rpy = [\"pi\", 0, 0.5] } }]\n";
     let on = "quantity = \"position\"\nof = \"arm/flange\"\ncomponent";
@@ -372,7 +372,7 @@ fn given_mass_scales_all_shapes_alike() {
 
 #[test]
 fn floating_robot_falls_with_what_is_attached_to_it() {
-    let robot = "[[models]]\nname = \"r\"\nurdf = \"robots/gripper2.urdf\"\nroot = \"floating\"\npose = { position = [0, 0, 9] }\nvelocity = [1, 0, 0]\nheld = [\"left_slide\", \"right_slide\", \"blade/left_slide\", \"blade/right_slide\"]\nattached = [{ name = \"blade\", urdf = \"robots/gripper2.urdf\", on = \"grasp\", pose = { position = [0, 0, 0.1] } }]\n";
+    let robot = "[[models]]\nname = \"r\"\nfile = \"robots/gripper2.urdf\"\nroot = \"floating\"\npose = { position = [0, 0, 9] }\nvelocity = [1, 0, 0]\nheld = [\"left_slide\", \"right_slide\", \"blade/left_slide\", \"blade/right_slide\"]\nattached = [{ name = \"blade\", file = \"robots/gripper2.urdf\", on = \"grasp\", pose = { position = [0, 0, 0.1] } }]\n";
     let z = expect(
         "z",
         "quantity = \"position\"\nof = \"r/blade/palm\"\ncomponent = \"z\"",

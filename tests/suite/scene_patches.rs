@@ -380,7 +380,7 @@ fn properties_of_a_robot_file_are_honoured() {
         fs::write(folder.join("cube.urdf"), urdf(properties)).expect("written");
         let text = cube_on_floor("", "friction = 1", floor)
             .replace("[[bodies]]", "[[models]]")
-            .replace("mass = 1\n", "urdf = \"cube.urdf\"\n")
+            .replace("mass = 1\n", "file = \"cube.urdf\"\n")
             .replace("shape = { box = { size = [0.1, 0.1, 0.1] } }\n", "")
             .replace("of = \"cube\"", "of = \"cube/cube\"");
         let path = folder.join("scene.toml");
@@ -431,7 +431,7 @@ fn robot_world(file: &str, shape: &str, properties: &str) -> pliant::runner::Ass
     fs::write(&robot, written).expect("written");
     let text = cube_on_floor("", "friction = 1", RIGID)
         .replace("[[bodies]]", "[[models]]")
-        .replace("mass = 1\n", &format!("urdf = \"{file}.urdf\"\n"))
+        .replace("mass = 1\n", &format!("file = \"{file}.urdf\"\n"))
         .replace("shape = { box = { size = [0.1, 0.1, 0.1] } }\n", "")
         .replace("of = \"cube\"", "of = \"cube/cube\"");
     let path = folder.join(format!("{file}.toml"));

@@ -6,7 +6,7 @@ use pliant::scene::{Scene, SceneOptions, bundled};
 const FLOOR: &str = "[[fixed]]\nname = \"floor\"\nshape = { half_space = {} }\n";
 /// A box of 1 kg at rest on the floor at its static depth: mg/4k with k = 5e5 N/m, half of 1e6.
 const BOX: &str = "[[bodies]]\nname = \"box\"\nmass = 1\nshape = { box = { size = [0.2, 0.2, 0.1] } }\npose = { position = [0, 0, \"0.05 - 9.81/4/5e5\"] }\n";
-const PENDULUM: &str = "[[models]]\nname = \"p\"\nurdf = \"robots/double_pendulum.urdf\"\npose = { position = [0, 0, 2] }\n";
+const PENDULUM: &str = "[[models]]\nname = \"p\"\nfile = \"robots/double_pendulum.urdf\"\npose = { position = [0, 0, 2] }\n";
 
 /// Runs for `length_s` at Δt = 1 ms; `simulation` are further keys of `[simulation]`.
 #[track_caller]
@@ -100,7 +100,7 @@ fn joints_of_several_coordinates(fragment: &str) -> String {
     );
     let file = std::env::temp_dir().join(format!("pliant-joints-{}.urdf", std::process::id()));
     std::fs::write(&file, urdf).expect("a temporary file");
-    format!("[[models]]\nname = \"r\"\nurdf = {file:?}\ngravity = \"absent\"\n{fragment}\n")
+    format!("[[models]]\nname = \"r\"\nfile = {file:?}\ngravity = \"absent\"\n{fragment}\n")
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn actuators_without_a_limit_in_the_scene_have_that_of_the_file() {
     // joint_1 of the arm has 176 N m in its file; a target 2 rad away requires far more.
     let effort = |limit: &str| {
         let scene = format!(
-            "[[models]]\nname = \"arm\"\nurdf = \"robots/arm7.urdf\"\ngravity = \"absent\"\nactuators = {{ joint_1 = {{ proportional = 1e6, derivative = 0{limit} }} }}\n[[joint_targets]]\nmodel = \"arm\"\njoints = [\"joint_1\"]\nknots = [{{ at_s = 0, positions = [2] }}]\n"
+            "[[models]]\nname = \"arm\"\nfile = \"robots/arm7.urdf\"\ngravity = \"absent\"\nactuators = {{ joint_1 = {{ proportional = 1e6, derivative = 0{limit} }} }}\n[[joint_targets]]\nmodel = \"arm\"\njoints = [\"joint_1\"]\nknots = [{{ at_s = 0, positions = [2] }}]\n"
         );
         last(
             0.001,

@@ -56,7 +56,7 @@ fn an_accelerometer_at_rest_reads_gravity_upward_in_its_own_axes() {
     ));
 }
 
-const PENDULUM: &str = "[[models]]\nname = \"p\"\nurdf = \"robots/double_pendulum.urdf\"\npose = { position = [0, 0, 2] }\nheld = [\"elbow\"]\n";
+const PENDULUM: &str = "[[models]]\nname = \"p\"\nfile = \"robots/double_pendulum.urdf\"\npose = { position = [0, 0, 2] }\nheld = [\"elbow\"]\n";
 
 #[test]
 fn a_turning_arm_has_centripetal_acceleration_and_its_rate() {

@@ -23,8 +23,8 @@ use super::error::{FilePosition, Flaw, Location, MeshError};
 use super::read::{bytes_of, grid_from_bytes};
 use super::report::{LoadReport, Severity};
 
-/// Extensions of the files that [`read_drawn`] reads.
-pub const DRAWABLE: [&str; 8] = ["obj", "stl", "dae", "glb", "gltf", "vtk", "vtu", "msh"];
+/// Extensions of the files that [`read_drawn`] and [`read_surface`](super::read_surface) read.
+pub const SURFACE_FILES: [&str; 8] = ["obj", "stl", "dae", "glb", "gltf", "vtk", "vtu", "msh"];
 /// Nodes of a scene may be nested to this depth.
 const DEPTH_MAX: usize = 64;
 /// Scenes with more triangles are refused: instances of instances grow without bound.
@@ -41,9 +41,9 @@ pub struct DrawnPart {
     pub rgba: Option<[f64; 4]>,
 }
 
-/// Whether the name of a file has an extension that [`read_drawn`] reads.
-pub fn is_drawable(path: &Path) -> bool {
-    DRAWABLE.contains(&&*extension(path))
+/// Whether the name of a file has one of these extensions.
+pub fn is_surface_file(path: &Path) -> bool {
+    SURFACE_FILES.contains(&&*extension(path))
 }
 
 fn extension(path: &Path) -> String {
@@ -85,6 +85,11 @@ pub fn read_drawn(
         part.finish(scale);
     }
     Ok((parts, report))
+}
+
+/// Whether a file has scenes with materials, whose parts are read by [`read_drawn`] only.
+pub(super) fn is_of_scenes(path: &Path) -> bool {
+    ["dae", "glb", "gltf"].contains(&&*extension(path))
 }
 
 /// An error about the whole file.

@@ -1,6 +1,7 @@
 //! Entry points of the readers: from a path or bytes to a checked mesh and a load report.
 
 use super::cells::{Grid, RequestedCells};
+use super::drawn::{is_of_scenes, read_drawn};
 use super::error::{FilePosition, Flaw, Location, MeshError};
 use super::format::MeshFormat;
 use super::options::{SurfaceOptions, SurfaceUse, TetOptions};
@@ -10,6 +11,7 @@ use super::tet_build::build_tets;
 use super::tet_mesh::TetMesh;
 use super::tri_mesh::TriMesh;
 use super::{gmsh, obj, stl, vtk, vtu};
+use nalgebra::Vector3;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -17,9 +19,10 @@ use std::path::Path;
 /// Larger files are refused: their indices would approach the limit of 32 bits.
 const FILE_BYTES_MAX: u64 = 1 << 32;
 
-/// Reads a surface from an OBJ, STL, legacy VTK, VTU or Gmsh file.
+/// Reads a surface from an OBJ, STL, legacy VTK, VTU, Gmsh, COLLADA or glTF file.
 ///
-/// The format is determined by the content, otherwise by the extension.
+/// The format is determined by the content, otherwise by the extension; COLLADA (`.dae`) and glTF (`.glb`, `.gltf`) by the extension. All
+/// parts of their scene are one surface, at their poses.
 ///
 /// # Errors
 /// [`MeshError`] with the file, the line or byte, the element, the value and the remedy.
@@ -28,8 +31,31 @@ pub fn read_surface(
     surface_use: SurfaceUse,
     options: &SurfaceOptions,
 ) -> Result<(TriMesh, LoadReport), MeshError> {
-    let (bytes, name) = bytes_of(path.as_ref())?;
+    let path = path.as_ref();
+    if is_of_scenes(path) {
+        return surface_of_scene(path, surface_use, options);
+    }
+    let (bytes, name) = bytes_of(path)?;
     surface_from_bytes(&bytes, &name, surface_use, options)
+}
+
+/// The parts of a scene as one surface.
+fn surface_of_scene(
+    path: &Path,
+    surface_use: SurfaceUse,
+    options: &SurfaceOptions,
+) -> Result<(TriMesh, LoadReport), MeshError> {
+    let (parts, mut report) = read_drawn(path, &Vector3::repeat(1.0))?;
+    let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+    for part in parts {
+        let first = vertices.len() as u32;
+        vertices.extend(part.vertices);
+        let corners = part.triangles.iter();
+        triangles.extend(corners.map(|t| t.map(|corner| corner + first)));
+    }
+    let (mesh, built) = TriMesh::build(vertices, triangles, surface_use, options)?;
+    report.entries.extend(built.entries);
+    Ok((mesh, report))
 }
 
 /// Reads a tetrahedral mesh from a legacy VTK, VTU or Gmsh file.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Point3, Quaternion, UnitQuaternion, Vector3};
 use pliant_hydroelastic::ConvexHull;
 use pliant_hydroelastic::mesh::{
-    DrawnPart, SurfaceOptions, SurfaceUse, TriMesh, is_drawable, read_drawn,
+    DrawnPart, SurfaceOptions, SurfaceUse, TriMesh, is_surface_file, read_drawn,
 };
 
 use super::File;
@@ -179,7 +179,7 @@ impl MeshAsset {
     pub(super) fn path(&self, file: &File<'_>) -> Result<PathBuf, String> {
         let name = self.file.to_string_lossy();
         let path = file.options.packages.resolve(&name, file.path)?;
-        if !is_drawable(&path) {
+        if !is_surface_file(&path) {
             return Err(format!("{} has an unsupported format", path.display()));
         }
         Ok(path)

@@ -27,14 +27,13 @@ pub(super) struct Contents<'a> {
 }
 
 /// Elements that are not supported, and what to do about them.
-const REFUSED: [(&str, &str); 6] = [
+const REFUSED: [(&str, &str); 5] = [
     (
         "composite",
         "write its bodies out, or make it a body of the scene",
     ),
     ("flexcomp", "make it a soft body of the scene"),
     ("flex", "make it a soft body of the scene"),
-    ("replicate", "write its copies out"),
     (
         "attach",
         "write its bodies out, or attach a second robot in the scene",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nalgebra::{Isometry3, Unit, UnitQuaternion, Vector3};
 use pliant_hydroelastic::AnalyticShape;
-use pliant_hydroelastic::mesh::{TriMesh, is_drawable};
+use pliant_hydroelastic::mesh::{TriMesh, is_surface_file};
 
 use super::File;
 use crate::builder::LinkSpec;
@@ -13,7 +13,7 @@ use crate::geometry::{
     Collision, GeometryDescription, HydroelasticCompliance, MeshHull, ProximityProperties, Visual,
 };
 use crate::markup::{Element, Remarks};
-use crate::urdf::collision_surface;
+use crate::urdf::{collision_surface, unsupported};
 
 pub(super) fn collision(
     file: &File<'_>,
@@ -84,13 +84,10 @@ pub(super) fn visual(
     let plane = turned_plane(Some(geometry), &subject)?;
     let geometry = match mesh_of(geometry) {
         Some(mesh) => match mesh_file(file, mesh, &subject) {
-            Ok((path, _)) if !is_drawable(&path) => {
+            Ok((path, _)) if !is_surface_file(&path) => {
                 remarks.suspicious(
                     &mesh.place,
-                    format!(
-                        "{subject}: visual mesh {} has an unsupported format; not shown",
-                        path.display()
-                    ),
+                    format!("{subject}: visual mesh {}; not shown", unsupported(&path)),
                 );
                 return Ok(());
             }
@@ -173,17 +170,8 @@ fn surface(
     subject: &str,
     remarks: &mut Remarks,
 ) -> Result<Arc<TriMesh>, MultibodyError> {
-    const FORMATS: [&str; 5] = ["obj", "stl", "vtk", "vtu", "msh"];
-    let ending = path
-        .extension()
-        .and_then(|e| e.to_str())
-        .unwrap_or_default();
-    if !FORMATS.contains(&&*ending.to_ascii_lowercase()) {
-        let text = format!(
-            "collision mesh {} has an unsupported format (supported are {})",
-            path.display(),
-            FORMATS.map(|e| format!(".{e}")).join(", ")
-        );
+    if !is_surface_file(path) {
+        let text = format!("collision mesh {}", unsupported(path));
         return Err(mesh.error(subject, text));
     }
     let read = collision_surface(path, scale, hull).map_err(|text| mesh.error(subject, text))?;
@@ -304,19 +292,13 @@ fn proximity(
                 properties.hydroelastic_compliance = Some(HydroelasticCompliance::Compliant);
                 continue;
             }
-            "mu_dynamic" => &mut properties.mu_dynamic,
-            "mu_static" => &mut properties.mu_static,
-            "hunt_crossley_dissipation" => &mut properties.hunt_crossley_dissipation,
-            "relaxation_time" => &mut properties.relaxation_time,
-            "point_contact_stiffness" => &mut properties.point_contact_stiffness,
-            "hydroelastic_modulus" => &mut properties.hydroelastic_modulus,
-            "mesh_resolution_hint" => &mut properties.mesh_resolution_hint,
-            "halfspace_slab_thickness" => &mut properties.slab_thickness,
-            "hydroelastic_margin" => &mut properties.hydroelastic_margin,
-            _ => {
-                remarks.left_out(child);
-                continue;
-            }
+            name => match properties.number_named(name) {
+                Some(slot) => slot,
+                None => {
+                    remarks.left_out(child);
+                    continue;
+                }
+            },
         };
         let [value] = child.content::<1>(subject)?;
         if value < 0.0 {

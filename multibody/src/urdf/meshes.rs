@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use nalgebra::Vector3;
 use pliant_hydroelastic::mesh::{
-    LoadReport, MeshError, SelfIntersections, SurfaceOptions, SurfaceUse, TriMesh, read_surface,
+    LoadReport, MeshError, SURFACE_FILES, SelfIntersections, SurfaceOptions, SurfaceUse, TriMesh,
+    read_surface,
 };
 use roxmltree::Node;
 
@@ -38,6 +39,15 @@ impl<'d, 't> Reader<'d, 't> {
         }
         Ok(read.surface)
     }
+}
+
+/// That a file has none of the formats of meshes.
+pub(crate) fn unsupported(path: &Path) -> String {
+    let known = SURFACE_FILES.map(|ending| format!(".{ending}")).join(", ");
+    format!(
+        "{} has an unsupported format (supported are {known})",
+        path.display()
+    )
 }
 
 /// The surface of a collision mesh.

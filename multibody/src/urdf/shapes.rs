@@ -2,18 +2,16 @@
 
 use nalgebra::Vector3;
 use pliant_hydroelastic::AnalyticShape;
-use pliant_hydroelastic::mesh::DRAWABLE;
+use pliant_hydroelastic::mesh::is_surface_file;
 use roxmltree::Node;
 
 use super::document::Reader;
+use super::meshes::unsupported;
 use crate::builder::LinkSpec;
 use crate::error::MultibodyError;
 use crate::geometry::{
     Collision, GeometryDescription, HydroelasticCompliance, MeshHull, ProximityProperties, Visual,
 };
-
-/// Extensions of surface meshes that may be in contact.
-const SURFACE_FILES: [&str; 5] = ["obj", "stl", "vtk", "vtu", "msh"];
 
 /// The purpose of a mesh: a missing one is an error for collision, and suspicious for a visual.
 #[derive(Clone, Copy, PartialEq)]
@@ -237,28 +235,12 @@ impl<'d, 't> Reader<'d, 't> {
             text,
         };
         let found = self.packages.resolve(name, self.path());
-        let formats: &[&str] = match purpose {
-            Purpose::Collision => &SURFACE_FILES,
-            Purpose::Visual => &DRAWABLE,
-        };
-        let readable = |path: &std::path::Path| {
-            let ending = path
-                .extension()
-                .and_then(|e| e.to_str())
-                .unwrap_or_default();
-            formats.contains(&&*ending.to_ascii_lowercase())
-        };
         match (found, purpose) {
-            (Ok(path), _) if readable(&path) => {
+            (Ok(path), _) if is_surface_file(&path) => {
                 Ok(Some(GeometryDescription::Mesh { path, scale, hull }))
             }
             (Ok(path), purpose) => {
-                let known: Vec<String> = formats.iter().map(|e| format!(".{e}")).collect();
-                let known = known.join(", ");
-                let text = format!(
-                    "mesh {} has an unsupported format (supported are {known})",
-                    path.display()
-                );
+                let text = format!("mesh {}", unsupported(&path));
                 if purpose == Purpose::Collision {
                     return Err(self.at(node, fail(text)));
                 }
@@ -320,19 +302,13 @@ impl<'d, 't> Reader<'d, 't> {
                     }
                     continue;
                 }
-                "mu_dynamic" => &mut properties.mu_dynamic,
-                "mu_static" => &mut properties.mu_static,
-                "hunt_crossley_dissipation" => &mut properties.hunt_crossley_dissipation,
-                "relaxation_time" => &mut properties.relaxation_time,
-                "point_contact_stiffness" => &mut properties.point_contact_stiffness,
-                "hydroelastic_modulus" => &mut properties.hydroelastic_modulus,
-                "mesh_resolution_hint" => &mut properties.mesh_resolution_hint,
-                "halfspace_slab_thickness" | "slab_thickness" => &mut properties.slab_thickness,
-                "hydroelastic_margin" => &mut properties.hydroelastic_margin,
-                _ => {
-                    self.ignored(child, subject);
-                    continue;
-                }
+                _ => match properties.number_named(name) {
+                    Some(slot) => slot,
+                    None => {
+                        self.ignored(child, subject);
+                        continue;
+                    }
+                },
             };
             self.only_attributes(child, &["value"]);
             let value = self.required_number(child, subject, "value")?;

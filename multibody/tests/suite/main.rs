@@ -12,6 +12,7 @@ mod equivalent_joints;
 mod inverse_kinematics;
 mod joint_forces;
 mod kinematics;
+mod mjcf_copies;
 mod mjcf_models;
 mod project_robots;
 mod published_files;

@@ -10,7 +10,7 @@ use pliant_multibody::{
     Workspace, bias_forces, mass_matrix, parse_robot,
 };
 
-fn parse(inside: &str) -> Result<LoadedModel, MultibodyError> {
+pub(crate) fn parse(inside: &str) -> Result<LoadedModel, MultibodyError> {
     let text = format!("<mujoco model=\"m\">\n{inside}\n</mujoco>");
     parse_robot(
         text.as_bytes(),
@@ -19,11 +19,11 @@ fn parse(inside: &str) -> Result<LoadedModel, MultibodyError> {
     )
 }
 
-fn load(inside: &str) -> LoadedModel {
+pub(crate) fn load(inside: &str) -> LoadedModel {
     parse(inside).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn pose(model: &Model, q: &[f64], link: &str) -> Isometry3<f64> {
+pub(crate) fn pose(model: &Model, q: &[f64], link: &str) -> Isometry3<f64> {
     let mut positions = PositionKinematics::new(model);
     positions.update(model, q);
     positions.link_pose(model, model.link_named(link).expect("a link"))
@@ -380,7 +380,7 @@ fn what_is_left_out_is_counted() {
                <body name="b" mocap="true"><geom size="0.1" solref="0.1 1" condim="1"/><camera/></body></body>
            </worldbody>
            <tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>
-           <keyframe><key name="k"/></keyframe>"#,
+           <keyframe><key name="k" ctrl="1"/></keyframe>"#,
     );
     let text = loaded.report.to_string();
     for part in [
@@ -392,7 +392,8 @@ fn what_is_left_out_is_counted() {
         "m.xml:5: suspicious: body \"b\": mocap",
         "m.xml:5: ignored: attribute \"condim\" of <geom>",
         "m.xml:7: suspicious: tendon \"t\"",
-        "m.xml:8: ignored: <keyframe> and its contents",
+        "m.xml:8: ignored: <key> without qpos",
+        "m.xml:8: ignored: attribute \"ctrl\" of <key>",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }
@@ -476,6 +477,16 @@ fn faults_are_errors_with_their_line_and_remedy() {
             "free joint must be the only joint",
         ),
         (body("<joint name=\"j\"/>"), "joint \"j\" moves link \"b\""),
+        (
+            body("<replicate count=\"0\"/>"),
+            ":4: <replicate>: count=\"0\" must be a positive whole number",
+        ),
+        (
+            body(
+                "<replicate count=\"2000\"><replicate count=\"2000\"><site name=\"s\"/></replicate></replicate>",
+            ),
+            "makes more than 100000 elements",
+        ),
         (
             body("<composite type=\"cable\"/>"),
             ":4: body \"b\": <composite> is not supported",

@@ -157,6 +157,27 @@ fn faults_are_errors_with_their_line_and_remedy() {
         assert!(error.starts_with("m.sdf:"), "{error}");
         assert!(error.contains(part), "{part:?} is not in {error:?}");
     }
+    for (include, part) in [
+        ("<include/>", "m.sdf:1: <include>: needs <uri>"),
+        (
+            "<include><uri>model://a</uri></include>",
+            "package \"a\" is not mapped",
+        ),
+        (
+            "<include><uri>a.sdf</uri></include>",
+            "\"a.sdf\" was not found",
+        ),
+        ("<include/><include/>", "has several models"),
+    ] {
+        let text = format!("<sdf>{include}</sdf>");
+        let error = parse_robot(
+            text.as_bytes(),
+            Path::new("m.sdf"),
+            &RobotOptions::default(),
+        );
+        let text = error.expect_err(include).to_string();
+        assert!(text.contains(part), "{part:?} is not in {text:?}");
+    }
     let several = "<sdf><model name=\"a\"/>\n<model name=\"b\"/></sdf>";
     let options = RobotOptions::default();
     let error = parse_robot(several.as_bytes(), Path::new("m.sdf"), &options);
@@ -165,4 +186,53 @@ fn faults_are_errors_with_their_line_and_remedy() {
         text.starts_with("m.sdf:2: file: has several models"),
         "{text}"
     );
+}
+
+#[test]
+fn a_model_is_included_from_a_file_or_a_folder() {
+    let folder = std::env::temp_dir().join(format!("sdf-include-{}", std::process::id()));
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(&path, text).expect("a file");
+        path
+    };
+    let cube =
+        "<collision name=\"c\"><geometry><mesh><uri>cube.stl</uri></mesh></geometry></collision>";
+    write(
+        "box/model.config",
+        "<model><sdf version=\"1.4\">old.sdf</sdf><sdf version=\"1.9\">new.sdf</sdf></model>",
+    );
+    write(
+        "box/new.sdf",
+        &format!("<sdf><model name=\"box\"><link name=\"a\">{INERTIAL}{cube}</link></model></sdf>"),
+    );
+    write(
+        "box/cube.stl",
+        "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nfacet normal 0 0 1\nouter loop\nvertex 0 0 1\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid s\n",
+    );
+    let mut options = RobotOptions::default();
+    options.packages.add_package("box", folder.join("box"));
+    for (number, uri) in ["model://box", "box/", "box/new.sdf"].iter().enumerate() {
+        let include = format!(
+            "<sdf><world name=\"w\"><include><uri>{uri}</uri><name>mine</name><pose>1 0 0 0 0 0</pose></include></world></sdf>"
+        );
+        let file = write(&format!("world{number}.sdf"), &include);
+        let loaded =
+            pliant_multibody::read_robot(&file, &options).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(loaded.model.name(), "mine");
+        // The mesh is beside the included file.
+        assert_eq!(loaded.model.links()[0].collisions.len(), 1);
+        let report = loaded.report.to_string();
+        assert!(report.contains("<pose> of <include>"), "{report}");
+    }
+    let round = write(
+        "round.sdf",
+        "<sdf><include><uri>round.sdf</uri></include></sdf>",
+    );
+    let error = pliant_multibody::read_robot(&round, &options)
+        .expect_err("no end")
+        .to_string();
+    assert!(error.contains("without end"), "{error}");
+    let _ = std::fs::remove_dir_all(&folder);
 }

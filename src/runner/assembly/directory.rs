@@ -1,15 +1,20 @@
 //! Names of the scene and the indices they refer to.
 
+mod frames;
+mod in_tree;
+mod touching;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use nalgebra::Isometry3;
 use pliant_coupling::{BodyIdx, ConstraintIdx, GeometryIdx};
-use pliant_multibody::{DofIdx, Joint, JointIdx, LinkIdx, Model};
+use pliant_multibody::{DofIdx, JointIdx, LinkIdx, Model};
 
 use super::soft::SoftBody;
 use crate::scene::{NameKind, NamedReference, Scene, SceneError, SceneFault, remedy};
+pub(super) use in_tree::{joint_in, link_in, movable_joint_in};
 
 /// The owner of a geometry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,15 +95,6 @@ pub(crate) enum MassRef {
     /// By its index in [`Directory::soft`].
     Soft(usize),
 }
-
-const TOUCHING: &[NameKind] = &[
-    NameKind::Fixed,
-    NameKind::Body,
-    NameKind::Model,
-    NameKind::Repeat,
-    NameKind::Soft,
-    NameKind::Copies,
-];
 
 impl Directory {
     pub(super) fn add_fixed(&mut self, name: &str, geometry: GeometryIdx, pose: Isometry3<f64>) {
@@ -191,50 +187,6 @@ impl Directory {
         &self.trees[body.0]
     }
 
-    /// All geometries of a fixed shape, body, link, model, repeat, soft body or set of copies.
-    pub(crate) fn geometries(
-        &self,
-        scene: &Scene,
-        reference: &NamedReference,
-    ) -> Result<Vec<GeometryIdx>, SceneError> {
-        let (kind, head, part) = scene.names.find(&scene.text, reference, TOUCHING)?;
-        let of = |requested: &dyn Fn(BodyIdx, LinkIdx) -> bool| {
-            let touches =
-                |owner: &Owner| matches!(owner, Owner::Link(body, link) if requested(*body, *link));
-            let owned = self
-                .owners
-                .iter()
-                .enumerate()
-                .filter(|(_, owner)| touches(owner));
-            owned.map(|(index, _)| GeometryIdx(index)).collect()
-        };
-        Ok(match (kind, part) {
-            (NameKind::Fixed, _) => vec![self.fixed[head].0],
-            (NameKind::Soft, None) => {
-                self.soft_geometries(self.soft_names[head]..self.soft_names[head] + 1)
-            }
-            (NameKind::Soft, Some(_)) => {
-                return Err(self.unknown(
-                    scene,
-                    reference,
-                    "thing that touches (a region does not on its own)",
-                    [head].into_iter(),
-                ));
-            }
-            (NameKind::Copies, _) => self.soft_geometries(self.copies[head].clone()),
-            (NameKind::Repeat, _) => of(&|body, _| self.repeats[head].contains(&body.0)),
-            (_, None) => of(&|body, _| body == self.bodies[head]),
-            (_, Some(part)) => {
-                let (body, requested, _) = self.frame_of(scene, reference, head, part)?;
-                of(&|b, link| (b, link) == (body, requested))
-            }
-        })
-    }
-
-    fn soft_geometries(&self, range: Range<usize>) -> Vec<GeometryIdx> {
-        self.soft[range].iter().map(|soft| soft.geometry).collect()
-    }
-
     /// Whether a name refers to a soft body, a region of one, or copies.
     pub(crate) fn is_soft(&self, reference: &NamedReference) -> bool {
         let head = reference.name.split('/').next().unwrap_or_default();
@@ -280,23 +232,6 @@ impl Directory {
         (0..self.soft.len()).filter(is_cloth).map(whole)
     }
 
-    /// As [`geometries`](Self::geometries), of one end of a constraint: the world has none, a model alone is its root link.
-    pub(super) fn geometries_at(
-        &self,
-        scene: &Scene,
-        reference: &NamedReference,
-    ) -> Result<Vec<GeometryIdx>, SceneError> {
-        match self.frame(scene, reference)? {
-            FrameRef::World(_) if reference.name == "world" => Ok(Vec::new()),
-            FrameRef::World(_) => self.geometries(scene, reference),
-            FrameRef::Link { body, link, .. } => {
-                let on_link = |(_, owner): &(usize, &Owner)| **owner == Owner::Link(body, link);
-                let geometries = self.owners.iter().enumerate().filter(on_link);
-                Ok(geometries.map(|(index, _)| GeometryIdx(index)).collect())
-            }
-        }
-    }
-
     /// The bodies of a body, model, repeat, soft body or set of copies.
     pub(crate) fn bodies(
         &self,
@@ -330,146 +265,6 @@ impl Directory {
         })
     }
 
-    /// A body's frame, a link, a named frame of a model, a fixed shape, the world. A model alone is its root link.
-    pub(crate) fn frame(
-        &self,
-        scene: &Scene,
-        reference: &NamedReference,
-    ) -> Result<FrameRef, SceneError> {
-        let allowed = [
-            NameKind::World,
-            NameKind::Fixed,
-            NameKind::Body,
-            NameKind::Model,
-        ];
-        let (kind, head, part) = scene.names.find(&scene.text, reference, &allowed)?;
-        Ok(match (kind, part) {
-            (NameKind::World, _) => FrameRef::World(Isometry3::identity()),
-            (NameKind::Fixed, _) => FrameRef::World(self.fixed[head].1),
-            (_, None) => FrameRef::Link {
-                body: self.bodies[head],
-                link: LinkIdx(0),
-                X_LF: Isometry3::identity(),
-            },
-            (_, Some(part)) => {
-                let (body, link, X_LF) = self.frame_of(scene, reference, head, part)?;
-                FrameRef::Link { body, link, X_LF }
-            }
-        })
-    }
-
-    /// The link of `body` that owns a geometry, if it does.
-    pub(crate) fn link_of(&self, geometry: GeometryIdx, body: BodyIdx) -> Option<LinkIdx> {
-        match self.owners[geometry.0] {
-            Owner::Link(owner, link) if owner == body => Some(link),
-            _ => None,
-        }
-    }
-
-    /// As [`frame`](Self::frame); a joint of a model stands for the frame of its child link.
-    pub(crate) fn frame_or_joint(
-        &self,
-        scene: &Scene,
-        reference: &NamedReference,
-    ) -> Result<FrameRef, SceneError> {
-        let joint = reference.name.split_once('/').and_then(|(head, part)| {
-            let body = *self.bodies.get(head)?;
-            let tree = self.tree(body);
-            let joint = tree.joint_named(part).ok()?;
-            Some((body, tree.joint(joint).child))
-        });
-        match (self.frame(scene, reference), joint) {
-            (Err(_), Some((body, link))) => Ok(FrameRef::Link {
-                body,
-                link,
-                X_LF: Isometry3::identity(),
-            }),
-            (found, _) => found,
-        }
-    }
-
-    /// The frames of the bodies of a repeat, or the one of anything else.
-    pub(crate) fn frames(
-        &self,
-        scene: &Scene,
-        reference: &NamedReference,
-    ) -> Result<Vec<FrameRef>, SceneError> {
-        let Some(range) = self.repeats.get(&reference.name) else {
-            return Ok(vec![self.frame(scene, reference)?]);
-        };
-        let frame = |index| FrameRef::Link {
-            body: BodyIdx(index),
-            link: LinkIdx(0),
-            X_LF: Isometry3::identity(),
-        };
-        Ok(range.clone().map(frame).collect())
-    }
-
-    fn frame_of(
-        &self,
-        scene: &Scene,
-        reference: &NamedReference,
-        head: &str,
-        part: &str,
-    ) -> Result<(BodyIdx, LinkIdx, Isometry3<f64>), SceneError> {
-        let body = self.bodies[head];
-        let tree = self.tree(body);
-        match tree.frame_named(part) {
-            Ok(frame) => Ok((body, frame.link, frame.X_LF)),
-            Err(_) => {
-                let links = tree.links().iter().map(|link| link.name.as_str());
-                let frames = tree.frames().iter().map(|frame| frame.name.as_str());
-                let names = links.chain(frames);
-                Err(self.unknown(
-                    scene,
-                    &NamedReference {
-                        name: part.into(),
-                        at: reference.at,
-                    },
-                    "link or frame",
-                    names,
-                ))
-            }
-        }
-    }
-
-    /// A joint of a model.
-    pub(crate) fn joint(
-        &self,
-        scene: &Scene,
-        model: &NamedReference,
-        joint: &NamedReference,
-    ) -> Result<JointRef, SceneError> {
-        let (_, head, part) = scene.names.find(&scene.text, model, &[NameKind::Model])?;
-        if part.is_some() {
-            return Err(self.unknown(scene, model, "model", [].into_iter()));
-        }
-        let body = self.bodies[head];
-        joint_in(scene, self.tree(body), joint).map(|joint| JointRef { body, ..joint })
-    }
-
-    /// A joint written as `MODEL/JOINT`.
-    pub(crate) fn joint_path(
-        &self,
-        scene: &Scene,
-        reference: &NamedReference,
-    ) -> Result<JointRef, SceneError> {
-        let (_, head, part) = scene
-            .names
-            .find(&scene.text, reference, &[NameKind::Model])?;
-        let body = self.bodies[head];
-        let Some(part) = part else {
-            let what = format!("joint, written as \"{head}/JOINT\",");
-            let joints = self.tree(body).joints().iter();
-            return Err(self.unknown(scene, reference, &what, joints.map(|j| j.name.as_str())));
-        };
-        let joint = NamedReference {
-            name: part.into(),
-            at: reference.at,
-        };
-        joint_in(scene, self.tree(body), &joint).map(|joint| JointRef { body, ..joint })
-    }
-
     /// The constraints of an entry: several where it holds a region.
     pub(crate) fn constraints(&self, reference: &NamedReference) -> &[ConstraintIdx] {
         self.constraints
@@ -491,88 +286,4 @@ impl Directory {
         };
         scene.text.error(reference.at, fault)
     }
-}
-
-/// The joint of one degree of freedom that `reference` names in `tree`; its `body` is still to be set.
-pub(super) fn joint_in(
-    scene: &Scene,
-    tree: &Model,
-    reference: &NamedReference,
-) -> Result<JointRef, SceneError> {
-    let index = joint_named_in(scene, tree, reference)?;
-    let joint = tree.joint(index);
-    if joint.kind.n_v() != 1 {
-        let fault = SceneFault::UnknownName {
-            what: "joint of one degree of freedom".into(),
-            name: reference.name.clone(),
-            remedy: format!("; it is {:?} and has {}", joint.kind, joint.kind.n_v()),
-        };
-        return Err(scene.text.error(reference.at, fault));
-    }
-    Ok(JointRef {
-        body: BodyIdx(0),
-        joint: index,
-        q: joint.positions().start,
-        dof: DofIdx(joint.dofs().start),
-    })
-}
-
-/// The movable joint of that name.
-pub(super) fn movable_joint_in<'a>(
-    scene: &Scene,
-    tree: &'a Model,
-    reference: &NamedReference,
-) -> Result<&'a Joint, SceneError> {
-    let joint = tree.joint(joint_named_in(scene, tree, reference)?);
-    if joint.kind.n_v() == 0 {
-        let fault = SceneFault::UnknownName {
-            what: "movable joint".into(),
-            name: reference.name.clone(),
-            remedy: "; it is fixed".into(),
-        };
-        return Err(scene.text.error(reference.at, fault));
-    }
-    Ok(joint)
-}
-
-/// The link of that name.
-pub(super) fn link_in(
-    scene: &Scene,
-    tree: &Model,
-    reference: &NamedReference,
-) -> Result<LinkIdx, SceneError> {
-    tree.link_named(&reference.name).map_err(|_| {
-        let names = tree.links().iter().map(|link| link.name.as_str());
-        let fault = SceneFault::UnknownName {
-            what: "link".into(),
-            name: reference.name.clone(),
-            remedy: format!(
-                " in robot {:?}{}",
-                tree.name(),
-                remedy(&reference.name, names)
-            ),
-        };
-        scene.text.error(reference.at, fault)
-    })
-}
-
-fn joint_named_in(
-    scene: &Scene,
-    tree: &Model,
-    reference: &NamedReference,
-) -> Result<JointIdx, SceneError> {
-    tree.joint_named(&reference.name).map_err(|_| {
-        let movable = tree.joints().iter().filter(|joint| joint.kind.n_v() > 0);
-        let names = movable.map(|joint| joint.name.as_str());
-        let fault = SceneFault::UnknownName {
-            what: "joint".into(),
-            name: reference.name.clone(),
-            remedy: format!(
-                " in robot {:?}{}",
-                tree.name(),
-                remedy(&reference.name, names)
-            ),
-        };
-        scene.text.error(reference.at, fault)
-    })
 }

@@ -1,29 +1,30 @@
 //! Robots: their files, joints and actuators.
 
+mod start;
+
 use std::sync::Arc;
 
 use nalgebra::Isometry3;
 use pliant_contact_sap::PdGains;
 use pliant_coupling::{BodyIdx, Exclusion, Geometry, Mount};
-use pliant_multibody::joint::write_floating_position;
 use pliant_multibody::{
-    DriveGains, Joint, JointIdx, JointKind, LinkIdx, Model, PackageMap, RigidTree, RobotOptions,
-    Root, parse_robot,
+    DriveGains, JointIdx, Keyframe, LinkIdx, LoadedModel, Model, PackageMap, RigidTree,
+    RobotOptions, Root, parse_robot,
 };
 
 use super::Draft;
 use super::bodies::gravity_action;
-use super::directory::{Owner, joint_in, link_in, movable_joint_in};
+use super::directory::{Owner, joint_in, link_in};
 use super::patch::refined;
 use super::{files, solids};
 use crate::recording::Color;
-use crate::runner::drive_conflicts::as_degrees;
 use crate::scene::{ModelEntry, NamedReference, RootEntry, SceneError, SceneFault};
 
 impl Draft<'_> {
     pub(super) fn add_robot(&mut self, entry: &ModelEntry) -> Result<(), SceneError> {
-        let tree = Arc::new(self.tree(entry)?);
-        let (q, v) = self.start(entry, &tree)?;
+        let (tree, keyframes) = self.tree(entry)?;
+        let tree = Arc::new(tree);
+        let (q, v) = self.start(entry, &tree, &keyframes)?;
         let mut model = RigidTree::new(Arc::clone(&tree)).starting_at(&q, &v);
         self.starts.push(q);
         let actuators = self.actuators(entry, &tree)?;
@@ -59,15 +60,20 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// The robot with everything that is welded to it.
-    fn tree(&mut self, entry: &ModelEntry) -> Result<Model, SceneError> {
+    /// The robot with everything that is welded to it, and the keyframes of its file.
+    fn tree(&mut self, entry: &ModelEntry) -> Result<(Model, Vec<Keyframe>), SceneError> {
         let root = match entry.root {
             RootEntry::Fixed => Root::Fixed(entry.pose),
             RootEntry::Floating => Root::Floating,
         };
-        let mut tree = self.read(entry, &entry.urdf, root)?;
+        let LoadedModel {
+            model: mut tree,
+            keyframes,
+            ..
+        } = self.read(entry, &entry.file, root)?;
         for attached in &entry.attached {
-            let other = self.read(entry, &attached.urdf, Root::Fixed(Isometry3::identity()))?;
+            let own = Root::Fixed(Isometry3::identity());
+            let other = self.read(entry, &attached.file, own)?.model;
             let fault = |text: String| {
                 self.scene
                     .text
@@ -82,7 +88,7 @@ impl Draft<'_> {
             builder.attach(&other, &prefix, &link, carrier.X_LF * attached.pose);
             tree = builder.build().map_err(|error| fault(error.to_string()))?;
         }
-        Ok(tree)
+        Ok((tree, keyframes))
     }
 
     fn read(
@@ -90,7 +96,7 @@ impl Draft<'_> {
         entry: &ModelEntry,
         file: &NamedReference,
         root: Root,
-    ) -> Result<Model, SceneError> {
+    ) -> Result<LoadedModel, SceneError> {
         let (bytes, path) = files::open(self.scene, file)?;
         let mut packages = PackageMap::default();
         for (package, folder) in &entry.packages {
@@ -123,136 +129,7 @@ impl Draft<'_> {
         })?;
         let remarks = loaded.report.entries.iter();
         self.notes.extend(remarks.map(|remark| remark.to_string()));
-        Ok(loaded.model)
-    }
-
-    /// Initial positions and velocities.
-    fn start(
-        &mut self,
-        entry: &ModelEntry,
-        tree: &Model,
-    ) -> Result<(Vec<f64>, Vec<f64>), SceneError> {
-        let mut q = tree.initial_positions();
-        let mut v = vec![0.0; tree.n_v()];
-        if entry.root == RootEntry::Floating {
-            write_floating_position(&entry.pose, &mut q[..7]);
-            v[..3].copy_from_slice(entry.angular_velocity.as_slice());
-            v[3..6].copy_from_slice(entry.velocity.as_slice());
-        }
-        let follows = |joint: &Joint| {
-            let mut couplers = tree.couplers().iter();
-            couplers.any(|coupler| tree.joint(coupler.joint).name == joint.name)
-        };
-        let single = |joint: &&Joint| joint.kind.n_v() == 1 && !follows(joint);
-        for joint in tree.joints().iter().filter(single) {
-            let shown = q[joint.positions().start];
-            let within = shown.clamp(joint.limits.lower, joint.limits.upper);
-            if within != shown && !entry.positions.iter().any(|(m, _)| m.name == joint.name) {
-                q[joint.positions().start] = within;
-                self.notes.push(format!(
-                    "robot {:?}: joint {:?} starts at {within}, the limit nearest to {shown}",
-                    entry.name.name, joint.name
-                ));
-            }
-        }
-        for (reference, values) in &entry.positions {
-            let joint = movable_joint_in(self.scene, tree, reference)?;
-            let place = (entry, "positions", reference);
-            self.check_count(place, joint, values, joint.kind.n_q())?;
-            self.check_limits(place, joint, values)?;
-            q[joint.positions()].copy_from_slice(values);
-            let quat_wxyz = match joint.kind {
-                JointKind::Ball => &mut q[joint.positions()],
-                JointKind::Floating => &mut q[joint.positions()][3..],
-                _ => continue,
-            };
-            let norm = quat_wxyz.iter().map(|x| x * x).sum::<f64>().sqrt();
-            if (norm - 1.0).abs() > 1e-2 {
-                let allowed = format!("must have a quaternion of length 1, it has {norm:.4}");
-                return Err(self.out_of_range(place, values, allowed));
-            }
-            quat_wxyz.iter_mut().for_each(|x| *x /= norm);
-        }
-        for (reference, values) in &entry.velocities {
-            let joint = movable_joint_in(self.scene, tree, reference)?;
-            self.check_count(
-                (entry, "velocities", reference),
-                joint,
-                values,
-                joint.kind.n_v(),
-            )?;
-            v[joint.dofs()].copy_from_slice(values);
-        }
-        let is_given = |list: &[(NamedReference, Vec<f64>)], joint: &Joint| {
-            list.iter()
-                .any(|(reference, _)| reference.name == joint.name)
-        };
-        // Mimic joints start at the positions that their joint gives them.
-        for coupler in tree.couplers() {
-            let (joint, source) = (tree.joint(coupler.joint), tree.joint(coupler.source));
-            let (to, from) = (joint.positions().start, source.positions().start);
-            if !is_given(&entry.positions, joint) {
-                q[to] = coupler.multiplier * q[from] + coupler.offset;
-            }
-            let (to, from) = (joint.dofs().start, source.dofs().start);
-            if !is_given(&entry.velocities, joint) {
-                v[to] = coupler.multiplier * v[from];
-            }
-        }
-        Ok((q, v))
-    }
-
-    fn check_count(
-        &self,
-        place: (&ModelEntry, &str, &NamedReference),
-        joint: &Joint,
-        values: &[f64],
-        expected: usize,
-    ) -> Result<(), SceneError> {
-        if values.len() == expected {
-            return Ok(());
-        }
-        let allowed = format!("must be {expected} numbers for a {:?} joint", joint.kind);
-        Err(self.out_of_range(place, values, allowed))
-    }
-
-    fn check_limits(
-        &self,
-        place: (&ModelEntry, &str, &NamedReference),
-        joint: &Joint,
-        values: &[f64],
-    ) -> Result<(), SceneError> {
-        // The tolerance is for limits and positions that were rounded to four digits.
-        const SLACK: f64 = 1e-4;
-        let limits = joint.limits;
-        let is_within = |x: &f64| (limits.lower - SLACK..=limits.upper + SLACK).contains(x);
-        if joint.kind.n_v() == 1 && !values.iter().all(is_within) {
-            let (lower, upper) = (limits.lower, limits.upper);
-            let degrees = values.iter().find_map(|x| as_degrees(joint, *x));
-            let hint = degrees.map_or(String::new(), |hint| format!("; {hint}"));
-            let allowed = format!("lies outside the joint's limits [{lower}, {upper}]{hint}");
-            return Err(self.out_of_range(place, values, allowed));
-        }
-        Ok(())
-    }
-
-    fn out_of_range(
-        &self,
-        (entry, key, reference): (&ModelEntry, &str, &NamedReference),
-        values: &[f64],
-        allowed: String,
-    ) -> SceneError {
-        let value = match values {
-            [value] => value.to_string(),
-            _ => format!("{values:?}"),
-        };
-        let fault = SceneFault::OutOfRange {
-            table: format!("[[models]] {:?}", entry.name.name),
-            key: format!("{key}.{}", reference.name),
-            value,
-            allowed,
-        };
-        self.scene.text.error(reference.at, fault)
+        Ok(loaded)
     }
 
     /// Joints with actuators; `*` stands for every movable joint without an entry that is not locked and no mimic joint.
@@ -327,14 +204,14 @@ impl Draft<'_> {
         index: LinkIdx,
     ) -> Result<(), SceneError> {
         let link = tree.link(index);
-        let fault = |text: String| self.scene.text.error(entry.urdf.at, SceneFault::File(text));
+        let fault = |text: String| self.scene.text.error(entry.file.at, SceneFault::File(text));
         let mut looks = Vec::new();
         let mut geometries = Vec::new();
         for (k, collision) in link.collisions.iter().enumerate() {
             let shape = solids::described(collision).map_err(fault)?;
             let geometry_name = format!("{}/{}#{k}", entry.name.name, link.name);
             let surface = refined(entry.surface, &collision.proximity);
-            let patch = self.patch_geometry(&shape, surface, entry.urdf.at, &geometry_name)?;
+            let patch = self.patch_geometry(&shape, surface, entry.file.at, &geometry_name)?;
             let idle = super::patch::idle(&collision.proximity, self.filled(surface));
             let notes = idle.iter().map(|text| format!("{geometry_name}: {text}"));
             self.notes.extend(notes);

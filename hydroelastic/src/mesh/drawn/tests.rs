@@ -117,6 +117,28 @@ fn collada_is_placed_by_its_nodes_in_metres() {
     assert!(error.contains("fewer corners"), "{error}");
 }
 
+#[test]
+fn collada_may_be_in_contact() {
+    // A tetrahedron of 1 m, whose faces are in two lists of one colour each.
+    let solid = COLLADA
+        .replace("meter=\"0.001\"", "meter=\"1\"")
+        .replace("0 0 0 1 0 0 1 1 0 0 1 0", "0 0 0 1 0 0 0 1 0 0 0 1")
+        .replace(
+            "<vcount>4</vcount><p>0 9 1 9 2 9 3 9</p></polylist>",
+            "<vcount>3</vcount><p>0 9 2 9 1 9</p></polylist><triangles count=\"3\"><input semantic=\"VERTEX\" source=\"#v\" offset=\"0\"/><p>0 1 3 1 2 3 0 3 2</p></triangles>",
+        );
+    let folder = Folder::new("dae-contact");
+    let dae = folder.write("a.dae", &solid);
+    let options = crate::mesh::SurfaceOptions::default();
+    let read = |path: &Path| {
+        crate::mesh::read_surface(path, crate::mesh::SurfaceUse::Solid, &options).map(|(m, _)| m)
+    };
+    let mesh = read(&dae).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((mesh.vertices().len(), mesh.triangles().len()), (4, 4));
+    let open = folder.write("b.dae", COLLADA);
+    assert!(matches!(read(&open), Err(MeshError::Topology(_))));
+}
+
 /// A triangle in a buffer: three indices of two bytes, two bytes of padding, nine floats.
 fn triangle() -> Vec<u8> {
     let mut data = vec![0, 0, 1, 0, 2, 0, 0, 0];

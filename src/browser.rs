@@ -188,6 +188,16 @@ pub struct OpenPage {
 }
 
 impl OpenPage {
+    /// Gives the window another size, and a replay its first view for it.
+    ///
+    /// # Errors
+    /// A browser that does not answer.
+    pub fn resize(&mut self, window: Window) -> Result<(), BrowserError> {
+        let resized = self.tab.resize(window);
+        resized.map_err(|reason| self.browser.fault(reason))?;
+        self.evaluate("globalThis.replay?.resetView()").map(|_| ())
+    }
+
     /// The value of an expression in the page, or of the promise that it is.
     ///
     /// # Errors

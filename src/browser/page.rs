@@ -72,9 +72,7 @@ impl Tab {
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
         let attached = tab.call("Target.attachToTarget", attach)?;
         tab.session = attached["sessionId"].clone();
-        let [width, height] = window.size;
-        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": window.scale, "mobile": false });
-        tab.call("Emulation.setDeviceMetricsOverride", metrics)?;
+        tab.resize(window)?;
         for domain in ["Page", "Runtime", "Log"] {
             tab.call(&format!("{domain}.enable"), json!({}))?;
         }
@@ -88,6 +86,14 @@ impl Tab {
             std::thread::sleep(PAUSE);
         }
         Ok(tab)
+    }
+
+    /// Gives the window another size.
+    pub(super) fn resize(&mut self, window: Window) -> io::Result<()> {
+        let [width, height] = window.size;
+        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": window.scale, "mobile": false });
+        self.call("Emulation.setDeviceMetricsOverride", metrics)
+            .map(|_| ())
     }
 
     /// The value of an expression, or of the promise that it is.

@@ -63,7 +63,14 @@ const FRAMES_LOOKED_AT = 40;
 // Of the scene's radius: what moves less stands still.
 const STILL = 0.01;
 
-// Bounds of the scene, without items far from the others: boxes of the items, their common box and ball, and under `moving` the same of what moves.
+// Of the radius of what moves: things that are not larger and not farther from it are in the picture with it.
+const COMPANION = 1;
+
+// Distance of two boxes along the axis on which they are farthest apart; negative where they overlap.
+const gap = (a, b) => Math.max(...[0, 1, 2].map((axis) => Math.max(a.low[axis] - b.high[axis], b.low[axis] - a.high[axis])));
+
+// Bounds of the scene, without items far from the others: boxes of the items, their common box and ball, and under `moving` the same of what moves
+// and of the things beside it; its `items` are those that move.
 function sceneBounds(drawn, recording) {
   const count = Math.min(recording.times.length, FRAMES_LOOKED_AT);
   const frames = Array.from({ length: count }, (_, i) => Math.round((i * (recording.times.length - 1)) / Math.max(1, count - 1)));
@@ -87,5 +94,9 @@ function sceneBounds(drawn, recording) {
   const travel = ({ low, high }, first) => Math.max(...[0, 1, 2].flatMap((i) => [Math.abs(low[i] - first.low[i]), Math.abs(high[i] - first.high[i])]));
   const moves = ({ item, over }) => over.some((box) => travel(box, over[0]) > STILL * bounds.radius) || (item.visual.soft && over.length > 1);
   const moving = near.filter(moves);
-  return { ...bounds, moving: moving.length > 0 ? { ...bounded(moving.map(({ box }) => box)), items: moving.map(({ item }) => item) } : bounds };
+  if (moving.length === 0) return { ...bounds, moving: bounds };
+  const subject = bounded(moving.map(({ box }) => box));
+  const isBeside = ({ box }) => boxRadius(box) <= COMPANION * subject.radius && gap(box, subject) <= 0.1 * subject.radius;
+  const beside = near.filter((one) => !moving.includes(one) && isBeside(one));
+  return { ...bounds, moving: { ...bounded([...moving, ...beside].map(({ box }) => box)), items: moving.map(({ item }) => item) } };
 }

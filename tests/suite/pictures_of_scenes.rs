@@ -11,7 +11,7 @@ use pliant::runner::{RunLength, RunOptions, run};
 use pliant::scene::{Scene, SceneOptions, bundled};
 use serde_json::Value;
 
-use crate::replay_in_browser::browser;
+use crate::replay_in_browser::{browser, screenshot};
 
 /// Rigid bodies, a robot, filaments, cloth, a continuum and grains.
 const SCENES: [&str; 6] = [
@@ -23,8 +23,12 @@ const SCENES: [&str; 6] = [
     "sand-column-collapse",
 ];
 
-/// Windows: of a desktop, and of a telephone upright and sideways.
-const WINDOWS: [[u32; 2]; 3] = [[960, 640], [390, 844], [844, 390]];
+/// Windows of a desktop, and of a telephone upright and sideways, and the instants that are drawn in them, as shares of the run.
+const WINDOWS: [([u32; 2], &[f64]); 3] = [
+    ([960, 640], &[0.0, 0.5, 1.0]),
+    ([390, 844], &[0.5]),
+    ([844, 390], &[0.5]),
+];
 
 /// The replay of the scene's short run.
 fn replay(name: &str) -> PathBuf {
@@ -77,29 +81,37 @@ fn faults(figures: &Value) -> Vec<String> {
     faults
 }
 
-/// The figures of pictures at the beginning, in the middle and at the end, in each window.
+/// The figures of the pictures of a scene. With `PLIANT_PICTURES` set, those of the first window are kept beside its replay.
 fn check_scene(browser: &Browser, name: &str) -> Result<(), String> {
-    let page = replay(name);
-    for size in WINDOWS {
-        let window = Window { size, scale: 0.5 };
-        let text = |error: pliant::browser::BrowserError| format!("{name}: {error}");
-        let mut page = browser.open(&page, "theme=light", window).map_err(text)?;
-        let end = page.evaluate("replay.last").map_err(text)?;
-        for share in [0.0, 0.5, 1.0] {
+    let file = replay(name);
+    let window = |size| Window { size, scale: 0.5 };
+    let text = |error: pliant::browser::BrowserError| format!("{name}: {error}");
+    let (first, _) = WINDOWS[0];
+    let mut page = browser
+        .open(&file, "theme=light", window(first))
+        .map_err(text)?;
+    let end = page.evaluate("replay.last").map_err(text)?;
+    let mut failed = Vec::new();
+    for (size, shares) in WINDOWS {
+        page.resize(window(size)).map_err(text)?;
+        for (number, share) in shares.iter().enumerate() {
             page.show(share * end.as_f64().unwrap_or_default())
                 .map_err(text)?;
             let figures = page.evaluate("replay.figures()").map_err(text)?;
             let faults = faults(&figures);
             if !faults.is_empty() {
-                return Err(format!(
-                    "{name}, {size:?}, t = {}: {}",
-                    figures["t"],
-                    faults.join("; ")
-                ));
+                let t = &figures["t"];
+                failed.push(format!("{name}, {size:?}, t = {t}: {}", faults.join("; ")));
+            }
+            if size == first && std::env::var_os("PLIANT_PICTURES").is_some() {
+                screenshot(&mut page, &file.with_extension(format!("{number}.jpg")));
             }
         }
     }
-    Ok(())
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(failed.join("\n")),
+    }
 }
 
 #[test]

@@ -7,6 +7,9 @@ uniform float u_liquid;  // 0 or 1
 uniform float u_bias;    // m
 out vec4 color;
 
+// A straight edge has a half of its neighbourhood covered, a ball that sticks out of it less.
+const float COVERED = 0.4;
+
 vec3 placeAt(ivec2 pixel, float depth) {
   vec2 ndc = 2.0 * (vec2(pixel) + 0.5) / vec2(textureSize(u_depths, 0)) - 1.0;
   return u_eye + depth * (ndc.x * u_spread.x * u_right + ndc.y * u_spread.y * u_up - cross(u_right, u_up));
@@ -24,12 +27,13 @@ vec3 slope(ivec2 at, float here, ivec2 axis) {
 void main() {
   ivec2 at = ivec2(gl_FragCoord.xy);
   float here = texelFetch(u_depths, at, 0).r;
-  if (here <= 0.0) discard;
+  vec4 tint = texelFetch(u_tints, at, 0);
+  if (here <= 0.0 || tint.a < COVERED) discard;
   vec3 p = placeAt(at, here);
   vec3 n = normalize(cross(slope(at, here, ivec2(1, 0)), slope(at, here, ivec2(0, 1))));
   vec4 clip = u_clipFromWorld * vec4(p, 1.0);
   gl_FragDepth = 0.5 * clip.z / clip.w + 0.5;
-  vec3 albedo = linear(texelFetch(u_tints, at, 0).rgb);
+  vec3 albedo = linear(tint.rgb);
   vec3 lit = shaded(albedo, p + u_bias * n, n); // outside the balls that cast shadows
   float opacity = 1.0;
   if (u_liquid > 0.5) {

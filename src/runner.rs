@@ -17,11 +17,11 @@ mod checkpoint;
 mod default_observables;
 mod drive_conflicts;
 mod error;
+mod expectations;
 mod hooks;
 mod image;
 mod imaging;
 mod inputs;
-mod judge;
 mod observer;
 mod outcome;
 mod parameter_change;
@@ -45,11 +45,11 @@ use pliant_coupling::{PatchFinder, State, StepError, StepReport, Stepper};
 pub use assembly::{Assembly, BundledOrPath, find_file};
 pub use checkpoint::Checkpoint;
 pub use error::RunError;
+pub use expectations::{Outcome, Verdict};
 pub(crate) use hooks::place;
 pub use hooks::{Push, RunHooks};
 pub use image::{ImageError, View};
 pub use inputs::{ParameterChange, Pull, RunInputs};
-pub use judge::{Outcome, Verdict};
 pub use outcome::{ParticleDetail, Progress, RunEnd, RunLength, RunOptions, RunOutcome};
 pub use parameter_change::ParameterFault;
 pub use saved::SavedError;
@@ -63,7 +63,7 @@ use crate::scene::Scene;
 use actuation::Actuation;
 use error::recording_error;
 use hooks::Watched;
-use judge::Judge;
+use expectations::RunningStatistic;
 use observer::Observer;
 pub(crate) use observer::{LayerCount, built_in_quantities};
 use stepping::{AdaptiveSteps, stepper};
@@ -181,7 +181,7 @@ struct Run<S> {
     recording: Recording,
     series: Series,
     /// One for each expectation.
-    judges: Vec<Judge>,
+    statistics: Vec<RunningStatistic>,
     tally: Tally,
     adaptive_steps: AdaptiveSteps,
     notes: Vec<String>,
@@ -235,7 +235,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
         let series = Series::new(entries.len(), KeptRows::All);
         let slack_s = 0.5 * scene.simulation.time_step_s;
         let expectations = scene.expectations.iter();
-        let judges = expectations.map(|e| Judge::new(e, slack_s)).collect();
+        let statistics = expectations.map(|e| RunningStatistic::new(e, slack_s)).collect();
         Ok(Self {
             inputs: RunInputs::new(scene.name()),
             scene: held,
@@ -246,7 +246,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
             patches: PatchFinder::default(),
             recording,
             series,
-            judges,
+            statistics,
             tally: Tally::default(),
             adaptive_steps: AdaptiveSteps::default(),
         })
@@ -357,7 +357,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
         Ok(())
     }
 
-    /// Judges the run, which ended in `state`.
+    /// Checks the expectations of the run, which ended in `state`.
     fn finish(mut self, state: State, elapsed: Duration) -> RunOutcome {
         self.notes.extend(self.adaptive_steps.note());
         self.notes.extend(self.inputs.notes());
@@ -367,8 +367,8 @@ impl<S: Deref<Target = Scene>> Run<S> {
             self.recording.add_input(mark);
         }
         self.recording.fit_scales(self.assembly.picture.unscaled());
-        let judged = self.judges.iter().zip(&self.scene.expectations);
-        let verdicts = judged.map(|(judge, e)| judge.verdict(e)).collect();
+        let checked = self.statistics.iter().zip(&self.scene.expectations);
+        let verdicts = checked.map(|(statistic, e)| statistic.verdict(e)).collect();
         let summary = self
             .tally
             .summary(self.scene.name(), state.time_s, elapsed, verdicts);
@@ -443,8 +443,8 @@ impl<S: Deref<Target = Scene>> Run<S> {
             observer.measure(directory, &snapshot, row)
         });
         let row = self.series.last();
-        for (judge, expectation) in self.judges.iter_mut().zip(&self.scene.expectations) {
-            judge.see(state.time_s, row[expectation.index]);
+        for (statistic, expectation) in self.statistics.iter_mut().zip(&self.scene.expectations) {
+            statistic.add(state.time_s, row[expectation.index]);
         }
     }
 

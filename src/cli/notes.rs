@@ -11,27 +11,27 @@ pub(super) struct Notes {
     /// What was ignored, repaired or chosen.
     notes: Vec<String>,
     /// What was kept or computed, and is probably not meant or not accurate.
-    doubts: Vec<String>,
+    warnings: Vec<String>,
 }
 
 impl Notes {
     /// The notes `all`, those of one kind counted.
     pub(super) fn of(all: &[String]) -> Self {
-        let (doubts, notes) = condensed(all)
+        let (warnings, notes) = condensed(all)
             .into_iter()
             .partition(|note| note.contains("suspicious"));
-        Self { notes, doubts }
+        Self { notes, warnings }
     }
 
-    /// Adds doubts about results.
-    pub(super) fn doubt(mut self, more: impl IntoIterator<Item = String>) -> Self {
-        self.doubts.extend(more);
+    /// Adds warnings about results.
+    pub(super) fn warn(mut self, more: impl IntoIterator<Item = String>) -> Self {
+        self.warnings.extend(more);
         self
     }
 
-    /// Notes, then doubts about files and steps.
+    /// Notes, then warnings about files and steps.
     pub(super) fn all(&self) -> impl Iterator<Item = &String> {
-        self.notes.iter().chain(&self.doubts)
+        self.notes.iter().chain(&self.warnings)
     }
 
     /// One paragraph for each file, whose path stands above its notes, with lines of at most `columns` characters if words permit.
@@ -142,11 +142,11 @@ mod tests {
     }
 
     #[test]
-    fn doubts_are_told_from_notes() {
+    fn warnings_are_told_from_notes() {
         let all = notes(&["m.obj: ignored: 2 materials", "m.obj: suspicious: far away"]);
-        let sorted = Notes::of(&all).doubt(["no solution".to_owned()]);
+        let sorted = Notes::of(&all).warn(["no solution".to_owned()]);
         assert_eq!(sorted.notes, all[..1]);
-        assert_eq!(sorted.doubts, [&*all[1], "no solution"]);
+        assert_eq!(sorted.warnings, [&*all[1], "no solution"]);
     }
 
     #[test]

@@ -216,7 +216,7 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
     if arguments.json {
         let report = JsonReport {
             summary,
-            notes: notes.doubt(doubts(summary)),
+            notes: notes.warn(warnings(summary)),
         };
         print(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
     } else {
@@ -418,8 +418,8 @@ pub(super) fn report(summary: &RunSummary) -> String {
             );
         }
     }
-    for doubt in doubts(summary) {
-        text += &format!("{doubt}\n");
+    for warning in warnings(summary) {
+        text += &format!("{warning}\n");
     }
     let rows: Vec<Vec<String>> = summary.expectations.iter().map(expectation_row).collect();
     if !rows.is_empty() {
@@ -433,7 +433,7 @@ pub(super) fn report(summary: &RunSummary) -> String {
 }
 
 /// Why some steps are not trusted.
-fn doubts(summary: &RunSummary) -> Vec<String> {
+fn warnings(summary: &RunSummary) -> Vec<String> {
     let counted = [
         (
             summary.unconverged_steps,

@@ -363,7 +363,7 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
         Ok(())
     }
 
-    /// Ends the simulation and judges the scene's expectations. Without a recording none has a value.
+    /// Ends the simulation and checks the scene's expectations. Without a recording none has a value.
     ///
     /// # Errors
     /// [`RunError::Recording`].

@@ -6,7 +6,7 @@ use pliant_contact_sap::{LinearSystems, StageTimes};
 use pliant_coupling::{AsynchronousReport, StepReport, Untrusted};
 use serde::{Deserialize, Serialize};
 
-use super::judge::{Outcome, Verdict};
+use super::expectations::{Outcome, Verdict};
 
 /// The object `pliant run --json` prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -88,7 +88,7 @@ fn a_robot_is_listed_with_limits_mimics_bounds_and_frames() {
     assert_eq!(json["joints"][2]["upper"], Value::Null);
     assert_eq!(json["links"][1]["max_m"], json!([0.02, 0.02, 0.02]));
     assert_eq!(json["frames"][0]["position_m"], json!([0.0, 0.0, 0.1]));
-    assert_eq!(json["doubts"].as_array().map(Vec::len), Some(1), "{json:#}");
+    assert_eq!(json["warnings"].as_array().map(Vec::len), Some(1), "{json:#}");
 }
 
 #[test]
@@ -131,10 +131,10 @@ fn a_scene_is_listed_by_names_with_its_doubts() {
     let scene = "schema = 1\ntitle = \"x\"\n[simulation]\nsmoke_s = 1\n[[bodies]]\nname = \"ball\"\nmass = 1e6\nshape = { sphere = { radius = 0.1 } }\n";
     fs::write(&file, scene).expect("can be written");
     let json = json_of(&["check", path(&file), "--json"]);
-    let doubts = json["doubts"].to_string();
+    let warnings = json["warnings"].to_string();
     assert!(
-        doubts.contains("ball") && doubts.contains("kg/m³"),
-        "{doubts}"
+        warnings.contains("ball") && warnings.contains("kg/m³"),
+        "{warnings}"
     );
     let text = stdout(&["check", path(&file)]);
     assert!(text.contains("1 body: ball"), "{text}");

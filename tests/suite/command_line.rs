@@ -82,7 +82,7 @@ fn json_is_one_object_with_the_promised_fields() {
         "contacts_mean",
         "dofs",
         "dofs_mean",
-        "doubts",
+        "warnings",
         "expectations",
         "iterations_max",
         "iterations_mean",

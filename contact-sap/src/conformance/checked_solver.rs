@@ -53,13 +53,13 @@ pub struct CheckedSolver {
 }
 
 impl CheckedSolver {
-    /// Judges `solver`, which was built with `stop`.
+    /// Checks `solver`, which was built with `stop`.
     #[must_use]
     pub fn new(solver: Box<dyn ConvexContactSolver>, stop: StopCriteria) -> Self {
         Self { solver, stop }
     }
 
-    fn judge(
+    fn check(
         &self,
         problem: &ContactProblem<'_>,
         mode: SolveMode,
@@ -84,7 +84,7 @@ impl ConvexContactSolver for CheckedSolver {
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
         let report = self.solver.solve_for(problem, guess, mode, out)?;
-        self.judge(problem, mode, out, &report);
+        self.check(problem, mode, out, &report);
         Ok(report)
     }
 
@@ -96,7 +96,7 @@ impl ConvexContactSolver for CheckedSolver {
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
         let report = self.solver.solve_again(problem, guess, mode, out)?;
-        self.judge(problem, mode, out, &report);
+        self.check(problem, mode, out, &report);
         Ok(report)
     }
 
@@ -122,8 +122,8 @@ mod tests {
             scene.with_problem(|problem| {
                 let stop = StopCriteria::default();
                 let mut out = Solution::default();
-                let mut judged = CheckedSolver::new(Box::new(Newton::default()), stop);
-                let report = judged.solve(problem, &vec![0.0; problem.n_dofs()], &mut out);
+                let mut checked = CheckedSolver::new(Box::new(Newton::default()), stop);
+                let report = checked.solve(problem, &vec![0.0; problem.n_dofs()], &mut out);
                 let report = report.unwrap();
                 // Moved by more than any tolerance.
                 out.velocity.iter_mut().for_each(|v| *v += 1e-2);

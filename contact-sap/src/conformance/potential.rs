@@ -214,7 +214,7 @@ fn check_line<const M: usize>(
     Ok(())
 }
 
-/// Sizes on a whole line, from which round-off on its pieces is judged.
+/// Sizes on a whole line, from which round-off on its pieces is measured.
 struct Size {
     impulse: f64,
     stiffness: f64,

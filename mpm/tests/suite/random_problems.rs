@@ -279,8 +279,8 @@ fn step(
 fn thousands_of_random_problems_are_solved_and_their_solutions_are_minimisers() {
     const PROBLEMS: usize = 3000;
     let mut rng = ChaCha8Rng::seed_from_u64(41);
-    let judged = CheckedSolver::new(SolverKind::Newton.build(tight()), tight());
-    let mut stepper = StrongImplicit::new(judged);
+    let checked = CheckedSolver::new(SolverKind::Newton.build(tight()), tight());
+    let mut stepper = StrongImplicit::new(checked);
     let (mut contacts, mut iterations, mut most) = (0, 0, 0);
     let mut worst = 0.0_f64;
     for number in 0..PROBLEMS {

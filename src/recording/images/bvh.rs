@@ -69,7 +69,7 @@ impl Bvh {
         self.split(first + half, end);
     }
 
-    /// The first meeting nearer than `farthest`, in lengths of the direction.
+    /// The first hit nearer than `farthest`, in lengths of the direction.
     pub(super) fn hit(&self, ray: &Ray, farthest: f64) -> Option<Hit> {
         let inverse = ray.direction.map(|d| 1.0 / d);
         let mut nearest: Option<Hit> = None;

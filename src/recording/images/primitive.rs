@@ -35,7 +35,7 @@ impl Primitive {
         }
     }
 
-    /// The first meeting in front of the origin.
+    /// The first hit in front of the origin.
     pub(super) fn hit(&self, ray: &Ray) -> Option<Hit> {
         match self {
             Self::Triangle(corners) => triangle(corners, ray),

@@ -72,7 +72,7 @@ pub struct Verdict {
 
 /// The statistic of one expectation, up to the last row.
 #[derive(Clone, Debug)]
-pub(super) struct Judge {
+pub(super) struct RunningStatistic {
     statistic: Statistic,
     /// Times may differ by so much from those of the expectation, s.
     slack_s: f64,
@@ -109,7 +109,7 @@ struct Sums {
     squares: f64,
 }
 
-impl Judge {
+impl RunningStatistic {
     /// Before the first row; a run may end `slack_s` before the time of the expectation.
     pub(super) fn new(expectation: &Expectation, slack_s: f64) -> Self {
         let statistic = match expectation.window {
@@ -138,11 +138,11 @@ impl Judge {
     }
 
     /// Takes the value of the observable at `time_s` into account; NaN stands for none. Times ascend.
-    pub(super) fn see(&mut self, time_s: f64, value: f64) {
+    pub(super) fn add(&mut self, time_s: f64, value: f64) {
         self.end_s = time_s;
         match &mut self.statistic {
-            Statistic::At(interpolated) => interpolated.see(time_s, value),
-            Statistic::Over(sums) => sums.see(time_s, value),
+            Statistic::At(interpolated) => interpolated.add(time_s, value),
+            Statistic::Over(sums) => sums.add(time_s, value),
         }
     }
 
@@ -178,7 +178,7 @@ impl Judge {
 
 impl Interpolated {
     /// The last row counts beyond the end, the first one before the start.
-    fn see(&mut self, time_s: f64, value: f64) {
+    fn add(&mut self, time_s: f64, value: f64) {
         if self.is_past {
             return;
         }
@@ -196,7 +196,7 @@ impl Interpolated {
 }
 
 impl Sums {
-    fn see(&mut self, time_s: f64, value: f64) {
+    fn add(&mut self, time_s: f64, value: f64) {
         if value.is_nan() || time_s < self.from_s || time_s > self.until_s {
             return;
         }

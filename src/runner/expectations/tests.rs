@@ -14,12 +14,12 @@ fn verdict_of(window: Window, take: Reduction, least: f64, most: f64) -> Verdict
         bounds: Bounds { least, most },
         source: "test".into(),
     };
-    let mut judge = Judge::new(&expectation, 0.25);
+    let mut statistic = RunningStatistic::new(&expectation, 0.25);
     for k in 0..=4 {
         let t = 0.5 * f64::from(k);
-        judge.see(t, if k == 0 { f64::NAN } else { t * t });
+        statistic.add(t, if k == 0 { f64::NAN } else { t * t });
     }
-    judge.verdict(&expectation)
+    statistic.verdict(&expectation)
 }
 
 #[track_caller]

@@ -62,8 +62,8 @@ use crate::registry::Snapshot;
 use crate::scene::Scene;
 use actuation::Actuation;
 use error::recording_error;
-use hooks::Watched;
 use expectations::RunningStatistic;
+use hooks::Watched;
 use observer::Observer;
 pub(crate) use observer::{LayerCount, built_in_quantities};
 use stepping::{AdaptiveSteps, stepper};
@@ -235,7 +235,9 @@ impl<S: Deref<Target = Scene>> Run<S> {
         let series = Series::new(entries.len(), KeptRows::All);
         let slack_s = 0.5 * scene.simulation.time_step_s;
         let expectations = scene.expectations.iter();
-        let statistics = expectations.map(|e| RunningStatistic::new(e, slack_s)).collect();
+        let statistics = expectations
+            .map(|e| RunningStatistic::new(e, slack_s))
+            .collect();
         Ok(Self {
             inputs: RunInputs::new(scene.name()),
             scene: held,

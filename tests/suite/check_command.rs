@@ -88,7 +88,11 @@ fn a_robot_is_listed_with_limits_mimics_bounds_and_frames() {
     assert_eq!(json["joints"][2]["upper"], Value::Null);
     assert_eq!(json["links"][1]["max_m"], json!([0.02, 0.02, 0.02]));
     assert_eq!(json["frames"][0]["position_m"], json!([0.0, 0.0, 0.1]));
-    assert_eq!(json["warnings"].as_array().map(Vec::len), Some(1), "{json:#}");
+    assert_eq!(
+        json["warnings"].as_array().map(Vec::len),
+        Some(1),
+        "{json:#}"
+    );
 }
 
 #[test]

@@ -119,15 +119,15 @@ def _cases(
 def _results(run: Run) -> dict[str, Cell]:
     summary = run.summary
     substeps = summary["substeps"] or summary
-    judged = [entry for entry in run.expectations if entry["outcome"] != "skipped"]
-    met = sum(entry["outcome"] == "met" for entry in judged)
+    checked = [entry for entry in run.expectations if entry["outcome"] != "skipped"]
+    met = sum(entry["outcome"] == "met" for entry in checked)
     return {
         "x real time": summary["realtime_rate"],
         "iterations": substeps["iterations_mean"],
         "at most": summary["iterations_max"],
         "unconverged": summary["unconverged_steps"],
         "contacts": substeps["contacts_mean"],
-        "met": f"{met} of {len(judged)}",
+        "met": f"{met} of {len(checked)}",
         **{f"{entry['observable']} {entry['measured']}": entry["found"] for entry in run.expectations},
     }
 

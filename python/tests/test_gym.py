@@ -177,7 +177,7 @@ class Swing(pliant.gym.SceneEnv):
     def _observe(self) -> NDArray[np.float64]:
         return self._joints()
 
-    def _judge(self, action: NDArray[np.float64]) -> tuple[float, bool]:
+    def _evaluate(self, action: NDArray[np.float64]) -> tuple[float, bool]:
         return -abs(float(self._joints()[0]) - 0.1), self._solved()
 
     def _solved(self) -> bool:

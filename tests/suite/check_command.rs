@@ -126,7 +126,7 @@ fn a_mesh_is_listed_with_its_bounds() {
 }
 
 #[test]
-fn a_scene_is_listed_by_names_with_its_doubts() {
+fn a_scene_is_listed_by_names_with_its_warnings() {
     let json = json_of(&["check", "box-stack", "--json"]);
     assert_eq!(json["kind"], "scene");
     assert_eq!(json["bodies"].as_array().map(Vec::len), Some(10));

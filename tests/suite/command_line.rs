@@ -82,7 +82,6 @@ fn json_is_one_object_with_the_promised_fields() {
         "contacts_mean",
         "dofs",
         "dofs_mean",
-        "warnings",
         "expectations",
         "iterations_max",
         "iterations_mean",
@@ -99,6 +98,7 @@ fn json_is_one_object_with_the_promised_fields() {
         "unconverged_rotation_steps",
         "unconverged_steps",
         "wall_s",
+        "warnings",
     ];
     assert_eq!(fields, promised);
     assert_eq!(summary["scene"], "box-on-incline");

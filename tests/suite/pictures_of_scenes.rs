@@ -1,7 +1,7 @@
-//! Pictures of bundled scenes, judged by figures: what moves is in the picture and large enough, arrows are not longer than their limit, the subject is neither black
-//! nor white, and no text overlaps another.
+//! Pictures of bundled scenes, checked by figures: what moves is in the picture and large enough, arrows are not longer than their limit, the subject is
+//! neither black nor white, and no text overlaps another.
 //!
-//! A handful of scenes is drawn; `PLIANT_PICTURES=all` draws all of them, `PLIANT_PICTURES=NAME,NAME` these.
+//! Three scenes are drawn; `PLIANT_PICTURES=all` draws all of them, `PLIANT_PICTURES=NAME,NAME` these.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,8 @@ use serde_json::Value;
 
 use crate::replay_in_browser::{browser, screenshot};
 
-/// Rigid bodies, a robot, filaments, cloth, a continuum and grains.
-const SCENES: [&str; 6] = [
-    "box-on-incline",
-    "gripper-holds-box",
-    "entangling-gripper",
-    "cloth-drape",
-    "dam-break",
-    "sand-column-collapse",
-];
+/// A robot, filaments, and a continuum.
+const SCENES: [&str; 3] = ["gripper-holds-box", "shoelace-pull", "dam-break"];
 
 /// Windows of a desktop, and of a telephone upright and sideways, and the instants that are drawn in them, as shares of the run.
 const WINDOWS: [([u32; 2], &[f64]); 3] = [

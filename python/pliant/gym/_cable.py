@@ -54,7 +54,7 @@ class InsertCable(SceneEnv):
         place, velocity = self._tip()
         return np.concatenate([self._joints(), self._joint_speeds(), place, velocity])
 
-    def _judge(self, action: Array) -> tuple[float, bool]:
+    def _evaluate(self, action: Array) -> tuple[float, bool]:
         far = self._far()
         reward = 100.0 * (self._before - far)
         self._before = far

@@ -54,7 +54,7 @@ class RollDough(SceneEnv):
     def _observe(self) -> Array:
         return np.concatenate([self._joints(), self._joint_speeds(), self._heights()])
 
-    def _judge(self, action: Array) -> tuple[float, bool]:
+    def _evaluate(self, action: Array) -> tuple[float, bool]:
         mean = float(self._middle().mean())
         reward = 100.0 * (self._mean - mean)
         self._mean = mean

@@ -85,7 +85,7 @@ class SceneEnv(gymnasium.Env[Observation, Action]):
         self.simulation.set_control(self.robot, position=self._target)
         self.simulation.step(self.steps_per_action)
         self._taken += 1
-        reward, terminated = self._judge(np.asarray(action, np.float64))
+        reward, terminated = self._evaluate(np.asarray(action, np.float64))
         info = self._info(self.simulation.trusted)
         return self._observe().astype(np.float32), float(reward), terminated, self._taken >= self.max_steps, info
 
@@ -114,7 +114,7 @@ class SceneEnv(gymnasium.Env[Observation, Action]):
     def _observe(self) -> Array: ...
 
     @abstractmethod
-    def _judge(self, action: Array) -> tuple[float, bool]:
+    def _evaluate(self, action: Array) -> tuple[float, bool]:
         """The reward of the last action, and whether the episode ends."""
 
     @abstractmethod

@@ -52,7 +52,7 @@ class GraspTeddy(SceneEnv):
         centre, velocity, foot = self._bear()
         return np.concatenate([self._joints(), self._joint_speeds(), centre, velocity, [foot]])
 
-    def _judge(self, action: Array) -> tuple[float, bool]:
+    def _evaluate(self, action: Array) -> tuple[float, bool]:
         centre, _, foot = self._bear()
         reward = 100.0 * (foot - self._foot)
         self._foot = foot

@@ -68,7 +68,7 @@ class PushBoxes(SceneEnv):
             parts += [10 * (q[:2] - post), 10 * (GOAL - q[:2]), np.array([np.cos(4 * yaw), np.sin(4 * yaw)])]
         return np.concatenate(parts)
 
-    def _judge(self, action: Array) -> tuple[float, bool]:
+    def _evaluate(self, action: Array) -> tuple[float, bool]:
         distance, reach = float(self._distances().mean()), self._reach()
         reward = 10.0 * (self._before[0] - distance) + 1.0 * (self._before[1] - reach)
         self._before = distance, reach

@@ -196,12 +196,14 @@ fn is_same(a: &Surface, b: &Surface) -> bool {
     let near = |x: &Vector3<f64>, y: &Vector3<f64>| (x - y).norm() <= 1e-12 * (1.0 + y.norm());
     let mut vertices = a.vertices.iter().zip(&b.vertices);
     let mut sections = a.sections.iter().zip(&b.sections);
+    let mut directors = a.directors.iter().zip(&b.directors);
     let frames = a.frames.iter().zip(&b.frames);
     let corners = [Vector3::zeros(), Vector3::x(), Vector3::y(), Vector3::z()].map(Point3::from);
     let mut points = frames.flat_map(|(a, b)| corners.map(|p| (a * p, b * p)));
     let exact = |s: &Surface| Surface {
         frames: vec![Isometry3::identity(); s.frames.len()],
         vertices: vec![Point3::origin(); s.vertices.len()],
+        directors: vec![Vector3::zeros(); s.directors.len()],
         sections: s
             .sections
             .iter()
@@ -216,6 +218,7 @@ fn is_same(a: &Surface, b: &Surface) -> bool {
         && points.all(|(a, b)| near(&a.coords, &b.coords))
         && vertices.all(|(a, b)| near(&a.coords, &b.coords))
         && sections.all(|(a, b)| near(&a.m_1, &b.m_1))
+        && directors.all(|(a, b)| near(a, b))
 }
 
 /// Velocity of material point `p`, which is at `at`, while the body has velocities `v`: Φ(Bv + b) with the basis taken at `p_WO`.

@@ -28,6 +28,16 @@ pub enum NameKind {
 }
 
 impl NameKind {
+    /// What has geometries, and can touch something.
+    pub(crate) const TOUCHING: &[Self] = &[
+        Self::Fixed,
+        Self::Body,
+        Self::Model,
+        Self::Repeat,
+        Self::Soft,
+        Self::Copies,
+    ];
+
     fn word(self) -> &'static str {
         match self {
             NameKind::World => "world",

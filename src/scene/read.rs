@@ -370,15 +370,6 @@ pub(super) fn each<T>(
     list.iter().map(read).collect()
 }
 
-const TOUCHING: &[NameKind] = &[
-    NameKind::Fixed,
-    NameKind::Body,
-    NameKind::Model,
-    NameKind::Repeat,
-    NameKind::Soft,
-    NameKind::Copies,
-];
-
 /// Every name that refers to something has to be there and of the right kind; parts of models are looked up later.
 fn check_references(scene: &Scene) -> Result<(), SceneError> {
     let check = |reference: &NamedReference, allowed: &[NameKind]| {
@@ -392,10 +383,14 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
             FilterEntry::Between(pair) => pair.as_slice(),
             FilterEntry::Within(list) => list.as_slice(),
         };
-        references.iter().try_for_each(|m| check(m, TOUCHING))?;
+        references
+            .iter()
+            .try_for_each(|m| check(m, NameKind::TOUCHING))?;
     }
     for pair in &scene.pairs {
-        pair.between.iter().try_for_each(|m| check(m, TOUCHING))?;
+        pair.between
+            .iter()
+            .try_for_each(|m| check(m, NameKind::TOUCHING))?;
     }
     for constraint in &scene.constraints {
         let allowed = [
@@ -437,7 +432,7 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
             Subject::Soft => &[NameKind::Soft],
             Subject::Rod | Subject::Cloth => &[NameKind::Soft, NameKind::Copies],
             Subject::Joint => &[NameKind::Model],
-            Subject::Contact => TOUCHING,
+            Subject::Contact => NameKind::TOUCHING,
             Subject::Mass => &[
                 NameKind::Body,
                 NameKind::Model,
@@ -452,7 +447,7 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
             check(of, allowed)?;
         }
         if let Some(with) = &observable.with {
-            check(with, TOUCHING)?;
+            check(with, NameKind::TOUCHING)?;
         }
     }
     Ok(())

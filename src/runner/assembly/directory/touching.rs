@@ -8,15 +8,6 @@ use pliant_multibody::LinkIdx;
 use super::{Directory, FrameRef, Owner};
 use crate::scene::{NameKind, NamedReference, Scene, SceneError};
 
-const TOUCHING: &[NameKind] = &[
-    NameKind::Fixed,
-    NameKind::Body,
-    NameKind::Model,
-    NameKind::Repeat,
-    NameKind::Soft,
-    NameKind::Copies,
-];
-
 impl Directory {
     /// All geometries of a fixed shape, body, link, model, repeat, soft body or set of copies.
     pub(crate) fn geometries(
@@ -24,7 +15,9 @@ impl Directory {
         scene: &Scene,
         reference: &NamedReference,
     ) -> Result<Vec<GeometryIdx>, SceneError> {
-        let (kind, head, part) = scene.names.find(&scene.text, reference, TOUCHING)?;
+        let (kind, head, part) = scene
+            .names
+            .find(&scene.text, reference, NameKind::TOUCHING)?;
         let of = |requested: &dyn Fn(BodyIdx, LinkIdx) -> bool| {
             let touches =
                 |owner: &Owner| matches!(owner, Owner::Link(body, link) if requested(*body, *link));

@@ -78,7 +78,7 @@ impl ImageSensor {
         is_taken.then(|| "another image sensor has this name".into())
     }
 
-    /// Focal length, pixels; the principal point is the middle of the image.
+    /// Focal length, pixels; the principal point is the centre of the image.
     pub fn focal_length(&self) -> f64 {
         0.5 * self.size[1] as f64 / (0.5 * self.field_of_view).tan()
     }

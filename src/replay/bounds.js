@@ -12,7 +12,7 @@ function boxAround(positions) {
 
 const corners = ({ low, high }) => Array.from({ length: 8 }, (_, i) => [0, 1, 2].map((axis) => (i >> axis & 1 ? high : low)[axis]));
 const boxCenter = ({ low, high }) => scale(add(low, high), 0.5);
-// A box three times as large around the same middle.
+// A box three times as large around the same centre.
 const surroundings = ({ low, high }) => ({ low: low.map((x, i) => 2 * x - high[i]), high: high.map((x, i) => 2 * x - low[i]) });
 const boxRadius = ({ low, high }) => length(sub(high, low)) / 2;
 

@@ -234,8 +234,8 @@ class LiveRun {
     if (!item || (item.visual.body === null && !item.visual.soft)) return false;
     player.seek(player.last);
     const { camera, picture } = player;
-    const middle = item.visual.soft ? this.softMiddle(item.visual) : add(item.pose.position, rotated(item.pose.rotation, boxCenter(item.box)));
-    const depth = dot(sub(middle, camera.eye), scale(camera.back, -1));
+    const centre = item.visual.soft ? this.softCentre(item.visual) : add(item.pose.position, rotated(item.pose.rotation, boxCenter(item.box)));
+    const depth = dot(sub(centre, camera.eye), scale(camera.back, -1));
     if (!(depth > 0)) return false;
     const at = this.pointAt(event, depth);
     let of = { soft: this.soft.indexOf(item.visual) };
@@ -249,7 +249,7 @@ class LiveRun {
     return true;
   }
 
-  softMiddle({ soft }) {
+  softCentre({ soft }) {
     const { low, high } = boxAround(soft.frames.at(-1).points);
     return boxCenter({ low, high });
   }

@@ -73,14 +73,14 @@ class Picture {
     return boxes.length > 0 ? bounded(boxes) : this.bounds;
   }
 
-  // The middle of items at time t: of a rigid body its origin, of a soft body the mean of its points.
-  middle(items, t) {
+  // The centre of items at time t: of a rigid body its origin, of a soft body the mean of its points.
+  centre(items, t) {
     const at = locateFrame(this.recording.times, t);
-    const middles = items.map(({ visual }) => {
+    const centres = items.map(({ visual }) => {
       if (visual.soft) return meanOf(softPoints(visual.soft, at).points) ?? this.bounds.center;
       return visual.body === null ? visual.pose.position : bodyPose(this.recording.bodies[visual.body].poses, at).position;
     });
-    return scale(middles.reduce(add), 1 / middles.length);
+    return scale(centres.reduce(add), 1 / centres.length);
   }
 
   // Sets the direction of the sun for a camera at this azimuth.

@@ -86,12 +86,12 @@ class Player {
     else if (slope) camera.faceSlope(slope);
     if (eye) {
       camera.lookFrom(eye, target);
-      if (followed.length > 0) this.follow(followed, picture.middle(followed, this.recording.times[0]));
+      if (followed.length > 0) this.follow(followed, picture.centre(followed, this.recording.times[0]));
     } else {
       const { clientWidth, clientHeight } = element("picture");
       const boxes = followed.length > 0 ? [surroundings(picture.boxOf(followed, this.t))] : picture.bounds.moving.boxes;
       camera.fit(boxes.flatMap(corners), clientWidth / (clientHeight || 1));
-      if (followed.length > 0) this.follow(followed, picture.middle(followed, this.t));
+      if (followed.length > 0) this.follow(followed, picture.centre(followed, this.t));
     }
     picture.lightFor(camera.azimuth);
     this.refresh();
@@ -257,17 +257,17 @@ class Player {
     label.style.top = `${event.clientY - top}px`;
   }
 
-  // Moves the camera along with `items`, whose middle is at `at` for the present place of the camera.
+  // Moves the camera along with `items`, whose centre is at `at` for the present position of the camera.
   follow(items, at) {
     this.followed = { items, was: at };
   }
 
-  // Moves the camera's target to the middle of an item and keeps it there; with nothing picked the camera stands still.
+  // Moves the camera's target to the centre of an item and keeps it there; with nothing picked the camera stands still.
   followPicked(item) {
     this.followed = null;
     if (item) {
       const items = this.picture.drawn.filter(({ visual }) => visual === item.visual || (visual.body !== null && visual.body === item.visual.body));
-      const at = this.picture.middle(items, this.t);
+      const at = this.picture.centre(items, this.t);
       this.camera.target = at;
       this.follow(items, at);
     }
@@ -314,7 +314,7 @@ class Player {
     element("plots").hidden = !this.plotsShown;
     picture.moveTo(this.t);
     if (this.followed) {
-      const now = picture.middle(this.followed.items, this.t);
+      const now = picture.centre(this.followed.items, this.t);
       this.camera.target = add(this.camera.target, sub(now, this.followed.was));
       this.followed.was = now;
     }

@@ -95,12 +95,12 @@ function sumWithArrows(times) {
   return pixelReport(gl, canvas.width, canvas.height).sum;
 }
 
-// The name of what the picture shows where the middle of an item is.
-function atMiddle(item) {
+// The name of what the picture shows where the centre of an item is.
+function atCentre(item) {
   if (!item) return null;
   const { picture } = player;
   const m = picture.clipFromWorld;
-  const [x, y, z] = picture.middle([item], player.t);
+  const [x, y, z] = picture.centre([item], player.t);
   const [u, v, w] = [0, 1, 3].map((row) => m[row] * x + m[4 + row] * y + m[8 + row] * z + m[12 + row]);
   return picture.pick(u / w, v / w)?.visual.name ?? null;
 }
@@ -135,7 +135,7 @@ function selftest() {
     const pixels = pixelReport(gl, canvas.width, canvas.height);
     return { t: player.t, contacts: picture.contactCount, moments: picture.momentCount, patchTriangles: picture.patchCorners / 3, glError: gl.getError(), ...pixels };
   });
-  const center = atMiddle(picture.drawn.find(({ visual }) => visual.soft) ?? picture.drawn[0]);
+  const center = atCentre(picture.drawn.find(({ visual }) => visual.soft) ?? picture.drawn[0]);
   // Which keys change the picture; each is followed by a key that reverts it.
   const keys = {};
   for (const [key, back] of [...(recording.patches ? [["c", "c"]] : []), ...(recording.moments ? [["m", "m"]] : []), ["f", "f"], ["g", "g"], ["t", "t"], ["ArrowLeft", "ArrowRight"], ["Home", "End"]]) {

@@ -191,8 +191,8 @@ impl Actuation {
         for hold in &self.holds {
             let set = &mut state.controls[hold.body.0].held[3 * hold.set..3 * hold.set + 3];
             // Half a step of tolerance: times are sums of steps.
-            let middle_s = state.time_s + 0.5 * time_step_s;
-            if middle_s < hold.from_s || middle_s >= hold.until_s {
+            let midpoint_s = state.time_s + 0.5 * time_step_s;
+            if midpoint_s < hold.from_s || midpoint_s >= hold.until_s {
                 set.fill(None);
                 continue;
             }

@@ -28,7 +28,7 @@ pub enum View {
     At {
         /// The camera's position, m, world frame.
         eye: Point3<f64>,
-        /// What is in the middle of the image, m, world frame.
+        /// What is at the centre of the image, m, world frame.
         target: Point3<f64>,
         /// Vertical field of view, rad, between 0 and π.
         field_of_view: f64,

@@ -300,7 +300,7 @@ mod tests {
         let moved: Vec<_> = cube.iter().map(|p| motion * p).collect();
         let found = rigid_motion(&cube, &moved);
         assert!((found.to_homogeneous() - motion.to_homogeneous()).amax() < 1e-12);
-        // About its middle, (1, 1, 1).
+        // About its centre, (1, 1, 1).
         let stretched: Vec<_> = cube
             .iter()
             .map(|p| Point3::new(1.0 + 1.5 * (p.x - 1.0), p.y, p.z))

@@ -14,7 +14,7 @@ pub(super) static TABLES: [&TableSchema; 1] = [&IMAGE_SENSOR];
 /// Pixels of a side, at most.
 const SIDE_MAX: f64 = 4096.0;
 
-/// A wider one has hardly any pixels left in its middle.
+/// A wider one has hardly any pixels left at its centre.
 const FOV: ValueKind = ValueKind::Between(0.01, 2.5);
 
 static IMAGE_SENSOR: TableSchema = TableSchema {

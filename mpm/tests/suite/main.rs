@@ -10,6 +10,7 @@ mod any_state;
 mod asynchronous;
 mod asynchronous_contact;
 mod asynchronous_faults;
+mod asynchronous_impact;
 mod asynchronous_truth;
 mod cloth;
 mod collapse;

@@ -114,6 +114,10 @@ impl Newton {
         outcome.krylov += solved.vectors;
         derivative.scaled_product(&self.direction, &mut self.change);
         drop(derivative);
+        if solved.residual > forcing && system.renew_factors()? {
+            return self.step(system, forcing, vectors_max, outcome);
+        }
+        system.keep_factors();
         let slope = dot(&self.residual, &self.change);
         let least = DESCENT * norm(&self.residual) * norm(&self.change);
         if solved.residual >= 1.0 || slope.is_nan() || slope >= -least {

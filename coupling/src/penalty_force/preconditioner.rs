@@ -11,6 +11,8 @@
 //! The published mean is 3.1 iterations, with up to 20 vectors in each. On foam-ring with its own stiffness, 1e6 N/m on vertices of some 10 mg, blocks
 //! need 82 iterations and 1614 vectors; with factors alone the line search stalled in 10 of 30 steps, for which a search that takes next to nothing of its
 //! direction goes back to blocks.
+//!
+//! The factors of the first iterate of a step serve for the later ones, until GMRES does not reach its tolerance with them.
 
 use super::blocks::Blocks;
 use super::bodies::Bodies;
@@ -25,6 +27,7 @@ pub(super) struct Preconditioner {
     scratch: Vec<f64>,
     whole: Vec<f64>,
     parts: Parts,
+    renewal: Renewal,
 }
 
 /// What the preconditioner consists of.
@@ -33,6 +36,14 @@ enum Parts {
     #[default]
     FactorsAndBlocks,
     Blocks,
+}
+
+/// Whether the factors of an iterate are computed, or those of an earlier iterate of the step serve.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Renewal {
+    #[default]
+    Computed,
+    Kept,
 }
 
 #[derive(Default)]
@@ -55,6 +66,12 @@ impl Preconditioner {
     /// Opens a step.
     pub(super) fn begin(&mut self) {
         self.parts = Parts::default();
+        self.renewal = Renewal::default();
+    }
+
+    /// Sets what happens to the factors at the next iterate, and returns what happened at this one.
+    pub(super) fn set_renewal(&mut self, renewal: Renewal) -> Renewal {
+        std::mem::replace(&mut self.renewal, renewal)
     }
 
     /// Consists of blocks alone until the next step.
@@ -69,6 +86,9 @@ impl Preconditioner {
             .resize_with(bodies.steps.len(), Factor::default);
         for (known, step) in self.factors.iter_mut().zip(&bodies.steps) {
             let wanted = self.parts == Parts::FactorsAndBlocks;
+            if wanted && self.renewal == Renewal::Kept && known.state == FactorState::Factored {
+                continue;
+            }
             known.state = match wanted && known.factor.take(step.dynamics().assembled()) {
                 true => FactorState::Taken,
                 false => FactorState::Absent,
@@ -104,6 +124,7 @@ impl Preconditioner {
         self.blocks.invert();
         for Factor { factor, state } in &mut self.factors {
             *state = match state {
+                FactorState::Factored => FactorState::Factored,
                 FactorState::Taken if factor.factorise() => FactorState::Factored,
                 _ => FactorState::Absent,
             };

@@ -14,6 +14,7 @@ use super::derivative::Derivative;
 use super::line_search::Sliding;
 use super::linearised::{Contacts, Linearised};
 use super::places::Places;
+use super::preconditioner::Renewal;
 use super::pull::PenaltyDamping;
 use super::report::PenaltyForceTimes;
 use super::rows::ScalarRows;
@@ -309,6 +310,21 @@ impl System {
     /// Leaves the factors of bodies out of the preconditioner for the rest of the step.
     pub(super) fn precondition_by_blocks(&mut self) {
         self.linearised.preconditioner.leave_out_factors();
+    }
+
+    /// Keeps the factors of bodies for the later iterates of the step.
+    pub(super) fn keep_factors(&mut self) {
+        self.linearised.preconditioner.set_renewal(Renewal::Kept);
+    }
+
+    /// Computes the factors of bodies at this iterate, if they are of an earlier one; false if they are not.
+    pub(super) fn renew_factors(&mut self) -> Result<bool, BodyFault> {
+        let preconditioner = &mut self.linearised.preconditioner;
+        let were = preconditioner.set_renewal(Renewal::Computed);
+        if were == Renewal::Kept {
+            self.linearise()?;
+        }
+        Ok(were == Renewal::Kept)
     }
 
     /// Forces of contacts, rows and constraints.

@@ -15,8 +15,19 @@ vec3 placeAt(ivec2 pixel, float depth) {
   return u_eye + depth * (ndc.x * u_spread.x * u_right + ndc.y * u_spread.y * u_up - cross(u_right, u_up));
 }
 
-// Difference of places to the neighbour, on the side where the depth changes less.
+// Pixels to each side over which a slope is taken where they lie on one surface; single pixels are noisy where it is seen at a flat angle.
+const int REACH = 4;
+// Of the bias: depths that are less apart lie on one surface.
+const float JOINED = 2.5;
+
+// Difference of places across a pixel; at an edge to its neighbour, on the side where the depth changes less.
 vec3 slope(ivec2 at, float here, ivec2 axis) {
+  for (int reach = REACH; reach > 0; reach /= 2) {
+    ivec2 away = reach * axis;
+    float before = texelFetch(u_depths, at - away, 0).r, after = texelFetch(u_depths, at + away, 0).r;
+    bool joined = before > 0.0 && after > 0.0 && max(abs(before - here), abs(after - here)) < JOINED * u_bias;
+    if (joined) return placeAt(at + away, after) - placeAt(at - away, before);
+  }
   float before = texelFetch(u_depths, at - axis, 0).r, after = texelFetch(u_depths, at + axis, 0).r;
   bool hasBefore = before > 0.0, hasAfter = after > 0.0;
   if (!hasBefore && !hasAfter) return placeAt(at + axis, here) - placeAt(at, here);

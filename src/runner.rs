@@ -273,9 +273,14 @@ impl<S: Deref<Target = Scene>> Run<S> {
             return Err(RunError::Start {
                 scene: self.scene.name().into(),
                 reason: format!(
-                    "{until_s} s take {steps:.0e} steps of {dt} s, at most {STEPS_MAX:.0e} are allowed; end earlier, or take longer steps"
+                    "{until_s:e} s take {steps:.0e} steps of {dt} s, at most {STEPS_MAX:.0e} are allowed; end earlier, or take longer steps"
                 ),
             });
+        }
+        // The short runs of scenes have the steps that they are meant to have.
+        if options.length != RunLength::Smoke {
+            self.notes
+                .extend(suspicious_settings::note_on_steps(until_s, dt));
         }
         let steps = steps as u64;
         if let Some(start) = start {

@@ -29,6 +29,8 @@ mod shapes;
 
 use std::path::Path;
 
+use pliant_hydroelastic::mesh::Severity;
+
 use crate::builder::{JointSpec, LinkSpec, ModelBuilder};
 use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
@@ -52,6 +54,23 @@ pub fn read_sdf(
     read_with(path.as_ref(), options, parse_sdf)
 }
 
+/// Removes a quotation mark after the number in the text of an element, as other readers do: the robots of Drake have one.
+fn remove_quotes_after_numbers(element: &mut Element, remarks: &mut Remarks) {
+    if let Some(number) = element.text.strip_suffix('"')
+        && number.parse::<f64>().is_ok()
+    {
+        let text = format!(
+            "<{}> {}: the quotation mark is left out",
+            element.tag, element.text
+        );
+        remarks.add(Severity::Repaired, &element.place, text);
+        element.text.pop();
+    }
+    for child in &mut element.children {
+        remove_quotes_after_numbers(child, remarks);
+    }
+}
+
 /// Reads SDFormat from memory. `path` is used in messages, and its folder for meshes.
 ///
 /// # Errors
@@ -63,7 +82,8 @@ pub fn parse_sdf(
 ) -> Result<LoadedModel, MultibodyError> {
     let root = parse(bytes, path)?;
     let mut remarks = Remarks::default();
-    let found = only_model(root, path, &options.packages, &mut remarks)?;
+    let mut found = only_model(root, path, &options.packages, &mut remarks)?;
+    remove_quotes_after_numbers(&mut found.model, &mut remarks);
     let (element, path) = (&found.model, &*found.path);
     let name = element.required("name", "<model>")?;
     report_model(element, &mut remarks)?;

@@ -11,13 +11,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::notes::Notes;
-use super::output::print;
+use super::output::{COLUMNS, print};
 use super::packages::parse_package;
 use super::{Ending, Failure};
 use crate::registry::Registry;
-
-/// Width of the text.
-const COLUMNS: usize = 70;
 
 #[derive(Args)]
 pub(super) struct CheckArguments {

@@ -78,8 +78,8 @@ pub(super) fn duration(duration: Duration) -> String {
     }
 }
 
-/// Width of a line of progress: a narrow terminal.
-const COLUMNS: usize = 70;
+/// Width of the text: a narrow terminal.
+pub(super) const COLUMNS: usize = 70;
 
 /// Progress in at most [`COLUMNS`] characters, up to a million steps and a hundred hours.
 fn progress_text(progress: &Progress) -> String {

@@ -14,7 +14,7 @@ use crate::runner::{RunLength, RunOptions};
 use crate::scene::Scene;
 
 use super::notes::Notes;
-use super::output::number;
+use super::output::{COLUMNS, number};
 use super::run::{SceneSettings, run_with_progress};
 use super::{Ending, Failure};
 
@@ -211,9 +211,7 @@ fn run_scene(
         ..RunOptions::default()
     };
     let outcome = run_with_progress(&scene, &options)?;
-    for note in Notes::of(&outcome.notes).all() {
-        eprintln!("note: {note}");
-    }
+    eprint!("{}", Notes::of(&outcome.notes).text(COLUMNS));
     outcome.recording.write_replay(page)?;
     Ok(outcome.summary.simulated_s)
 }

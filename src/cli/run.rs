@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::interrupt::Interrupt;
 use super::notes::Notes;
-use super::output::{ProgressLine, duration, number, print, table};
+use super::output::{COLUMNS, ProgressLine, duration, number, print, table};
 use super::packages::{add_packages, parse_package};
 use super::{Ending, Failure};
 
@@ -178,9 +178,7 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
         },
     };
     let notes = Notes::of(&outcome.notes);
-    for note in notes.all() {
-        eprintln!("note: {note}");
-    }
+    eprint!("{}", notes.text(COLUMNS));
     let mut files = outcome.recording.write_to(&arguments.out)?;
     files.extend(outcome.recording.write_images(&arguments.out)?);
     if arguments.paraview {

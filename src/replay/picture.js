@@ -257,14 +257,7 @@ class Picture {
   drawPatches(common) {
     const { gl, programs: { patch } } = this;
     gl.disable(gl.CULL_FACE);
-    patch.use({ ...common, ...FIXED, u_worldFromShape: poseMatrix(IDENTITY), u_useValue: 1 });
-    gl.depthMask(false);
-    gl.depthFunc(gl.GREATER);
-    patch.set({ u_color: [0, 0, 0, 0.2] });
-    this.patches.draw(this.patchCorners);
-    gl.depthMask(true);
-    gl.depthFunc(gl.LESS);
-    patch.set({ u_color: [0, 0, 0, 1] });
+    patch.use({ ...common, ...FIXED, u_worldFromShape: poseMatrix(IDENTITY), u_useValue: 1, u_color: [0, 0, 0, 1] });
     this.patches.draw(this.patchCorners);
   }
 
@@ -284,13 +277,16 @@ class Picture {
     }
   }
 
-  // Centres of pressure of patches.
+  // Centres of pressure of patches; hidden ones are drawn translucent, as arrows are.
   drawCenters(view, theme, common) {
     const { gl, programs: { ball } } = this;
-    gl.disable(gl.DEPTH_TEST);
-    ball.use({ ...common, ...FIXED, u_radius: 0.007 * view.camera.distance, u_color: [...theme.moment, 1], u_useValue: 0 });
-    this.centers.draw(6, this.momentCount);
-    gl.enable(gl.DEPTH_TEST);
+    ball.use({ ...common, ...FIXED, u_radius: 0.007 * view.camera.distance, u_useValue: 0 });
+    for (const [hidden, opacity] of [[true, 0.28], [false, 1]]) {
+      gl.depthMask(!hidden);
+      gl.depthFunc(hidden ? gl.GREATER : gl.LESS);
+      ball.set({ u_color: [...theme.moment, opacity] });
+      this.centers.draw(6, this.momentCount);
+    }
   }
 
   // The items at the pixels of a small picture of width × height, from below, of the part of the screen that `zoom` makes the whole; null where there is none.

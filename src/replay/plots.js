@@ -15,7 +15,8 @@ function ticks(low, high, count) {
   const step = power * [1, 2, 5, 10].find((m) => m * power >= rough * 0.999);
   const first = Math.ceil(low / step - 1e-9);
   const last = Math.floor(high / step + 1e-9);
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * step);
+  const values = Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * step);
+  return values.length < 2 && high > low && count < 16 ? ticks(low, high, 2 * Math.max(1, count)) : values;
 }
 
 function numberText(value, digits = 4) {

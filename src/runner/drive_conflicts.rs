@@ -161,14 +161,16 @@ impl<'s> DriveConflicts<'s> {
             limits.lower, limits.upper
         );
         if claim == Claim::Motion {
-            let reason = format!("{reason}; keep its motion within them");
+            let hint = as_degrees(directory.tree(joint.body).joint(joint.joint), outside);
+            let remedy = hint.unwrap_or_else(|| "keep its motion within them".into());
+            let reason = format!("{reason}; {remedy}");
             let fault = SceneFault::Clash { what, reason };
             return Err(self.scene.text.error(reference.at, fault));
         }
         let (line, _) = self.scene.text.line_and_column(reference.at.start);
         let joint = directory.tree(joint.body).joint(joint.joint);
         let consequence = match as_degrees(joint, outside) {
-            Some(hint) => hint,
+            Some(hint) => format!("suspicious: {hint}"),
             None => "its actuator will press against them".into(),
         };
         self.notes.push(format!(

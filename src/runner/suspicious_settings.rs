@@ -11,17 +11,19 @@ const DENSITIES: std::ops::RangeInclusive<f64> = 5.0..=25_000.0;
 /// Young's moduli, Pa, from weak gels to tungsten with 4.1e11.
 const MODULI: std::ops::RangeInclusive<f64> = 10.0..=5e11;
 
-/// Notes on the settings of `scene`.
+/// A note on a run of `length` (s) that has hardly any steps of `dt` (s).
+pub(super) fn note_on_steps(length: f64, dt: f64) -> Option<String> {
+    (length / dt < STEPS_MIN - 1e-9).then(|| {
+        format!(
+            "suspicious: a time step of {dt} s takes the run of {length} s in {} step(s), which jump past its motion; give a shorter `time_step_s`",
+            (length / dt - 1e-9).ceil().max(1.0)
+        )
+    })
+}
+
+/// Notes on the materials of `scene`.
 pub(super) fn notes(scene: &Scene) -> Vec<String> {
     let mut notes = Vec::new();
-    let simulation = &scene.simulation;
-    let (dt, length) = (simulation.time_step_s, simulation.full_s);
-    if length / dt < STEPS_MIN - 1e-9 {
-        notes.push(format!(
-            "suspicious: a time step of {dt} s takes the scene of {length} s in {} step(s), which jump past its motion; give a shorter `time_step_s`",
-            (length / dt - 1e-9).ceil().max(1.0)
-        ));
-    }
     // Copies have the name of their entry and a number, and its material.
     let mut seen: Vec<(usize, f64)> = Vec::new();
     for entry in &scene.soft.entries {
@@ -53,12 +55,18 @@ pub(super) fn notes(scene: &Scene) -> Vec<String> {
     notes
 }
 
-/// Density (kg/m³) and, if the law is one of a solid with it, Young's modulus (Pa).
+/// Density (kg/m³) and, if the law has one, Young's modulus (Pa).
 fn solid(entry: &SoftEntry) -> Option<(f64, Option<f64>)> {
     match &entry.matter {
         Matter::Fem(fem) => Some((fem.density, Some(fem.material.lame().youngs_modulus()))),
         Matter::Points(points) => Some((points.density, None)),
-        Matter::Own(_) | Matter::Cloth(_) | Matter::Rod(_) => None,
+        Matter::Cloth(cloth) => Some((
+            cloth.material.density(),
+            Some(cloth.material.youngs_modulus()),
+        )),
+        // Stiffnesses of rods are often chosen beyond those of a material.
+        Matter::Rod(rod) => Some((rod.properties.mass / rod.section.area(), None)),
+        Matter::Own(_) => None,
     }
 }
 
@@ -67,38 +75,58 @@ mod tests {
     use super::*;
     use crate::scene::SceneOptions;
 
-    fn notes_of(time_step_s: f64, density: f64, modulus: f64) -> Vec<String> {
+    fn notes_of(density: f64, modulus: f64) -> Vec<String> {
         let text = format!(
-            "schema = 1\ntitle = \"t\"\n[simulation]\ntime_step_s = {time_step_s}\nsmoke_s = 0.5\n[[fem]]\nname = \"liver\"\nmesh = {{ box = {{ size = [0.1, 0.1, 0.1], cells = [1, 1, 1] }} }}\nconstitutive_material = {{ youngs_modulus = {modulus:?}, poissons_ratio = 0.4 }}\ndensity = {density:?}\n"
+            "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 0.5\n[[fem]]\nname = \"liver\"\nmesh = {{ box = {{ size = [0.1, 0.1, 0.1], cells = [1, 1, 1] }} }}\nconstitutive_material = {{ youngs_modulus = {modulus:?}, poissons_ratio = 0.4 }}\ndensity = {density:?}\n"
         );
-        let scene = Scene::parse("s.toml", &text, &SceneOptions::default());
+        of_text(&text)
+    }
+
+    fn of_text(text: &str) -> Vec<String> {
+        let scene = Scene::parse("s.toml", text, &SceneOptions::default());
         notes(&scene.unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    #[test]
+    fn rods_and_cloths_are_checked() {
+        let head = "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 0.5\n";
+        let rod = "[[rods]]\nname = \"cord\"\nsection = { circle = { radius = 0.01 } }\ncentreline = { line = { from = [0, 0, 0], to = [1, 0, 0], edges = 10 } }\nyoungs_modulus = 1e6\npoissons_ratio = 0.4\ndensity = 1.2\n";
+        let [note] = of_text(&format!("{head}{rod}"))
+            .try_into()
+            .expect("one note");
+        assert!(note.contains("1.200 g/cm³ are 1200 kg/m³"), "{note}");
+        let cloth = "[grid]\nspacing = 0.1\n[[cloth]]\nname = \"sheet\"\nmesh = { sheet = { size = [1, 1], cells = [20, 20] } }\nthickness = 1e-3\ndensity = 0.3\nyoungs_modulus = 1e12\n";
+        let [density, modulus] = of_text(&format!("{head}{cloth}"))
+            .try_into()
+            .expect("two notes");
+        assert!(density.contains("\"sheet\""), "{density}");
+        assert!(modulus.contains("1.000e12 Pa"), "{modulus}");
     }
 
     #[test]
     fn numbers_of_real_materials_pass() {
         for (density, modulus) in [(30.0, 5e3), (1070.0, 25e3), (7850.0, 2.1e11)] {
-            assert_eq!(notes_of(1e-3, density, modulus), Vec::<String>::new());
+            assert_eq!(notes_of(density, modulus), Vec::<String>::new());
         }
     }
 
     #[test]
     fn grams_per_cubic_centimetre_are_recognised() {
-        let [note] = notes_of(1e-3, 1.07, 25e3).try_into().expect("one note");
+        let [note] = notes_of(1.07, 25e3).try_into().expect("one note");
         let expected = ["s.toml:7: ", "\"liver\"", "1.070 g/cm³ are 1070 kg/m³"];
         assert!(expected.iter().all(|part| note.contains(part)), "{note}");
     }
 
     #[test]
     fn a_modulus_beyond_all_solids_is_noted() {
-        let [note] = notes_of(1e-3, 1000.0, 1e12).try_into().expect("one note");
+        let [note] = notes_of(1000.0, 1e12).try_into().expect("one note");
         assert!(note.contains("1.000e12 Pa"), "{note}");
     }
 
     #[test]
-    fn a_step_as_long_as_the_scene_is_noted() {
-        let [note] = notes_of(0.5, 1000.0, 1e6).try_into().expect("one note");
+    fn a_step_as_long_as_the_run_is_noted() {
+        let note = note_on_steps(0.5, 0.5).expect("a note");
         assert!(note.contains("in 1 step(s)"), "{note}");
-        assert_eq!(notes_of(0.05, 1000.0, 1e6), Vec::<String>::new());
+        assert_eq!(note_on_steps(0.5, 0.05), None);
     }
 }

@@ -1,5 +1,7 @@
 //! Poses: `{ position = [x, y, z], rpy = [roll, pitch, yaw] }`.
 
+use std::f64::consts::TAU;
+
 use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion};
 
 use super::error::SceneError;
@@ -43,6 +45,11 @@ pub(super) fn pose(item: Option<&Item<'_>>) -> Result<Isometry3<f64>, SceneError
     let table = item.table(&POSE)?;
     let position = table.vector3_or_zero("position")?;
     let rpy = table.vector3_or_zero("rpy")?;
+    if let Some(angle) = rpy.iter().find(|angle| angle.abs() > TAU + 1e-3) {
+        return Err(table.conflict(&format!(
+            "`rpy` has the angle {angle} rad, more than a turn; for degrees write \"{angle}*deg\""
+        )));
+    }
     let rotation = match table.optional("quat_wxyz") {
         None => UnitQuaternion::from_euler_angles(rpy.x, rpy.y, rpy.z),
         Some(_) if table.optional("rpy").is_some() => {

@@ -56,7 +56,8 @@ fn read(
         )));
     }
     let Some(path) = candidates.iter().find(|path| path.is_file()) else {
-        let tried: Vec<String> = candidates.iter().map(|p| p.display().to_string()).collect();
+        let mut tried: Vec<String> = candidates.iter().map(|p| p.display().to_string()).collect();
+        tried.dedup();
         return Err(fail(format!(
             "\"{name}\" was not found; tried {}",
             tried.join(", ")

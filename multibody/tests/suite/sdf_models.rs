@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
+use pliant_hydroelastic::mesh::Severity;
 use pliant_multibody::{
     JointKind, LoadedModel, MultibodyError, PositionKinematics, RobotOptions, parse_robot,
 };
@@ -88,6 +89,22 @@ fn shapes_have_their_sizes_colours_and_friction() {
     for part in ["missing.dae", "ignored: <mu2>", "ignored: <sensor>"] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }
+}
+
+#[test]
+fn a_quotation_mark_after_a_number_is_left_out_and_reported() {
+    let joint = |velocity: &str| {
+        format!(
+            "<link name=\"a\">{INERTIAL}</link><link name=\"b\">{INERTIAL}</link>\n<joint name=\"j\" type=\"revolute\"><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz><limit>\n<velocity>{velocity}</velocity></limit></axis></joint>"
+        )
+    };
+    let report = load(&joint("2.5\"")).report;
+    let [entry] = &report.entries[..] else {
+        panic!("{report:?}");
+    };
+    assert_eq!(entry.severity, Severity::Repaired);
+    assert!(entry.text.contains("<velocity> 2.5\""), "{}", entry.text);
+    assert!(parse(&joint("2.5x\"")).is_err());
 }
 
 #[test]

@@ -24,6 +24,15 @@ impl Miss {
         self.position_m <= REACHED.0 && turned
     }
 
+    /// The errors that count.
+    fn text(&self, follow: Follow) -> String {
+        let position = format!("{:.3} m", self.position_m);
+        match follow {
+            Follow::Pose => format!("{position} and {:.3} rad", self.rotation_rad),
+            Follow::Position => position,
+        }
+    }
+
     /// Both errors relative to what counts as reached.
     fn size(&self, follow: Follow) -> f64 {
         let rotation = match follow {
@@ -34,9 +43,8 @@ impl Miss {
     }
 }
 
-/// The first knot of `target` that the frame does not reach, from the joint positions of the knot before; those of the first are `start`.
-/// It is tried from others, too, which tells a pose out of reach from one on another branch of the inverse kinematics. Bodies in
-/// the way are not considered.
+/// The first knot of `target` that is out of the frame's reach; if there is none, the first one that is not reached from the joint positions of the knot
+/// before, those of the first being `start`. Each is tried from other joint positions, too, which tells the two apart. Bodies in the way are not considered.
 pub(super) fn note(
     scene: &Scene,
     follower: &mut Follower,
@@ -44,6 +52,7 @@ pub(super) fn note(
     start: &[f64],
 ) -> Option<String> {
     let mut q = start.to_vec();
+    let mut on_another_branch = None;
     let knots: Vec<_> = follower.track.knots().collect();
     for (at_s, pose) in knots {
         let missed = reach(follower, &mut q, &pose);
@@ -56,32 +65,29 @@ pub(super) fn note(
             scene.text.name(),
             target.frame.name
         );
-        let mut nearest = missed;
+        let (mut nearest, mut nearest_q) = (missed, q.clone());
         for k in 0..STARTS {
             let mut other = spread(follower, &q, k);
             let missed = reach(follower, &mut other, &pose);
             if missed.size(target.follow) < nearest.size(target.follow) {
-                nearest = missed;
+                (nearest, nearest_q) = (missed, other);
             }
         }
-        let by = |miss: &Miss| {
+        if !nearest.is_reached(target.follow) {
+            return Some(format!(
+                "{subject}, nor from {STARTS} other joint positions: it stays {} away; it is out of reach: move the pose, or the robot",
+                nearest.text(target.follow)
+            ));
+        }
+        q = nearest_q;
+        on_another_branch.get_or_insert_with(|| {
             format!(
-                "{:.2e} m and {:.2e} rad away",
-                miss.position_m, miss.rotation_rad
+                "{subject} from the knot before: it stays {} away; other joint positions reach it: add knots between, or begin on that branch by `positions`",
+                missed.text(target.follow)
             )
-        };
-        return Some(match nearest.is_reached(target.follow) {
-            true => format!(
-                "{subject} from the knot before: it stays {}; other joint positions reach it: add knots between, or begin on that branch by `positions`",
-                by(&missed)
-            ),
-            false => format!(
-                "{subject}, nor from {STARTS} other joint positions: it stays {}; it is out of reach: move the pose, or the robot",
-                by(&nearest)
-            ),
         });
     }
-    None
+    on_another_branch
 }
 
 fn reach(follower: &mut Follower, q: &mut [f64], pose: &nalgebra::Isometry3<f64>) -> Miss {

@@ -35,6 +35,10 @@ fn keys_that_exclude_each_other_are_refused() {
         &["`rpy` and `quat_wxyz` are both given"],
     );
     check_fragment(
+        &format!("{BALL}pose = {{ rpy = [0, 0, 90] }}\n"),
+        &["more than a turn", "\"90*deg\""],
+    );
+    check_fragment(
         &format!("{BALL}pose = {{ quat_wxyz = [1, 1, 0, 0] }}\n"),
         &["must have length 1, it has 1.4142"],
     );

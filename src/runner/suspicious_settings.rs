@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn grams_per_cubic_centimetre_are_recognised() {
         let [note] = notes_of(1.07, 25e3).try_into().expect("one note");
-        let expected = ["s.toml:7: ", "\"liver\"", "1.070 g/cm³ are 1070 kg/m³"];
+        let expected = ["s.toml:6: ", "\"liver\"", "1.070 g/cm³ are 1070 kg/m³"];
         assert!(expected.iter().all(|part| note.contains(part)), "{note}");
     }
 

@@ -45,8 +45,10 @@ pub(super) fn pose(item: Option<&Item<'_>>) -> Result<Isometry3<f64>, SceneError
     let table = item.table(&POSE)?;
     let position = table.vector3_or_zero("position")?;
     let rpy = table.vector3_or_zero("rpy")?;
-    if let Some(angle) = rpy.iter().find(|angle| angle.abs() > TAU + 1e-3) {
-        return Err(table.conflict(&format!(
+    // Copies may turn more than once, by multiples of pi.
+    let in_degrees = |angle: &&f64| angle.abs() > TAU && angle.fract() == 0.0;
+    if let Some(angle) = rpy.iter().find(in_degrees) {
+        return Err(table.conflict(format!(
             "`rpy` has the angle {angle} rad, more than a turn; for degrees write \"{angle}*deg\""
         )));
     }

@@ -12,7 +12,7 @@
 //! need 82 iterations and 1614 vectors; with factors alone the line search stalled in 10 of 30 steps, for which a search that takes next to nothing of its
 //! direction goes back to blocks.
 //!
-//! The factors of the first iterate of a step serve for the later ones, until GMRES does not reach its tolerance with them.
+//! The factors of an iterate serve for the later ones of the step while GMRES takes few vectors with them.
 
 use super::blocks::Blocks;
 use super::bodies::Bodies;

@@ -312,9 +312,9 @@ impl System {
         self.linearised.preconditioner.leave_out_factors();
     }
 
-    /// Keeps the factors of bodies for the later iterates of the step.
-    pub(super) fn keep_factors(&mut self) {
-        self.linearised.preconditioner.set_renewal(Renewal::Kept);
+    /// Sets whether the factors of bodies are computed at the next iterate.
+    pub(super) fn set_renewal(&mut self, renewal: Renewal) {
+        self.linearised.preconditioner.set_renewal(renewal);
     }
 
     /// Computes the factors of bodies at this iterate, if they are of an earlier one; false if they are not.

@@ -9,38 +9,14 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-BALL = """
-schema = 1
-title = "A ball in free space"
-[simulation]
-time_step_s = 0.01
-smoke_s = 0.1
-gravity = [0, 0, 0]
-[[bodies]]
-name = "ball"
-shape = { sphere = { radius = 0.1 } }
-mass = 2.0
-"""
-
-PENDULUM = """
-schema = 1
-title = "A double pendulum"
-[simulation]
-time_step_s = 0.001
-smoke_s = 0.1
-[[models]]
-name = "pendulum"
-file = "robots/double_pendulum.urdf"
-"""
-
 
 def quotients(value: Callable[[Array], float], u: Array, h: float) -> Array:
     """Central differences of width 2h."""
     return np.array([(value(u + h * e) - value(u - h * e)) / (2 * h) for e in np.eye(len(u))])
 
 
-def test_gradient_of_a_free_body_is_the_inverse_of_its_mass() -> None:
-    simulation = pliant.parse(BALL).simulation()
+def test_gradient_of_a_free_body_is_the_inverse_of_its_mass(ball: pliant.Scene) -> None:
+    simulation = ball.simulation()
     simulation.step()
     dt, m, inertia = 0.01, 2.0, 0.4 * 2.0 * 0.1**2
     gradient = simulation.adjoint({"ball": [1, 2, 3, 4, 5, 6]})["ball"]
@@ -51,8 +27,8 @@ def test_gradient_of_a_free_body_is_the_inverse_of_its_mass() -> None:
     assert gradient.position.shape == gradient.velocity.shape == (0,)
 
 
-def test_gradient_of_a_robot_is_that_of_its_mass_matrix() -> None:
-    simulation = pliant.parse(PENDULUM).simulation()
+def test_gradient_of_a_robot_is_that_of_its_mass_matrix(pendulum: pliant.Scene) -> None:
+    simulation = pendulum.simulation()
     q, slope = np.array([0.3, -0.7]), np.array([1.0, -2.0])
     simulation.set_positions("pendulum", q)
     simulation.step()
@@ -149,8 +125,8 @@ def test_gradient_of_forces_on_a_soft_body() -> None:
     assert found == pytest.approx(rise, rel=1e-3)
 
 
-def test_wrong_use_is_refused() -> None:
-    simulation = pliant.parse(BALL).simulation()
+def test_wrong_use_is_refused(ball: pliant.Scene) -> None:
+    simulation = ball.simulation()
     with pytest.raises(pliant.StepError, match="there is no step to differentiate; take one first"):
         simulation.adjoint({"ball": np.zeros(6)})
     simulation.step()

@@ -7,30 +7,6 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-PENDULUM = """
-schema = 1
-title = "A double pendulum"
-[simulation]
-time_step_s = 0.001
-smoke_s = 0.1
-[[models]]
-name = "pendulum"
-file = "robots/double_pendulum.urdf"
-"""
-
-BALL = """
-schema = 1
-title = "A ball in free space"
-[simulation]
-time_step_s = 0.01
-smoke_s = 0.1
-gravity = [0, 0, 0]
-[[bodies]]
-name = "ball"
-shape = { sphere = { radius = 0.1 } }
-mass = 2.0
-"""
-
 ARM = """
 schema = 1
 title = "An arm"
@@ -51,8 +27,8 @@ def random_state(model: pliant.Model, seed: int) -> tuple[Array, Array]:
     return model.neutral() + random.uniform(-1, 1, model.n_q), random.uniform(-1, 1, model.n_v)
 
 
-def test_mass_matrix_is_that_of_kinetic_energy() -> None:
-    simulation = pliant.parse(PENDULUM).simulation()
+def test_mass_matrix_is_that_of_kinetic_energy(pendulum: pliant.Scene) -> None:
+    simulation = pendulum.simulation()
     model = simulation.model("pendulum")
     q, v = np.array([0.3, -0.7]), np.array([1.1, -0.4])
     simulation.set_positions("pendulum", q)
@@ -62,8 +38,8 @@ def test_mass_matrix_is_that_of_kinetic_energy() -> None:
     assert 0.5 * v @ mass @ v == pytest.approx(simulation.energy[0], rel=1e-12)
 
 
-def test_bias_at_rest_is_the_gradient_of_potential_energy() -> None:
-    simulation = pliant.parse(PENDULUM).simulation()
+def test_bias_at_rest_is_the_gradient_of_potential_energy(pendulum: pliant.Scene) -> None:
+    simulation = pendulum.simulation()
     model = simulation.model("pendulum")
     q, h = np.array([0.3, -0.7]), 1e-6
 
@@ -110,8 +86,8 @@ def test_jacobian_is_the_derivative_of_the_pose() -> None:
     assert np.linalg.norm(angular, axis=0) == pytest.approx(np.ones(7))
 
 
-def test_integrate_and_difference_are_inverse_also_for_quaternions() -> None:
-    model = pliant.parse(BALL).simulation().model("ball")
+def test_integrate_and_difference_are_inverse_also_for_quaternions(ball: pliant.Scene) -> None:
+    model = ball.simulation().model("ball")
     q = model.neutral()
     v = np.array([0.3, -0.2, 0.5, 1.0, 2.0, 3.0])
     moved = model.integrate(q, v)
@@ -138,10 +114,10 @@ def test_wrong_input_of_models_is_refused() -> None:
         model.pose(np.zeros(7), "flang")
 
 
-def test_rollout_of_a_force_on_a_ball() -> None:
+def test_rollout_of_a_force_on_a_ball(ball: pliant.Scene) -> None:
     u = np.zeros((10, 6))
     u[:, 0] = 4.0
-    path = pliant.rollout(pliant.parse(BALL), u, pliant.load_on("ball"))
+    path = pliant.rollout(ball, u, pliant.load_on("ball"))
     # v = F t/m at the end of each implicit step, x the sum of δt v.
     steps = np.arange(11)
     assert path.times == pytest.approx(0.01 * steps) and path.trusted
@@ -149,8 +125,8 @@ def test_rollout_of_a_force_on_a_ball() -> None:
     assert path.positions["ball"][:, 0] == pytest.approx(2.0 * 1e-4 * steps * (steps + 1) / 2)
 
 
-def test_rollout_returns_the_simulation_to_its_state() -> None:
-    simulation = pliant.parse(PENDULUM).simulation()
+def test_rollout_returns_the_simulation_to_its_state(pendulum: pliant.Scene) -> None:
+    simulation = pendulum.simulation()
     simulation.step(5)
     before = simulation.save()
     first = pliant.rollout(simulation, np.ones((4, 2)), "pendulum", steps_per_control=2)
@@ -161,14 +137,14 @@ def test_rollout_returns_the_simulation_to_its_state() -> None:
         pliant.rollout(simulation, np.ones(2), "pendulum")
 
 
-def test_optimiser_finds_the_least_forces_that_move_a_ball() -> None:
+def test_optimiser_finds_the_least_forces_that_move_a_ball(ball: pliant.Scene) -> None:
     optimize = pytest.importorskip("scipy.optimize", reason="SKIPPED optimiser: scipy is not installed")
-    scene, m, dt, n = pliant.parse(BALL), 2.0, 0.01, 20
+    m, dt, n = 2.0, 0.01, 20
 
     def miss(forces: Array) -> Array:
         u = np.zeros((n, 6))
         u[:, 0] = forces
-        path = pliant.rollout(scene, u, pliant.load_on("ball"))
+        path = pliant.rollout(ball, u, pliant.load_on("ball"))
         end = [path.positions["ball"][-1, 0] - 0.1, path.velocities["ball"][-1, 3]]
         return np.concatenate([1e3 * np.array(end), 1e-3 * forces])
 
@@ -178,8 +154,8 @@ def test_optimiser_finds_the_least_forces_that_move_a_ball() -> None:
     assert forces == pytest.approx(rows.T @ np.linalg.solve(rows @ rows.T, [0.1, 0.0]), rel=1e-3)
 
 
-def test_linearised_step_of_a_free_body_is_exact() -> None:
-    simulation = pliant.parse(BALL).simulation()
+def test_linearised_step_of_a_free_body_is_exact(ball: pliant.Scene) -> None:
+    simulation = ball.simulation()
     simulation.step()
     before = simulation.save()
     step = pliant.linearise(simulation, "ball", np.zeros(6), pliant.load_on("ball"))
@@ -193,8 +169,8 @@ def test_linearised_step_of_a_free_body_is_exact() -> None:
     assert simulation.save() == before
 
 
-def test_linearised_step_of_a_robot_is_that_of_its_mass_matrix() -> None:
-    simulation = pliant.parse(PENDULUM).simulation()
+def test_linearised_step_of_a_robot_is_that_of_its_mass_matrix(pendulum: pliant.Scene) -> None:
+    simulation = pendulum.simulation()
     q = np.array([0.3, -0.7])
     simulation.set_positions("pendulum", q)
     model = simulation.model("pendulum")
@@ -209,8 +185,8 @@ def test_soft_bodies_have_no_model() -> None:
         simulation.model(simulation.bodies[0])
 
 
-def test_bodies_are_placed() -> None:
-    simulation = pliant.parse(BALL).simulation()
+def test_bodies_are_placed(ball: pliant.Scene) -> None:
+    simulation = ball.simulation()
     simulation.set_positions("ball", [1, 2, 3, 0, 0, 0, 2])
     assert simulation.positions("ball") == pytest.approx([1, 2, 3, 0, 0, 0, 1])
     with pytest.raises(pliant.ControlError, match="q has 6 values; the body has 7 positions"):

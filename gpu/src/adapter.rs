@@ -20,7 +20,7 @@ pub struct AdapterDescription {
     pub is_software: bool,
     /// Its driver.
     pub driver: String,
-    /// The largest storage buffer, bytes: 192 for a particle, 208 for a contact.
+    /// The largest storage buffer, bytes: 208 for a particle, 208 for a contact.
     pub storage_buffer_max: u64,
     /// Storage buffers of a stage; 8 are needed.
     pub storage_buffers: u32,

@@ -15,11 +15,14 @@ use pliant_mpm::{
 
 use crate::adapter::Gpu;
 use crate::buffers::Buffers;
+use crate::cloth_tables::ClothTables;
+use crate::control::Prescribed;
 use crate::error::GpuError;
 use crate::layout::*;
 use crate::read_back::{self, Found};
-use crate::shader::{Over, STAGES};
-use crate::support::{check_input, check_objects};
+use crate::shader::{Over, Part, STAGES};
+use crate::shapes::{DeviceShape, Shapes};
+use crate::support::{check_input, check_objects, device_shapes};
 use crate::tables::{Table, add_links, add_objects, add_obstacles, add_walls, start_of_out};
 
 /// Nodes lighter than this part of a particle have no part in contact, as on the processor.
@@ -36,6 +39,8 @@ pub struct GpuSubsteps {
     gpu: Arc<Gpu>,
     particles: DeviceParticles,
     objects: Vec<DeviceObject>,
+    shapes: Shapes,
+    cloths: ClothTables,
     buffers: Buffers,
     contacts_max: u32,
     /// Cells around the particles, beyond their way.
@@ -54,15 +59,18 @@ impl GpuSubsteps {
     /// For the model.
     ///
     /// # Errors
-    /// [`GpuError::Unsupported`] for a cloth, or a material of another crate.
+    /// [`GpuError::Unsupported`] for a material of another crate.
     pub fn new(gpu: &Arc<Gpu>, model: &MaterialPoints) -> Result<Self, GpuError> {
         let particles = DeviceParticles::new(model);
         let objects = particles.objects();
         check_objects(&objects)?;
+        let cloths = ClothTables::new(&objects)?;
         Ok(Self {
             gpu: Arc::clone(gpu),
             particles,
             objects,
+            shapes: Shapes::default(),
+            cloths,
             buffers: Buffers::default(),
             contacts_max: CONTACTS_FIRST,
             margin: 2,
@@ -103,6 +111,7 @@ impl GpuSubsteps {
     fn attempt(
         &mut self,
         input: &SubstepInput<'_>,
+        (shapes, prescribed): (&[DeviceShape], &Prescribed),
         links: &RigidLinks,
         memory: &[ParticleImpulse],
     ) -> Result<(Found, Params, NodeBox), BodyError> {
@@ -112,18 +121,31 @@ impl GpuSubsteps {
         let corner = self.corner(&node_box);
         let mut table = Table::default();
         add_objects(&mut table, &self.objects);
-        add_obstacles(&mut table, &mut params, input.obstacles, &corner);
+        let obstacles = (input.obstacles, shapes, &self.shapes);
+        add_obstacles(&mut table, &mut params, obstacles, &corner);
         let walls = self.particles.walls();
         add_walls(&mut table, &mut params, walls, spacing, node_box.origin);
+        prescribed.add(&mut table, &mut params);
+        self.cloths.add(&mut table, &mut params);
         add_links(&mut table, &mut params, links);
+        self.cloths.add_corners(&mut table, &mut params);
         let out = start_of_out(&mut params, links, &corner);
-        let found = self.run_on_device(&params, &table.finish(), &out, memory, &node_box);
+        params.corners_at = out.len() as u32;
+        let particles = self.device_particles(prescribed, &node_box);
+        let found = self.run_on_device(&params, &table.finish(), &out, memory, &particles);
         let found = found.map_err(|reason| {
             BodyError::Model(format!(
                 "the device failed: {reason}; the step was not taken, take the substeps on the processor"
             ))
         })?;
         Ok((found, params, node_box))
+    }
+
+    fn device_particles(&self, prescribed: &Prescribed, node_box: &NodeBox) -> Vec<DeviceParticle> {
+        let spacing = self.particles.spacing();
+        let each = self.particles.particles().iter().enumerate();
+        each.map(|(k, p)| DeviceParticle::of(p, spacing, node_box.origin, prescribed.held(k)))
+            .collect()
     }
 
     fn corner(&self, node_box: &NodeBox) -> Vector3<f64> {
@@ -162,14 +184,9 @@ impl GpuSubsteps {
         table: &[f32],
         out: &[f32],
         memory: &[ParticleImpulse],
-        node_box: &NodeBox,
+        particles: &[DeviceParticle],
     ) -> Result<Found, String> {
         let gpu = Arc::clone(&self.gpu);
-        let spacing = self.particles.spacing();
-        let each = self.particles.particles().iter();
-        let particles: Vec<DeviceParticle> = each
-            .map(|p| DeviceParticle::of(p, spacing, node_box.origin))
-            .collect();
         let forces = self.start_forces(params, memory);
         let mut counters = [0_u32; COUNTERS as usize];
         counters[CRUSHED_FIRST] = u32::MAX;
@@ -181,19 +198,19 @@ impl GpuSubsteps {
                 size_of::<Params>() as u64,
                 size_of_val(table) as u64,
                 lengths[1],
-                4 * (u64::from(COUNTERS) + 5 * nodes + u64::from(params.n_particles)),
+                4 * (u64::from(COUNTERS) + 6 * nodes + u64::from(params.n_particles)),
                 32 * nodes,
                 CONTACT_BYTES * contacts,
                 4 * 135 * contacts,
                 lengths[2],
-                lengths[3],
+                lengths[3] + 4 * self.cloths.corner_numbers(),
             ],
         )?;
         let buffers = &self.buffers;
         let uploads: [(usize, &[u8]); 6] = [
             (0, bytemuck::bytes_of(params)),
             (1, bytemuck::cast_slice(table)),
-            (2, bytemuck::cast_slice(&particles)),
+            (2, bytemuck::cast_slice(particles)),
             (3, bytemuck::cast_slice(&counters)),
             (7, bytemuck::cast_slice(&forces)),
             (8, bytemuck::cast_slice(out)),
@@ -242,18 +259,30 @@ impl GpuSubsteps {
 
 fn add_substep(gpu: &Gpu, params: &Params, pass: &mut wgpu::ComputePass<'_>) {
     for (stage, pipeline) in STAGES.iter().zip(&gpu.pipelines) {
-        if stage.is_of_contact && params.n_obstacles == 0 {
-            continue;
-        }
         let groups = match stage.over {
             Over::Nodes(lanes) => params.n_nodes.div_ceil(lanes),
             Over::Particles(lanes) => params.n_particles.div_ceil(lanes),
             Over::Groups(groups) => groups,
             Over::Pairs => params.n_obstacles * params.n_objects,
+            Over::Elements(lanes) => (params.n_triangles + params.n_hinges).div_ceil(lanes),
+            Over::Vertices(lanes) => params.n_vertices.div_ceil(lanes),
+            Over::Triangles(lanes) => params.n_triangles.div_ceil(lanes),
+            Over::Loads(lanes) => params.n_loads.div_ceil(lanes),
         };
+        if groups == 0 || !is_needed(stage.part, params) {
+            continue;
+        }
         let rows = groups.div_ceil(GROUPS_MAX);
         pass.set_pipeline(pipeline);
-        pass.dispatch_workgroups(groups.div_ceil(rows.max(1)), rows, 1);
+        pass.dispatch_workgroups(groups.div_ceil(rows), rows, 1);
+    }
+}
+
+fn is_needed(part: Part, params: &Params) -> bool {
+    match part {
+        Part::All => true,
+        Part::Contact => params.n_obstacles > 0,
+        Part::HeldNodes => params.holds_nodes > 0,
     }
 }
 
@@ -278,6 +307,8 @@ impl SubstepBackend for GpuSubsteps {
     ) -> Result<(), BodyError> {
         let n_particles = self.particles.particles().len();
         check_input(input, n_particles, links.len())?;
+        let shapes = device_shapes(&mut self.shapes, input.obstacles)?;
+        let prescribed = Prescribed::new(&self.particles, &self.objects, input.control)?;
         *report = SubstepReport {
             substeps: input.substeps,
             ..SubstepReport::default()
@@ -293,7 +324,8 @@ impl SubstepBackend for GpuSubsteps {
         }
         let started = Instant::now();
         for _ in 0..ATTEMPTS {
-            let (found, params, node_box) = self.attempt(input, links, memory)?;
+            let (found, params, node_box) =
+                self.attempt(input, (&shapes, &prescribed), links, memory)?;
             let status = found.counters[STATUS];
             // A step without room has numbers of no meaning.
             if status & TOO_MANY_CONTACTS != 0 {

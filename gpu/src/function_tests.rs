@@ -1,18 +1,22 @@
 //! Functions of the shaders against those of the processor in f64, one by one.
 
 use std::io::Write as _;
+use std::sync::OnceLock;
 
-use nalgebra::{Matrix3, Point3, UnitQuaternion, Vector3};
+use nalgebra::{Matrix3, Point3, UnitQuaternion, Vector2, Vector3};
 use pliant_hydroelastic::Shape;
+use pliant_hydroelastic::mesh::{TriMesh, generate};
 
 use crate::adapter::Gpu;
 use crate::error::GpuError;
+use crate::layout::OBJECT;
 use crate::shader::source;
-use crate::support::shape_numbers;
+use crate::shapes::Shapes;
 
-/// The device, or `None` with a line that says that `test` was skipped.
-fn device(test: &str) -> Option<Gpu> {
-    match Gpu::open() {
+/// The device of all tests, or `None` with a line that says that `test` was skipped.
+pub(crate) fn device(test: &str) -> Option<&'static Gpu> {
+    static DEVICE: OnceLock<Result<Gpu, GpuError>> = OnceLock::new();
+    match DEVICE.get_or_init(Gpu::open) {
         Ok(gpu) => Some(gpu),
         Err(GpuError::NoAdapter) => {
             writeln!(std::io::stderr(), "SKIPPED {test}: no Vulkan adapter").expect("stderr");
@@ -22,23 +26,33 @@ fn device(test: &str) -> Option<Gpu> {
     }
 }
 
-/// Runs `body`, which reads `given[i + k]` and writes `found[i + k]` for k below `width`, over all of `given`.
-fn evaluate(gpu: &Gpu, file: &str, body: &str, width: u32, given: &[[f32; 4]]) -> Vec<[f32; 4]> {
+/// Runs `body`, which reads `given[i + k]` and writes `found[i + k]` for k below `width`, over all of `given`. It may read `scene`.
+pub(crate) fn evaluate(
+    gpu: &Gpu,
+    files: &[&str],
+    (body, scene): (&str, &[[f32; 4]]),
+    width: u32,
+    given: &[[f32; 4]],
+) -> Vec<[f32; 4]> {
     let text = format!(
         "{}
+const OBJECT = {OBJECT};
 @group(0) @binding(0) var<storage, read> given: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> found: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> scene: array<vec4<f32>>;
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
-    let i = (id.y * 32768u + id.x) * {width}u;
+    // The layout has `scene` only where it is used.
+    let i = (id.y * 32768u + id.x) * {width}u + min(0u, arrayLength(&scene));
     if i >= arrayLength(&given) {{ return; }}
     {body}
 }}",
-        source(file)
+        files.iter().map(|f| source(f)).collect::<String>()
     );
     let bytes: &[u8] = bytemuck::cast_slice(given);
     let size = bytes.len() as u64;
-    let buffer = |usage| {
+    let table: &[u8] = bytemuck::cast_slice(scene);
+    let buffer = |usage, size: u64| {
         gpu.device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
             size,
@@ -47,10 +61,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
         })
     };
     use wgpu::BufferUsages as Usage;
-    let input = buffer(Usage::STORAGE | Usage::COPY_DST);
-    let output = buffer(Usage::STORAGE | Usage::COPY_SRC);
-    let read_back = buffer(Usage::MAP_READ | Usage::COPY_DST);
+    let input = buffer(Usage::STORAGE | Usage::COPY_DST, size);
+    let output = buffer(Usage::STORAGE | Usage::COPY_SRC, size);
+    let read_back = buffer(Usage::MAP_READ | Usage::COPY_DST, size);
+    let tables = buffer(Usage::STORAGE | Usage::COPY_DST, table.len().max(16) as u64);
     gpu.queue.write_buffer(&input, 0, bytes);
+    gpu.queue.write_buffer(&tables, 0, table);
     let module = gpu
         .device
         .create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -70,16 +86,18 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     let group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: None,
         layout: &pipeline.get_bind_group_layout(0),
-        entries: &[&input, &output].map(|b| b.as_entire_binding()).map({
-            let mut binding = 0;
-            move |resource| {
-                binding += 1;
-                wgpu::BindGroupEntry {
-                    binding: binding - 1,
-                    resource,
+        entries: &[&input, &output, &tables]
+            .map(|b| b.as_entire_binding())
+            .map({
+                let mut binding = 0;
+                move |resource| {
+                    binding += 1;
+                    wgpu::BindGroupEntry {
+                        binding: binding - 1,
+                        resource,
+                    }
                 }
-            }
-        }),
+            }),
     });
     let mut encoder = gpu
         .device
@@ -105,24 +123,30 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
 }
 
 /// Numbers in [-1, 1) by a linear congruential generator.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn next(&mut self) -> f64 {
+    pub(crate) fn next(&mut self) -> f64 {
         self.0 = (self.0)
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
-    fn vector(&mut self) -> Vector3<f64> {
+    pub(crate) fn vector(&mut self) -> Vector3<f64> {
         Vector3::from_fn(|_, _| self.next())
     }
 
-    fn rotation(&mut self) -> Matrix3<f64> {
+    pub(crate) fn rotation(&mut self) -> Matrix3<f64> {
         let turn = UnitQuaternion::from_scaled_axis(self.vector() * 3.0);
         turn.to_rotation_matrix().into_inner()
     }
+}
+
+fn solid(mesh: &TriMesh) -> Shape {
+    let vertices: Vec<_> = mesh.vertices().iter().map(|v| Point3::from(*v)).collect();
+    let triangles: Vec<_> = mesh.raw_triangles().collect();
+    Shape::mesh(&vertices, &triangles).expect("a closed surface")
 }
 
 #[test]
@@ -130,17 +154,28 @@ fn a_million_signed_distances_are_those_of_the_processor() {
     let Some(gpu) = device("a_million_signed_distances_are_those_of_the_processor") else {
         return;
     };
+    let mut random = Random(1);
+    let cloud: Vec<_> = (0..40)
+        .map(|_| Point3::from(random.vector() * 0.35))
+        .collect();
+    let torus = generate::torus(0.3, 0.12, 24, 12).expect("a torus");
     let shapes = [
         Shape::half_space(),
         Shape::sphere(0.3).expect("a radius"),
         Shape::cuboid(Vector3::new(0.4, 0.7, 0.2)).expect("lengths"),
         Shape::cylinder(0.25, 0.6).expect("lengths"),
         Shape::capsule(0.2, 0.5).expect("lengths"),
+        Shape::ellipsoid(Vector3::new(0.3, 0.15, 0.45)).expect("lengths"),
+        Shape::elliptic_cylinder(Vector2::new(0.1, 0.4), 0.5).expect("lengths"),
+        Shape::cone(0.35, 0.7).expect("lengths"),
+        Shape::convex_hull(&cloud).expect("a hull"),
+        solid(&torus),
     ];
-    let mut random = Random(1);
+    let mut tables = Shapes::default();
     for shape in shapes {
-        let (number, size) = shape_numbers(&shape).expect("a shader");
-        let points: Vec<[f32; 4]> = (0..200_000)
+        let device = tables.of(&shape).expect("a shader");
+        let (number, size) = (device.number, device.size);
+        let points: Vec<[f32; 4]> = (0..100_000)
             .map(|_| {
                 let p = random.vector() * 0.6;
                 [p.x as f32, p.y as f32, p.z as f32, 0.0]
@@ -150,7 +185,8 @@ fn a_million_signed_distances_are_those_of_the_processor() {
             "found[i] = signed_distance({number}u, vec3<f32>({:?}, {:?}, {:?}), given[i].xyz);",
             size.x, size.y, size.z
         );
-        let found = evaluate(&gpu, "signed_distance.wgsl", &body, 1, &points);
+        let body = (body.as_str(), tables.vectors());
+        let found = evaluate(gpu, &["signed_distance.wgsl"], body, 1, &points);
         let (mut worst, mut worst_foot) = (0.0_f64, 0.0_f64);
         for (point, found) in points.iter().zip(&found) {
             let p = Point3::new(point[0], point[1], point[2]).map(f64::from);
@@ -208,7 +244,7 @@ fn small_stretches_and_those_of_reflections_keep_their_relative_accuracy() {
     let error = sqrt(norm_squared(back - f) / norm_squared(f));
     found[i + 1u] = vec4<f32>(error, sqrt(norm_squared(svd.u * transpose(svd.u) - identity())), 0.0, 0.0);"
     );
-    let found = evaluate(&gpu, "tensor.wgsl", &body, 3, &columns);
+    let found = evaluate(gpu, &["tensor.wgsl"], (&body, &[]), 3, &columns);
     let (mut rebuilt, mut product) = (0.0_f64, 0.0_f64);
     for (f, found) in all.iter().zip(found.chunks_exact(3)) {
         let [a, b, c, handedness] = found[0].map(f64::from);
@@ -239,7 +275,7 @@ fn the_polar_rotation_is_that_of_the_processor_where_that_is_defined() {
     let r = polar_rotation(f);
     found[i] = vec4<f32>(r[0], 0.0); found[i + 1u] = vec4<f32>(r[1], 0.0); found[i + 2u] = vec4<f32>(r[2], 0.0);"
     );
-    let found = evaluate(&gpu, "tensor.wgsl", &body, 3, &columns);
+    let found = evaluate(gpu, &["tensor.wgsl"], (&body, &[]), 3, &columns);
     let (mut worst, mut compared) = (0.0_f64, 0);
     for (f, found) in all.iter().zip(found.chunks_exact(3)) {
         let r = of_columns(found);
@@ -289,7 +325,7 @@ fn vanishing_and_denormal_strains_give_finite_rotations() {
     let q = r.u * transpose(r.v);
     found[i] = vec4<f32>(q[0], r.stretches.x); found[i + 1u] = vec4<f32>(q[1], r.stretches.y); found[i + 2u] = vec4<f32>(q[2], r.stretches.z);"
     );
-    for found in evaluate(&gpu, "tensor.wgsl", &body, 3, &columns).chunks_exact(3) {
+    for found in evaluate(gpu, &["tensor.wgsl"], (&body, &[]), 3, &columns).chunks_exact(3) {
         let r = of_columns(found);
         assert!(
             (r * r.transpose() - Matrix3::identity()).norm() < 1e-5,

@@ -20,6 +20,10 @@ pub(crate) const NOT_FINITE: u32 = 2;
 pub(crate) const TOO_MANY_CONTACTS: u32 = 4;
 pub(crate) const LOOP_CUT: u32 = 8;
 
+/// Vectors of an object in `scene`.
+#[cfg(test)]
+pub(crate) const OBJECT: u32 = 3;
+
 /// Numbers of a link in `out`: pose, velocity, free velocity, impulse.
 pub(crate) const LINK: u32 = 32;
 /// Numbers of a pair in `out`.
@@ -62,6 +66,20 @@ pub(crate) struct Params {
     pub(crate) rigid_at: u32,
     pub(crate) sums_at: u32,
     pub(crate) records_at: u32,
+    pub(crate) triangles_at: u32,
+    pub(crate) hinges_at: u32,
+    pub(crate) vertices_at: u32,
+    pub(crate) corner_list_at: u32,
+    pub(crate) corners_at: u32,
+    pub(crate) n_triangles: u32,
+    pub(crate) n_hinges: u32,
+    pub(crate) n_vertices: u32,
+    pub(crate) held_sets_at: u32,
+    pub(crate) n_held_sets: u32,
+    pub(crate) holds_nodes: u32,
+    pub(crate) loads_at: u32,
+    pub(crate) n_loads: u32,
+    pub(crate) padding: [u32; 3],
 }
 
 #[repr(C)]
@@ -76,6 +94,8 @@ pub(crate) struct DeviceParticle {
     c: [[f32; 4]; 3],
     f: [[f32; 4]; 3],
     stress: [[f32; 4]; 3],
+    impulse: [f32; 3],
+    held: u32,
 }
 
 fn columns(m: &Matrix3<f64>, last: [f64; 2]) -> [[f32; 4]; 3] {
@@ -91,8 +111,8 @@ fn matrix(columns: &[[f32; 4]; 3]) -> Matrix3<f64> {
 }
 
 impl DeviceParticle {
-    /// With cells counted from `origin`.
-    pub(crate) fn of(p: &Particle<f64>, spacing: f64, origin: [i32; 3]) -> Self {
+    /// With cells counted from `origin`, and the bits of the held sets that it belongs to.
+    pub(crate) fn of(p: &Particle<f64>, spacing: f64, origin: [i32; 3], held: u32) -> Self {
         let base = base_node(&p.x, 1.0 / spacing);
         Self {
             fraction: std::array::from_fn(|k| (p.x[k] / spacing - f64::from(base[k])) as f32),
@@ -104,6 +124,8 @@ impl DeviceParticle {
             c: columns(&p.c, p.strain.internal),
             f: columns(&p.strain.f, [0.0; 2]),
             stress: [[0.0; 4]; 3],
+            impulse: [0.0; 3],
+            held,
         }
     }
 
@@ -132,7 +154,7 @@ mod tests {
         };
         let (spacing, origin) = (0.02, [4990, -2860, -3]);
         let mut back = Particle::default();
-        DeviceParticle::of(&p, spacing, origin).write(&mut back, spacing, origin);
+        DeviceParticle::of(&p, spacing, origin, 0).write(&mut back, spacing, origin);
         assert!((back.x - p.x).amax() < 1e-6 * spacing, "{}", back.x - p.x);
     }
 }

@@ -7,13 +7,21 @@
 mod adapter;
 mod backend;
 mod buffers;
+#[cfg(test)]
+mod cloth_function_tests;
+mod cloth_tables;
+mod control;
 mod error;
+#[cfg(test)]
+mod fault_tests;
 #[cfg(test)]
 mod function_tests;
 mod layout;
+mod mesh_tree;
 mod read_back;
 mod refused;
 mod shader;
+mod shapes;
 mod support;
 mod tables;
 

@@ -1,13 +1,23 @@
 //! The stages of a substep, and their sources.
 //!
-//! A line `#include "file.wgsl"` stands for the text of that file of the same folder. Included files include nothing.
+//! A line `#include "file.wgsl"` stands for the text of that file of the same folder.
 
 /// A stage of a substep.
 pub(crate) struct Stage {
     pub(crate) file: &'static str,
     pub(crate) over: Over,
-    /// Whether it is of no use without obstacles.
-    pub(crate) is_of_contact: bool,
+    pub(crate) part: Part,
+}
+
+/// What a stage is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All that there is.
+    All,
+    /// Contact with obstacles.
+    Contact,
+    /// Nodes that held sets prescribe.
+    HeldNodes,
 }
 
 /// What a stage has an invocation for.
@@ -21,13 +31,21 @@ pub(crate) enum Over {
     Groups(u32),
     /// A workgroup for each pair of object and obstacle.
     Pairs,
+    /// Triangles and then hinges of cloth.
+    Elements(u32),
+    /// Vertices of cloth.
+    Vertices(u32),
+    /// Triangles of cloth.
+    Triangles(u32),
+    /// Particles with a load.
+    Loads(u32),
 }
 
 const fn stage(file: &'static str, over: Over) -> Stage {
     Stage {
         file,
         over,
-        is_of_contact: false,
+        part: Part::All,
     }
 }
 
@@ -35,19 +53,27 @@ const fn contact(file: &'static str, over: Over) -> Stage {
     Stage {
         file,
         over,
-        is_of_contact: true,
+        part: Part::Contact,
     }
 }
 
 /// All stages in order.
-pub(crate) const STAGES: [Stage; 18] = [
+pub(crate) const STAGES: [Stage; 23] = [
     stage("sort_clear.wgsl", Over::Nodes(128)),
     stage("sort_count.wgsl", Over::Particles(128)),
     stage("sort_start.wgsl", Over::Nodes(128)),
     stage("sort_place.wgsl", Over::Particles(128)),
     stage("sort_order.wgsl", Over::Nodes(128)),
     stage("stress.wgsl", Over::Particles(64)),
+    stage("cloth_elements.wgsl", Over::Elements(64)),
+    stage("cloth_vertices.wgsl", Over::Vertices(64)),
+    stage("loads.wgsl", Over::Loads(64)),
     stage("scatter.wgsl", Over::Nodes(128)),
+    Stage {
+        file: "held_nodes.wgsl",
+        over: Over::Nodes(128),
+        part: Part::HeldNodes,
+    },
     stage("links_begin.wgsl", Over::Groups(1)),
     contact("contacts_count.wgsl", Over::Particles(128)),
     contact("contacts_number.wgsl", Over::Groups(1)),
@@ -58,6 +84,7 @@ pub(crate) const STAGES: [Stage; 18] = [
     contact("contacts_solve.wgsl", Over::Groups(1)),
     contact("pair_sums.wgsl", Over::Pairs),
     stage("gather.wgsl", Over::Particles(64)),
+    stage("cloth_normals.wgsl", Over::Triangles(64)),
     stage("links_end.wgsl", Over::Groups(1)),
 ];
 
@@ -68,6 +95,11 @@ macro_rules! files {
 }
 
 files!(
+    "cloth_elements.wgsl",
+    "cloth_law.wgsl",
+    "cloth_mesh.wgsl",
+    "cloth_normals.wgsl",
+    "cloth_vertices.wgsl",
     "common.wgsl",
     "contact_law.wgsl",
     "contacts_count.wgsl",
@@ -78,12 +110,17 @@ files!(
     "contacts_solve.wgsl",
     "contacts_write.wgsl",
     "detection.wgsl",
+    "ellipsoid.wgsl",
     "gather.wgsl",
+    "held_nodes.wgsl",
+    "hinge.wgsl",
     "links_begin.wgsl",
     "links_end.wgsl",
+    "loads.wgsl",
     "loops.wgsl",
     "material.wgsl",
     "pair_sums.wgsl",
+    "polyhedra.wgsl",
     "scatter.wgsl",
     "signed_distance.wgsl",
     "sort_clear.wgsl",
@@ -103,17 +140,21 @@ fn text(file: &str) -> &'static str {
 /// The source of a file, with what it includes.
 pub(crate) fn source(file: &str) -> String {
     let mut whole = String::new();
+    add_source(file, &mut whole);
+    whole
+}
+
+fn add_source(file: &str, whole: &mut String) {
     for line in text(file).lines() {
         match line
             .strip_prefix("#include \"")
             .and_then(|rest| rest.strip_suffix('"'))
         {
-            Some(included) => whole.push_str(text(included)),
+            Some(included) => add_source(included, whole),
             None => whole.push_str(line),
         }
         whole.push('\n');
     }
-    whole
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use nalgebra::Vector3;
 use pliant_contact_sap::{
     BodyError, ContactLaw, ContactParameters, Dissipation, FrictionLimit, Lagged, Potential,
 };
-use pliant_hydroelastic::Shape;
-use pliant_mpm::{DeviceObject, SubstepInput, SubstepLaws};
+use pliant_mpm::{DeviceObject, Obstacle, SubstepInput, SubstepLaws};
 
 use crate::error::GpuError;
+use crate::shapes::{DeviceShape, Shapes};
 
 /// Links that the solver has room for.
 const LINKS_MAX: usize = 256;
@@ -17,10 +17,7 @@ const PARTICLES_MAX: usize = 1 << 24;
 pub(crate) fn check_objects(objects: &[DeviceObject]) -> Result<(), GpuError> {
     for object in objects {
         let DeviceObject { name, material, .. } = object;
-        if object.is_cloth {
-            return Err(GpuError::unsupported(format!("\"{name}\", a cloth,")));
-        }
-        if object.law.is_none() {
+        if object.law.is_none() && object.cloth.is_none() {
             return Err(GpuError::unsupported(format!(
                 "the material {material} of \"{name}\""
             )));
@@ -29,7 +26,7 @@ pub(crate) fn check_objects(objects: &[DeviceObject]) -> Result<(), GpuError> {
     Ok(())
 }
 
-fn refused(what: impl Into<String>) -> BodyError {
+pub(crate) fn refused(what: impl Into<String>) -> BodyError {
     BodyError::Model(GpuError::unsupported(what).to_string())
 }
 
@@ -48,12 +45,6 @@ pub(crate) fn check_input(
             "a time step needs at least one substep".into(),
         ));
     }
-    if control.held.iter().any(Option::is_some) {
-        return Err(refused("a held set of particles"));
-    }
-    if !control.loads.is_empty() {
-        return Err(refused("a load on particles"));
-    }
     if n_links > LINKS_MAX {
         return Err(refused(format!("a model of {n_links} links in contact")));
     }
@@ -63,25 +54,17 @@ pub(crate) fn check_input(
     if !is_lagged(input.laws) {
         return Err(refused("a contact model other than `lagged`"));
     }
-    for obstacle in input.obstacles {
-        if shape_numbers(&obstacle.shape).is_none() {
-            let name = obstacle.shape.name();
-            return Err(refused(format!("contact of particles with a {name}")));
-        }
-    }
     Ok(())
 }
 
-/// Number of a shape in `signed_distance.wgsl`, and its sizes.
-pub(crate) fn shape_numbers(shape: &Shape) -> Option<(u32, Vector3<f64>)> {
-    Some(match shape {
-        Shape::HalfSpace => (0, Vector3::zeros()),
-        Shape::Sphere(s) => (1, Vector3::new(s.radius(), 0.0, 0.0)),
-        Shape::Box(s) => (2, s.half_extents()),
-        Shape::Cylinder(s) => (3, Vector3::new(s.radius(), s.half_length(), 0.0)),
-        Shape::Capsule(s) => (4, Vector3::new(s.radius(), s.half_length(), 0.0)),
-        _ => return None,
-    })
+/// The shapes of all obstacles.
+pub(crate) fn device_shapes(
+    shapes: &mut Shapes,
+    obstacles: &[Obstacle],
+) -> Result<Vec<DeviceShape>, BodyError> {
+    let each = obstacles.iter().map(|o| shapes.of(&o.shape));
+    each.map(|shape| shape.map_err(|e| BodyError::Model(e.to_string())))
+        .collect()
 }
 
 /// Whether `laws` are those of `contact_law.wgsl`: tried on contacts that stick, slip, and part.
@@ -119,42 +102,50 @@ fn is_lagged(laws: &dyn SubstepLaws) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use nalgebra::Point3;
-    use pliant_contact_sap::Control;
-    use pliant_mpm::{LaggedLaws, Obstacle, SubstepContact, SubstepSolver};
+    use nalgebra::{Isometry3, Point3};
+    use pliant_hydroelastic::{Aabb, CustomShape, Shape, SignedDistance};
 
     use super::*;
 
+    /// All of space, 1 m deep.
+    #[derive(Debug)]
+    struct Everywhere;
+
+    impl CustomShape for Everywhere {
+        fn name(&self) -> &'static str {
+            "everywhere"
+        }
+
+        fn local_aabb(&self) -> Aabb {
+            Aabb::ALL
+        }
+
+        fn signed_distance(&self, _: &Point3<f64>) -> SignedDistance<f64> {
+            SignedDistance {
+                value: -1.0,
+                gradient: Vector3::z(),
+                hessian: nalgebra::Matrix3::zeros(),
+            }
+        }
+
+        fn as_any(&self) -> &dyn std::any::Any {
+            self
+        }
+    }
+
     #[test]
     fn a_shape_without_a_shader_is_named() {
-        let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-        let hull = Shape::convex_hull(&corners.map(Point3::from)).expect("a tetrahedron");
         let obstacles = [Obstacle {
-            shape: hull,
+            shape: Shape::custom(Everywhere),
             link: None,
-            X_LG: nalgebra::Isometry3::identity(),
+            X_LG: Isometry3::identity(),
             surface_velocity: Vector3::zeros(),
             pairs: vec![None],
         }];
-        let control = Control::default();
-        let mut input = SubstepInput {
-            time_step_s: 0.01,
-            substeps: 1,
-            gravity: Vector3::zeros(),
-            control: &control,
-            obstacles: &obstacles,
-            contact: SubstepContact {
-                stiction_speed: 1e-4,
-                near_rigid: 0.1,
-                solver: SubstepSolver::default(),
-                tolerance: 1e-2,
-                iterations_max: 100,
-            },
-            laws: &LaggedLaws,
-        };
-        let refused = check_input(&input, 1, 0).expect_err("no shader for hulls");
-        assert!(refused.to_string().contains("convex hull"), "{refused}");
-        input.obstacles = &[];
-        check_input(&input, 1, 0).expect("nothing to touch");
+        let mut shapes = Shapes::default();
+        let refused = device_shapes(&mut shapes, &obstacles).expect_err("no shader for it");
+        assert!(refused.to_string().contains("everywhere"), "{refused}");
+        let none = device_shapes(&mut shapes, &[]).expect("nothing to touch");
+        assert!(none.is_empty());
     }
 }

@@ -3,12 +3,12 @@
 use nalgebra::{DMatrix, Isometry3, Vector3};
 use pliant_contact_sap::Dissipation;
 use pliant_mpm::{
-    DeviceObject, FrictionAngle, LinkIdx, Obstacle, ReturnForm, RigidLinks, ShaderLaw, Tension,
-    Wall, WallKind,
+    ClothMaterial, DeviceObject, FrictionAngle, InPlaneLaw, LinkIdx, Obstacle, ReturnForm,
+    RigidLinks, ShaderLaw, Tension, Wall, WallKind,
 };
 
 use crate::layout::{LINK, PAIR, Params};
-use crate::support::shape_numbers;
+use crate::shapes::{DeviceShape, Shapes};
 
 /// Larger numbers, which may be infinite, count as this one.
 const LARGE: f64 = 1e30;
@@ -19,18 +19,18 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    fn push(&mut self, values: [f64; 4]) {
+    pub(crate) fn push(&mut self, values: [f64; 4]) {
         let each = values.map(|x| x.clamp(-LARGE, LARGE) as f32);
         self.numbers.extend(each);
     }
 
     /// Vectors so far.
-    fn vectors(&self) -> u32 {
+    pub(crate) fn vectors(&self) -> u32 {
         (self.numbers.len() / 4) as u32
     }
 
     /// Adds numbers, and returns where they begin.
-    fn extend(&mut self, values: impl Iterator<Item = f64>) -> u32 {
+    pub(crate) fn extend(&mut self, values: impl Iterator<Item = f64>) -> u32 {
         let at = self.numbers.len() as u32;
         self.numbers.extend(values.map(|x| x as f32));
         at
@@ -43,9 +43,13 @@ impl Table {
     }
 }
 
-/// (law, mu, lambda, radius) and (a, b, c, d) of an object, as in `material.wgsl`.
+/// (law, mu, lambda, radius), (a, b, c, d) and (e, -, -, -) of an object, as in `material.wgsl` and `cloth_law.wgsl`.
 pub(crate) fn add_objects(table: &mut Table, objects: &[DeviceObject]) {
     for object in objects {
+        if let Some(cloth) = &object.cloth {
+            of_cloth(table, &cloth.material, object.radius);
+            continue;
+        }
         // A bound that is infinite is none.
         let bound = |x: f64| if x < f64::INFINITY { x } else { -1.0 };
         let (law, mu, lambda, more) = match object.law {
@@ -88,20 +92,43 @@ pub(crate) fn add_objects(table: &mut Table, objects: &[DeviceObject]) {
         };
         table.push([law, mu, lambda, object.radius]);
         table.push(more);
+        table.push([0.0; 4]);
     }
 }
 
-/// Obstacles with poses relative to `corner`, and contact parameters of each pair.
+/// The same of a cloth.
+pub(crate) fn of_cloth(table: &mut Table, cloth: &ClothMaterial, radius: f64) {
+    let law = match cloth.in_plane() {
+        InPlaneLaw::FixedCorotated => 7.0,
+        InPlaneLaw::StVenantKirchhoff => 8.0,
+    };
+    let hooke = cloth.plane_stress();
+    table.push([law, hooke.mu, hooke.lambda, radius]);
+    table.push([
+        cloth.normal_stiffness(),
+        cloth.shear_stiffness(),
+        cloth.friction(),
+        cloth.damping_time(),
+    ]);
+    table.push([cloth.affine_fraction(), 0.0, 0.0, 0.0]);
+}
+
+/// Obstacles with poses relative to `corner`, the tables of their shapes, and contact parameters of each pair.
 pub(crate) fn add_obstacles(
     table: &mut Table,
     params: &mut Params,
-    obstacles: &[Obstacle],
+    obstacles: (&[Obstacle], &[DeviceShape], &Shapes),
     corner: &Vector3<f64>,
 ) {
+    let (obstacles, placed, shapes) = obstacles;
+    let tables_at = f64::from(table.vectors());
+    table.numbers.extend(shapes.vectors().iter().flatten());
     params.obstacles_at = table.vectors();
-    for obstacle in obstacles {
-        let (shape, size) =
-            shape_numbers(&obstacle.shape).expect("shapes are checked before the step");
+    for (obstacle, shape) in obstacles.iter().zip(placed) {
+        let mut size = shape.size;
+        if shape.has_table {
+            size.x += tables_at;
+        }
         let X = &obstacle.X_LG;
         let (place, link) = match obstacle.link {
             Some(link) => (X.translation.vector, link.0 as f64),
@@ -109,7 +136,7 @@ pub(crate) fn add_obstacles(
         };
         let reach = X.translation.vector.norm() + obstacle.shape.radius_about_origin();
         let (q, belt) = (X.rotation.coords, &obstacle.surface_velocity);
-        table.push([f64::from(shape), size.x, size.y, size.z]);
+        table.push([f64::from(shape.number), size.x, size.y, size.z]);
         table.push([q.x, q.y, q.z, q.w]);
         table.push([place.x, place.y, place.z, link]);
         table.push([belt.x, belt.y, belt.z, reach]);

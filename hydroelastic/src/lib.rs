@@ -73,7 +73,8 @@ pub use self_exclusion::SelfExclusion;
 pub use shape::gyration;
 pub use shape::{
     AnalyticShape, Capsule, Cone, ConvexHull, Cuboid, CustomShape, Cylinder, Ellipsoid,
-    EllipticCylinder, HullEdge, HullFace, MassProperties, MeshShape, SampledShape, Shape, Sphere,
+    EllipticCylinder, HullEdge, HullFace, MassProperties, MeshShape, PseudoNormals, SampledShape,
+    Shape, Sphere,
 };
 pub use signed_distance::SignedDistance;
 pub use soft_contact::SoftContact;

@@ -17,6 +17,10 @@
 //! println!("{found}");
 //! ```
 
+mod cloth;
+mod contacts;
+mod held;
+mod more_scenes;
 mod reference;
 mod scenes;
 mod substeps;

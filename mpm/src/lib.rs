@@ -56,9 +56,9 @@ pub use particle::Particle;
 pub use sparse_grid::{BLOCK_NODES, SparseGrid};
 pub use spline::{GradientForm, Stencil, base_node};
 pub use substeps::{
-    CpuSubsteps, DeviceObject, DeviceParticles, LaggedLaws, LimitReason, LinkIdx, LinkImpulse,
-    LinkMotion, Obstacle, ObstaclePair, PairImpulse, ParticleImpulse, Precision, RigidLinks,
-    RigidMotion, StageTimes, SubstepBackend, SubstepContact, SubstepInput, SubstepLaws,
-    SubstepLimit, SubstepReport, SubstepSolver,
+    CpuSubsteps, DeviceCloth, DeviceObject, DeviceParticles, HeldSet, LaggedLaws, LimitReason,
+    LinkIdx, LinkImpulse, LinkMotion, Obstacle, ObstaclePair, PairImpulse, ParticleImpulse,
+    Precision, RigidLinks, RigidMotion, StageTimes, SubstepBackend, SubstepContact, SubstepInput,
+    SubstepLaws, SubstepLimit, SubstepReport, SubstepSolver,
 };
 pub use transfer::{NodeField, Transfer, momenta, sort_particles};

@@ -48,7 +48,7 @@ use pliant_contact_sap::{BodyError, BodyReport, BodyState, Control, Dissipation}
 use pliant_hydroelastic::Shape;
 
 pub use cpu::{CpuSubsteps, Precision};
-pub use device::{DeviceObject, DeviceParticles};
+pub use device::{DeviceCloth, DeviceObject, DeviceParticles, HeldSet};
 pub use laws::{LaggedLaws, SubstepLaws};
 pub use links::{LinkIdx, LinkImpulse, LinkMotion, RigidLinks, RigidMotion};
 pub use solver_kind::SubstepSolver;

@@ -39,6 +39,20 @@ struct Params {
     rigid_at: u32,
     sums_at: u32,
     records_at: u32,
+    // Cloth and sets and loads; the corners in `out`, all else in `scene`, `corner_list_at` in numbers.
+    triangles_at: u32,
+    hinges_at: u32,
+    vertices_at: u32,
+    corner_list_at: u32,
+    corners_at: u32,
+    n_triangles: u32,
+    n_hinges: u32,
+    n_vertices: u32,
+    held_sets_at: u32,
+    n_held_sets: u32,
+    holds_nodes: u32,
+    loads_at: u32,
+    n_loads: u32,
 }
 
 struct Particle {
@@ -60,6 +74,10 @@ struct Particle {
     s0: vec4<f32>,
     s1: vec4<f32>,
     s2: vec4<f32>,
+    // dt times the force of cloth and loads.
+    impulse: vec3<f32>,
+    // A bit for each held set that it belongs to.
+    held: u32,
 }
 
 struct Contact {
@@ -97,7 +115,7 @@ struct Contact {
 @group(0) @binding(0) var<uniform> P: Params;
 @group(0) @binding(1) var<storage, read> scene: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> particles: array<Particle>;
-// Counters, then cells, then the order of particles.
+// Counters, then cells, then the order of particles, then the components of each node that a held set prescribes.
 @group(0) @binding(3) var<storage, read_write> lists: array<atomic<u32>>;
 // (v*, m) of all nodes, then (v, sum of contact weights).
 @group(0) @binding(4) var<storage, read_write> nodes: array<vec4<f32>>;
@@ -129,6 +147,8 @@ const TOO_MANY_CONTACTS = 4u;
 const LOOP_CUT = 8u;
 
 const LINK = 32u;
+// Vectors of an object in `scene`.
+const OBJECT = 3u;
 
 fn count_at(cell: u32) -> u32 { return CELLS + cell; }
 fn start_at(cell: u32) -> u32 { return CELLS + P.n_nodes + cell; }
@@ -136,6 +156,7 @@ fn fill_at(cell: u32) -> u32 { return CELLS + 2u * P.n_nodes + cell; }
 fn touched_at(node: u32) -> u32 { return CELLS + 3u * P.n_nodes + node; }
 fn touching_at(node: u32) -> u32 { return CELLS + 4u * P.n_nodes + node; }
 fn order_at(place: u32) -> u32 { return CELLS + 5u * P.n_nodes + place; }
+fn held_bits_at(node: u32) -> u32 { return CELLS + 5u * P.n_nodes + P.n_particles + node; }
 fn entry_at(entry: u32) -> u32 { return 108u * P.contacts_max + entry; }
 
 fn node_index(k: vec3<i32>) -> u32 {
@@ -188,8 +209,15 @@ fn inverse_mass(node: vec3<i32>, mass: f32) -> vec3<f32> {
     if mass <= P.light_mass {
         return vec3<f32>(0.0);
     }
-    return freedom(node) / mass;
+    var free = freedom(node);
+    if P.holds_nodes == 1u {
+        let bits = vec3<u32>(atomicLoad(&lists[held_bits_at(node_index(node))]));
+        free *= select(vec3<f32>(0.0), vec3<f32>(1.0), (bits & vec3<u32>(1u, 2u, 4u)) == vec3<u32>(0u));
+    }
+    return free / mass;
 }
+
+fn is_cloth(object: u32) -> bool { return scene[OBJECT * object].x >= 7.0; }
 
 fn rotated(q: vec4<f32>, x: vec3<f32>) -> vec3<f32> {
     let t = 2.0 * cross(q.xyz, x);

@@ -2,6 +2,7 @@
 #include "common.wgsl"
 #include "signed_distance.wgsl"
 #include "detection.wgsl"
+#include "loops.wgsl"
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
@@ -16,4 +17,5 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         }
     }
     particles[p].c2.w = f32(count);
+    check_loops();
 }

@@ -2,6 +2,7 @@
 #include "common.wgsl"
 #include "signed_distance.wgsl"
 #include "detection.wgsl"
+#include "loops.wgsl"
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
@@ -43,4 +44,5 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             atomicAdd(&lists[touched_at(node)], 1u);
         }
     }
+    check_loops();
 }

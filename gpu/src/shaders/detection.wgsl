@@ -38,7 +38,7 @@ fn touch(p: u32, obstacle: u32) -> Touch {
     let x = (vec3<f32>(particles[p].cell) + particles[p].fraction) * P.spacing;
     let local = rotated(conjugate(rotation), x - translation);
     let distance = signed_distance(u32(shape.x), shape.yzw, local);
-    let radius = scene[2u * object].w;
+    let radius = scene[OBJECT * object].w;
     let gap = distance.w - radius;
     let v = particles[p].v;
     if gap > 2.0 * P.dt * length(v) + way + 0.1 * radius {

@@ -2,7 +2,8 @@
 //
 //   v = sum w v_i,   C = (4/h^2) sum w v_i (x_i - x)^T,   F <- return mapping of (I + dt sum v_i grad w^T) F
 //
-// A particle that leaves the box of nodes, or is not finite, sets the status word: the processor keeps nothing of this time step.
+// Particles of cloth keep F; they take the part of C that they hand to the grid, leave grad v in S for their normals, and have the velocity of the
+// held sets that they belong to. A particle that leaves the box of nodes, or is not finite, sets the status word: the processor keeps nothing of this time step.
 #include "common.wgsl"
 #include "tensor.wgsl"
 #include "material.wgsl"
@@ -36,7 +37,17 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     }
     c = c * (4.0 * P.inverse_spacing);
     let f = mat3x3<f32>(own.f0.xyz, own.f1.xyz, own.f2.xyz);
-    let next = advanced(own.object, f, vec2<f32>(own.c0.w, own.c1.w), g * P.dt);
+    var next = State(f, vec2<f32>(own.c0.w, own.c1.w), false);
+    if is_cloth(own.object) {
+        let kept = scene[OBJECT * own.object + 2u].x;
+        c = c * (0.5 * (1.0 + kept)) + transpose(c) * (0.5 * (kept - 1.0));
+        own.s0 = vec4<f32>(g[0], 0.0);
+        own.s1 = vec4<f32>(g[1], 0.0);
+        own.s2 = vec4<f32>(g[2], 0.0);
+        v = held_velocity(own.held, v);
+    } else {
+        next = advanced(own.object, f, next.internal, g * P.dt);
+    }
     let fraction = own.fraction + v * (P.dt * P.inverse_spacing);
     let shift = floor(fraction - 0.5);
     let cell = own.cell + vec3<i32>(clamp(shift, vec3<f32>(-8.0), vec3<f32>(8.0)));
@@ -63,4 +74,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     own.f1 = vec4<f32>(next.f[1], 0.0);
     own.f2 = vec4<f32>(next.f[2], 0.0);
     particles[p] = own;
+}
+
+fn held_velocity(sets: u32, free: vec3<f32>) -> vec3<f32> {
+    var v = free;
+    for (var k = 0u; k < P.n_held_sets; k++) {
+        if (sets & (1u << k)) != 0u {
+            let held = scene[P.held_sets_at + k];
+            v = select(v, held.xyz, (vec3<u32>(u32(held.w)) & vec3<u32>(1u, 2u, 4u)) != vec3<u32>(0u));
+        }
+    }
+    return v;
 }

@@ -8,6 +8,8 @@
 //   3 liquid               mu: bulk modulus, lambda: exponent; a: viscosity; b: 1 for full tension
 //   4 neo-Hookean
 //   5 fixed corotated
+//
+// 7 and 8 are cloths (`cloth_law.wgsl`), whose particles have no stress of their own.
 
 const STRETCH_MIN = 0.05;
 const ROOT_2_3 = 0.81649658;
@@ -43,8 +45,8 @@ fn pressure(ratio: f32, kappa: f32, gamma: f32, tension: f32) -> f32 {
 }
 
 fn kirchhoff(object: u32, f: mat3x3<f32>, internal: vec2<f32>, c: mat3x3<f32>) -> mat3x3<f32> {
-    let law = scene[2u * object];
-    let more = scene[2u * object + 1u];
+    let law = scene[OBJECT * object];
+    let more = scene[OBJECT * object + 1u];
     let mu = law.y;
     let lambda = law.z;
     switch u32(law.x) {
@@ -187,8 +189,8 @@ fn flow_liquid(internal: vec2<f32>, g: mat3x3<f32>, tension: f32) -> State {
 
 // The strain after a substep with G = dt grad v.
 fn advanced(object: u32, before: mat3x3<f32>, internal: vec2<f32>, g: mat3x3<f32>) -> State {
-    let law = scene[2u * object];
-    let more = scene[2u * object + 1u];
+    let law = scene[OBJECT * object];
+    let more = scene[OBJECT * object + 1u];
     let f = before + g * before;
     switch u32(law.x) {
         case 0u: {

@@ -1,8 +1,8 @@
 // Mass and momentum of a node, its free motion, and walls:
 //
-//   m = sum w m_p,   m v* = sum w m_p (v + C (x_i - x)) + S grad w + m dt g,   S = -dt V tau
+//   m = sum w m_p,   m v* = sum w m_p (v + C (x_i - x)) + S grad w + w j + m dt g,   S = -dt V tau
 //
-// Every node gathers from the particles of the 27 cells that reach it, in the order of the sort: no atomic additions of floats, the same bits
+// j: impulse of cloth and loads. Every node gathers from the particles of the 27 cells that reach it, in the order of the sort: no atomic additions of floats, the same bits
 // in every run. Source: docs/theory/yu-2025.md; APIC of Jiang et al. (2015).
 #include "common.wgsl"
 
@@ -37,7 +37,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             let affine = p.c0.xyz * arm.x + p.c1.xyz * arm.y + p.c2.xyz * arm.z;
             let stress = p.s0.xyz * gradient.x + p.s1.xyz * gradient.y + p.s2.xyz * gradient.z;
             mass += weight * p.mass;
-            momentum += weight * p.mass * (p.v + affine) + stress;
+            momentum += weight * (p.mass * (p.v + affine) + p.impulse) + stress;
         }
     }
     var velocity = vec3<f32>(0.0);

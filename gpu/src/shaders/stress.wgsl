@@ -1,4 +1,4 @@
-// The impulse of stress of each particle, S = -dt V tau.
+// The impulse of stress of each particle, S = -dt V tau; none yet of other forces. The next stages give cloth its own.
 #include "common.wgsl"
 #include "tensor.wgsl"
 #include "material.wgsl"
@@ -12,6 +12,13 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let own = particles[p];
     let f = mat3x3<f32>(own.f0.xyz, own.f1.xyz, own.f2.xyz);
     let c = mat3x3<f32>(own.c0.xyz, own.c1.xyz, own.c2.xyz);
+    particles[p].impulse = vec3<f32>(0.0);
+    if is_cloth(own.object) {
+        particles[p].s0 = vec4<f32>(0.0);
+        particles[p].s1 = vec4<f32>(0.0);
+        particles[p].s2 = vec4<f32>(0.0);
+        return;
+    }
     let s = kirchhoff(own.object, f, vec2<f32>(own.c0.w, own.c1.w), c) * (-P.dt * own.volume);
     particles[p].s0 = vec4<f32>(s[0], 0.0);
     particles[p].s1 = vec4<f32>(s[1], 0.0);

@@ -30,6 +30,18 @@ pub(crate) struct MeshEdge {
     pub(crate) convex: bool,
 }
 
+/// The outward pseudo-normals of a triangle of a [`MeshShape`] and of its edges and corners: see [`MeshShape::pseudo_normals`]. Edge i runs from
+/// corner i to corner i + 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PseudoNormals {
+    /// Of the triangle: of unit length, or zero for a triangle without area.
+    pub face: Vector3<f64>,
+    /// Of its edges: sums of the normals on both sides.
+    pub edges: [Vector3<f64>; 3],
+    /// Of its corners: sums of the normals around, each times its angle.
+    pub corners: [Vector3<f64>; 3],
+}
+
 /// A closed triangle mesh as a solid; built by [`Shape::mesh`](super::Shape::mesh).
 ///
 /// ```
@@ -150,6 +162,33 @@ impl MeshShape {
     /// Triangles, counter-clockwise seen from outside.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
+    }
+
+    /// What gives the signed distance its sign: a point is outside where the pseudo-normal of the nearest feature points to it (Bærentzen and
+    /// Aanæs 2005).
+    ///
+    /// ```
+    /// # use nalgebra::Point3;
+    /// # use pliant_hydroelastic::MeshShape;
+    /// # let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(Point3::from);
+    /// # let solid = MeshShape::new(&corners, &[[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])?;
+    /// // The first triangle of this corner of a cube looks down; beyond its edges the others look to the sides.
+    /// let normals = solid.pseudo_normals(0);
+    /// assert_eq!(normals.face, -nalgebra::Vector3::z());
+    /// assert!(normals.corners[0].x < 0.0 && normals.corners[0].y < 0.0);
+    /// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such triangle.
+    #[must_use]
+    pub fn pseudo_normals(&self, triangle: usize) -> PseudoNormals {
+        let of = |feature| self.outward(self.feature(triangle as u32, feature));
+        PseudoNormals {
+            face: of(TriangleFeature::Face),
+            edges: [0, 1, 2].map(|i| of(TriangleFeature::Edge(i))),
+            corners: [0, 1, 2].map(|i| of(TriangleFeature::Vertex(i))),
+        }
     }
 
     /// Whether the surface has a convex edge at the vertex, so that a flat body can touch it there.

@@ -6,17 +6,16 @@
 //! v = v* + M⁻¹Jᵀγ,    V = V* − Λ J_rᵀγ
 //! v_p, C = Σ w_ip v_i, (4/h²) Σ w_ip v_i (x_i − x)ᵀ       F ← (I + h ∇v) F, return mapping,    x ← x + h v_p
 //! ```
+//!
+//! f_p, the force of cloth and loads on a particle, adds h w_ip f_p to p_i.
 
 use std::collections::BTreeMap;
 
-use nalgebra::{
-    DMatrix, DVector, Isometry3, Matrix3, Point3, Translation3, UnitQuaternion, Vector3, Vector6,
-};
-use pliant_contact_sap::{
-    ContactLaw, ContactParameters, FrictionLimit, Lagged as LaggedContact, NormalPrediction,
-    Potential,
-};
+use nalgebra::{DVector, Isometry3, Matrix3, Translation3, UnitQuaternion, Vector3, Vector6};
 
+use super::cloth::ReferenceCloth;
+use super::contacts::Touch;
+use super::held::Held;
 use super::scenes::Scene;
 use crate::material::{Lagged, Law};
 use crate::model::{Parts, Records, WallKind};
@@ -24,41 +23,38 @@ use crate::particle::Particle;
 use crate::spline::GradientForm;
 
 /// A particle in the reach of a node: its number, w and the gradient by which stress is distributed and F is updated.
-struct Reach {
-    node: usize,
-    weight: f64,
+pub(super) struct Reach {
+    pub(super) node: usize,
+    pub(super) weight: f64,
     gradient: Vector3<f64>,
     /// x_i − x.
     arm: Vector3<f64>,
 }
 
-struct Node {
-    mass: f64,
+pub(super) struct Node {
+    pub(super) mass: f64,
     /// Momentum, later velocity.
-    v: Vector3<f64>,
-    inverse_mass: Vector3<f64>,
+    pub(super) v: Vector3<f64>,
+    pub(super) inverse_mass: Vector3<f64>,
     /// Whether contacts see it: nodes with next to no mass have no velocity to speak of.
-    in_contact: bool,
+    pub(super) in_contact: bool,
 }
 
-struct Touch {
-    object: usize,
-    obstacle: usize,
-    /// Node and weight.
-    weights: Vec<(usize, f64)>,
-    /// Link, and the contact point from its origin.
-    link: Option<(usize, Vector3<f64>)>,
-    surface: Vector3<f64>,
-    normal: Vector3<f64>,
-    gap: f64,
-    start_velocity: f64,
+/// What acts on a particle.
+struct Acting {
+    /// N.
+    force: Vector3<f64>,
+    /// Kirchhoff stress, Pa.
+    kirchhoff: Matrix3<f64>,
 }
 
 /// Particles, links and sums of a scene.
 pub(super) struct Reference<'a> {
-    scene: &'a Scene,
-    parts: &'a Parts,
+    pub(super) scene: &'a Scene,
+    pub(super) parts: &'a Parts,
     pub(super) particles: Vec<Particle<f64>>,
+    cloths: Vec<ReferenceCloth<'a>>,
+    held: Vec<Held>,
     pub(super) poses: Vec<Isometry3<f64>>,
     /// (ω, v) of every link.
     pub(super) velocities: DVector<f64>,
@@ -82,6 +78,8 @@ impl<'a> Reference<'a> {
         Self {
             scene,
             parts,
+            cloths: ReferenceCloth::all(parts, &records.particles),
+            held: Held::all(parts, &scene.control, &records.ids),
             particles: records.particles,
             poses: scene.motions.iter().map(|m| m.X_WL).collect(),
             velocities: DVector::from_iterator(n, velocities),
@@ -104,19 +102,45 @@ impl<'a> Reference<'a> {
         true
     }
 
-    fn scatter(&self, h: f64) -> (Vec<Node>, Vec<Vec<Reach>>) {
-        let spacing = self.parts.settings.spacing;
-        let mut numbers: BTreeMap<[i32; 3], usize> = BTreeMap::new();
-        let mut nodes: Vec<Node> = Vec::new();
-        let mut reaches = Vec::new();
-        for p in &self.particles {
-            let around = reach(&p.x, spacing, self.parts.settings.gradient);
+    /// Stress, loads, and forces of cloth. Those of a held vertex are balanced by what holds it.
+    fn acting(&self) -> Vec<Acting> {
+        let of_material = |p: &Particle<f64>| {
             let law: &dyn Law<f64> = &*self.parts.objects[p.object as usize].material;
             let lagged = Lagged {
                 velocity_gradient: p.c,
                 ..Lagged::default()
             };
-            let kirchhoff = law.kirchhoff(&p.strain, &lagged);
+            Acting {
+                force: Vector3::zeros(),
+                kirchhoff: law.kirchhoff(&p.strain, &lagged),
+            }
+        };
+        let mut acting: Vec<Acting> = self.particles.iter().map(of_material).collect();
+        for cloth in &self.cloths {
+            let forces = cloth.forces(&self.particles);
+            for (k, force) in forces.vertices().iter().enumerate() {
+                if !self.held.iter().any(|held| held.members[cloth.first + k]) {
+                    acting[cloth.first + k].force += force;
+                }
+            }
+            for (k, kirchhoff) in forces.kirchhoff().iter().enumerate() {
+                acting[cloth.first_centroid() + k].kirchhoff = *kirchhoff;
+            }
+        }
+        for (particle, force) in &self.scene.loads {
+            acting[*particle].force += force;
+        }
+        acting
+    }
+
+    fn scatter(&self, h: f64) -> (Vec<Node>, Vec<Vec<Reach>>) {
+        let acting = self.acting();
+        let spacing = self.parts.settings.spacing;
+        let mut numbers: BTreeMap<[i32; 3], usize> = BTreeMap::new();
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut reaches = Vec::new();
+        for (p, acting) in self.particles.iter().zip(&acting) {
+            let around = reach(&p.x, spacing, self.parts.settings.gradient);
             let mut of_particle = Vec::new();
             for (key, mut reach) in around {
                 reach.node = *numbers.entry(key).or_insert_with(|| {
@@ -131,7 +155,8 @@ impl<'a> Reference<'a> {
                 let node = &mut nodes[reach.node];
                 node.mass += reach.weight * p.mass;
                 node.v += (p.v + p.c * reach.arm) * (reach.weight * p.mass)
-                    - kirchhoff * reach.gradient * (h * p.volume);
+                    + acting.force * (h * reach.weight)
+                    - acting.kirchhoff * reach.gradient * (h * p.volume);
                 of_particle.push(reach);
             }
             reaches.push(of_particle);
@@ -159,203 +184,10 @@ impl<'a> Reference<'a> {
                 }
             }
         }
+        for held in &self.held {
+            held.hold_nodes(self.parts, &self.particles, &reaches, &mut nodes);
+        }
         (nodes, reaches)
-    }
-
-    fn touches(&self, nodes: &[Node], reaches: &[Vec<Reach>], h: f64) -> Vec<Touch> {
-        let mut touches = Vec::new();
-        for (p, reaches) in self.particles.iter().zip(reaches) {
-            let object = p.object as usize;
-            for (number, obstacle) in self.scene.obstacles.iter().enumerate() {
-                if obstacle.pairs[object].is_none() {
-                    continue;
-                }
-                let X_WG = match obstacle.link {
-                    Some(link) => self.poses[link.0] * obstacle.X_LG,
-                    None => obstacle.X_LG,
-                };
-                let distance = obstacle
-                    .shape
-                    .signed_distance_in_world(&X_WG, &Point3::from(p.x));
-                let normal = distance.gradient;
-                let point = p.x - normal * distance.value;
-                let surface = X_WG.rotation * obstacle.surface_velocity;
-                let link = obstacle
-                    .link
-                    .map(|l| (l.0, point - self.poses[l.0].translation.vector));
-                let relative = p.v - self.link_velocity(&link) - surface;
-                let radius = self.parts.objects[object].radius;
-                let gap = distance.value - radius;
-                if gap > 2.0 * h * relative.norm() + 0.1 * radius {
-                    continue;
-                }
-                let weights = reaches
-                    .iter()
-                    .filter(|r| nodes[r.node].in_contact)
-                    .map(|r| (r.node, r.weight));
-                touches.push(Touch {
-                    object,
-                    obstacle: number,
-                    weights: weights.collect(),
-                    link,
-                    surface,
-                    normal,
-                    gap,
-                    start_velocity: normal.dot(&relative),
-                });
-            }
-        }
-        touches
-    }
-
-    fn link_velocity(&self, link: &Option<(usize, Vector3<f64>)>) -> Vector3<f64> {
-        let Some((link, arm)) = link else {
-            return Vector3::zeros();
-        };
-        let v = self.velocities.fixed_rows::<6>(6 * link);
-        v.fixed_rows::<3>(3) + v.fixed_rows::<3>(0).into_owned().cross(arm)
-    }
-
-    /// W, 3×3 for every two contacts.
-    fn delassus(&self, nodes: &[Node], touches: &[Touch]) -> DMatrix<f64> {
-        let n = touches.len();
-        let mut w = DMatrix::zeros(3 * n, 3 * n);
-        for (a, s) in touches.iter().enumerate() {
-            for (b, t) in touches.iter().enumerate() {
-                let mut block = Matrix3::zeros();
-                for (node, weight) in &s.weights {
-                    for (_, other) in t.weights.iter().filter(|(n, _)| n == node) {
-                        let inverse = nodes[*node].inverse_mass * (weight * other);
-                        block += Matrix3::from_diagonal(&inverse);
-                    }
-                }
-                if let (Some((l, arm)), Some((m, other))) = (&s.link, &t.link) {
-                    let response = self.scene.response.fixed_view::<6, 6>(6 * l, 6 * m);
-                    block += jacobian(arm) * response * jacobian(other).transpose();
-                }
-                w.fixed_view_mut::<3, 3>(3 * a, 3 * b).copy_from(&block);
-            }
-        }
-        w
-    }
-
-    /// The impulses of all contacts; `None` if Newton's method does not converge.
-    fn solve(&mut self, nodes: &[Node], touches: &[Touch], h: f64) -> Option<Vec<Vector3<f64>>> {
-        let n = touches.len();
-        let w = self.delassus(nodes, touches);
-        let free = DVector::from_iterator(
-            3 * n,
-            touches.iter().flat_map(|t| {
-                let v: Vector3<f64> = t.weights.iter().map(|(n, w)| nodes[*n].v * *w).sum();
-                let v = v - t.surface - self.link_velocity(&t.link);
-                [v.x, v.y, v.z]
-            }),
-        );
-        // Σ_c w of each node.
-        let mut sums = vec![0.0; nodes.len()];
-        for (node, weight) in touches.iter().flat_map(|t| &t.weights) {
-            sums[*node] += weight;
-        }
-        let laws: Vec<ContactLaw> = touches
-            .iter()
-            .enumerate()
-            .map(|(c, touch)| {
-                let own = w.fixed_view::<3, 3>(3 * c, 3 * c).into_owned();
-                let squares = touch.normal.component_mul(&touch.normal);
-                let mut row_sum: f64 = touch
-                    .weights
-                    .iter()
-                    .map(|(n, w)| w * sums[*n] * nodes[*n].inverse_mass.dot(&squares))
-                    .sum();
-                if let Some((l, arm)) = &touch.link {
-                    let response = self.scene.response.fixed_view::<6, 6>(6 * l, 6 * l);
-                    let of_link = jacobian(arm) * response * jacobian(arm).transpose();
-                    row_sum += touch.normal.dot(&(of_link * touch.normal));
-                }
-                let v_free = free.fixed_rows::<3>(3 * c).dot(&touch.normal);
-                self.law(touch, h, own.norm() / 3.0, (v_free, row_sum))
-            })
-            .collect();
-        let impulse_at = |x: &DVector<f64>| {
-            let v = &free + &w * x;
-            let each = laws.iter().enumerate().flat_map(|(c, law)| {
-                let impulse = law.impulse(&v.fixed_rows::<3>(3 * c).into_owned());
-                [impulse.x, impulse.y, impulse.z]
-            });
-            DVector::from_iterator(3 * n, each)
-        };
-        let cost_at = |x: &DVector<f64>| {
-            let w_x = &w * x;
-            let v = &free + &w_x;
-            let costs = laws
-                .iter()
-                .enumerate()
-                .map(|(c, law)| law.cost(&v.fixed_rows::<3>(3 * c).into_owned()));
-            0.5 * x.dot(&w_x) + costs.sum::<f64>()
-        };
-        let mut x = DVector::zeros(3 * n);
-        for _ in 0..200 {
-            let gap = impulse_at(&x) - &x;
-            if gap.norm() <= 1e-12 * x.norm() {
-                break;
-            }
-            let v = &free + &w * &x;
-            let mut system = DMatrix::identity(3 * n, 3 * n);
-            for (c, law) in laws.iter().enumerate() {
-                let g = law.hessian(&v.fixed_rows::<3>(3 * c).into_owned());
-                let rows = g * w.rows(3 * c, 3);
-                let mut block = system.rows_mut(3 * c, 3);
-                block += rows;
-            }
-            let step = system.lu().solve(&gap)?;
-            let before = cost_at(&x);
-            let mut alpha = 1.0;
-            while cost_at(&(&x + &step * alpha)) > before && alpha > 1e-9 {
-                alpha *= 0.5;
-            }
-            if alpha <= 1e-9 {
-                break;
-            }
-            x += step * alpha;
-        }
-        let gap = impulse_at(&x) - &x;
-        if gap.norm() > 1e-7 * x.norm() {
-            return None;
-        }
-        Some(
-            (0..n)
-                .map(|c| x.fixed_rows::<3>(3 * c).into_owned())
-                .collect(),
-        )
-    }
-
-    fn law(
-        &self,
-        touch: &Touch,
-        h: f64,
-        inverse_inertia: f64,
-        (free, row_sum): (f64, f64),
-    ) -> ContactLaw {
-        let pair = self.scene.obstacles[touch.obstacle].pairs[touch.object];
-        let pair = pair.expect("touches are of pairs");
-        let parameters = ContactParameters {
-            time_step: h.into(),
-            signed_distance: touch.gap,
-            start_velocity: touch.start_velocity,
-            stiffness: pair.stiffness,
-            dissipation: pair.dissipation,
-            friction: pair.friction,
-            stiction_speed: self.scene.stiction_speed,
-            inverse_inertia,
-            near_rigid: self.scene.near_rigid,
-        };
-        let prediction = NormalPrediction {
-            free,
-            constrained: None,
-            row_sum,
-        };
-        let n0 = parameters.friction_limit(FrictionLimit::LocalImplicit, &prediction);
-        ContactLaw::Lagged(LaggedContact::new(&parameters, touch.normal, n0))
     }
 
     fn apply(&mut self, touches: &[Touch], impulses: &[Vector3<f64>], nodes: &mut [Node], h: f64) {
@@ -391,8 +223,10 @@ impl<'a> Reference<'a> {
 
     fn gather(&mut self, nodes: &[Node], reaches: &[Vec<Reach>], h: f64) {
         let spacing = self.parts.settings.spacing;
-        for (p, reaches) in self.particles.iter_mut().zip(reaches) {
-            let law: &dyn Law<f64> = &*self.parts.objects[p.object as usize].material;
+        let mut gradients = Vec::new();
+        for (index, (p, reaches)) in self.particles.iter_mut().zip(reaches).enumerate() {
+            let object = &self.parts.objects[p.object as usize];
+            let law: &dyn Law<f64> = &*object.material;
             let mut lagged = Lagged {
                 velocity_gradient: p.c,
                 ..Lagged::default()
@@ -407,20 +241,20 @@ impl<'a> Reference<'a> {
                 p.c += v * reach.arm.transpose() * (4.0 / (spacing * spacing) * reach.weight);
                 gradient += v * reach.gradient.transpose();
             }
-            p.strain = law.advance(&p.strain, &lagged, &(gradient * h));
+            match &object.cloth {
+                None => p.strain = law.advance(&p.strain, &lagged, &(gradient * h)),
+                Some(cloth) => {
+                    p.c = cloth.cloth.law().transferred_affine(&p.c);
+                    (self.held.iter()).for_each(|held| held.hold_particle(index, &mut p.v));
+                }
+            }
             p.x += p.v * h;
+            gradients.push(gradient);
+        }
+        for cloth in &mut self.cloths {
+            cloth.advance(&mut self.particles, &gradients, h);
         }
     }
-}
-
-/// [−[arm]×, I].
-fn jacobian(arm: &Vector3<f64>) -> nalgebra::Matrix3x6<f64> {
-    let mut j = nalgebra::Matrix3x6::zeros();
-    j.fixed_view_mut::<3, 3>(0, 0)
-        .copy_from(&-arm.cross_matrix());
-    j.fixed_view_mut::<3, 3>(0, 3)
-        .copy_from(&Matrix3::identity());
-    j
 }
 
 /// The nodes around `x` with a weight, by the quadratic kernel N(t) and its derivative, t the distance in units of the spacing.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use nalgebra::{DMatrix, Isometry3, Point3, UnitQuaternion, Vector3, Vector6};
 use pliant_constitutive::Lame;
-use pliant_contact_sap::{BodyState, Dissipation};
+use pliant_contact_sap::{BodyState, Control, DeformableModel, Dissipation};
 use pliant_hydroelastic::Shape;
 
+use super::more_scenes::{among_shapes, draped, held};
 use crate::fill::{Sampling, fill};
 use crate::material::{FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, Sand};
 use crate::model::{MaterialPoints, MpmBuilder, MpmSettings, ObjectSpec, Wall, WallKind};
@@ -29,22 +30,35 @@ pub(super) struct Scene {
     pub(super) gravity: Vector3<f64>,
     pub(super) stiction_speed: f64,
     pub(super) near_rigid: f64,
-    /// Whether nothing but contact and gravity changes the momentum of the particles.
+    /// Loads and velocities of held sets.
+    pub(super) control: Control,
+    /// The particles and forces of the loads.
+    pub(super) loads: Vec<(usize, Vector3<f64>)>,
+    /// Whether nothing but contact, gravity and loads changes the momentum of the particles.
     pub(super) is_free: bool,
 }
 
 impl Scene {
     pub(super) fn all() -> Vec<Self> {
-        vec![flight(), pressed(), rolled(), poured(), splashed()]
+        vec![
+            flight(),
+            pressed(),
+            rolled(),
+            poured(),
+            splashed(),
+            among_shapes(),
+            held(),
+            draped(),
+        ]
     }
 }
 
-fn lame(young: f64) -> Lame {
+pub(super) fn lame(young: f64) -> Lame {
     Lame::from_young_poisson(young, 0.3).expect("constants of a solid")
 }
 
 /// A cube of edge 5 cm about `p_WC`, turned.
-fn cube(
+pub(super) fn cube(
     material: Arc<dyn Material>,
     density: f64,
     p_WC: [f64; 3],
@@ -62,7 +76,7 @@ fn cube(
     object
 }
 
-fn scene(name: &'static str, objects: Vec<ObjectSpec>, gradient: GradientForm) -> Scene {
+pub(super) fn scene(name: &'static str, objects: Vec<ObjectSpec>, gradient: GradientForm) -> Scene {
     with_walls(name, objects, gradient, Vec::new())
 }
 
@@ -83,12 +97,21 @@ fn with_walls(
     for wall in walls {
         builder.wall(wall);
     }
+    Scene {
+        is_free,
+        ..of_model(name, builder)
+    }
+}
+
+pub(super) fn of_model(name: &'static str, builder: MpmBuilder) -> Scene {
     let model = builder.build().expect("a model");
     let start = model.parts.start.clone();
     Scene {
         name,
+        control: model.default_control(),
         model,
         start,
+        loads: Vec::new(),
         obstacles: Vec::new(),
         motions: Vec::new(),
         response: DMatrix::zeros(0, 0),
@@ -96,11 +119,11 @@ fn with_walls(
         gravity: Vector3::new(0.0, 0.0, -9.81),
         stiction_speed: 1e-3,
         near_rigid: 0.1,
-        is_free,
+        is_free: true,
     }
 }
 
-fn pair(friction: f64) -> ObstaclePair {
+pub(super) fn pair(friction: f64) -> ObstaclePair {
     ObstaclePair {
         stiffness: 2e3,
         dissipation: Dissipation::HuntCrossley(5.0),
@@ -108,14 +131,14 @@ fn pair(friction: f64) -> ObstaclePair {
     }
 }
 
-fn motion(p_WL: [f64; 3], velocity: [f64; 6]) -> LinkMotion {
+pub(super) fn motion(p_WL: [f64; 3], velocity: [f64; 6]) -> LinkMotion {
     LinkMotion {
         X_WL: Isometry3::translation(p_WL[0], p_WL[1], p_WL[2]),
         velocity: Vector6::from(velocity),
     }
 }
 
-fn plate(link: Option<usize>, X_LG: Isometry3<f64>, friction: f64) -> Obstacle {
+pub(super) fn plate(link: Option<usize>, X_LG: Isometry3<f64>, friction: f64) -> Obstacle {
     Obstacle {
         shape: Shape::cuboid(Vector3::new(0.12, 0.1, 0.02)).expect("a plate"),
         link: link.map(LinkIdx),

@@ -91,10 +91,13 @@ impl<T: Real> ClothRun<T> {
         }
     }
 
-    /// Leaves velocity gradients with particles of the cloth, and the part of C that they hand to the grid.
+    /// Leaves velocity gradients with centroids of the cloth, and with all particles the part of C that they hand to the grid.
     pub(super) fn take_gradients(&self, particles: &mut [Particle<T>], gradients: &[Matrix3<T>]) {
+        let first_centroid = self.first + self.n_vertices();
         for (p, gradient) in particles.iter_mut().zip(gradients) {
-            p.strain.f = *gradient;
+            if p.index as usize >= first_centroid {
+                p.strain.f = *gradient;
+            }
             p.c = self.cloth.law().transferred_affine(&p.c);
         }
     }

@@ -9,10 +9,11 @@ use pliant_contact_sap::{BodyError, BodyReport, BodyState, ContactParameters};
 use super::clock::Clock;
 use super::cloth::{ClothRun, cloths_of};
 use super::contact_problem::{Contact, ContactProblem};
+use super::device::HeldSet;
 use super::links::RigidLinks;
 use super::node_numbers::NodeNumbers;
 use super::pair_sums::PairSums;
-use super::prescribed::{Held, Prescribed, held_sets};
+use super::prescribed::{Prescribed, held_sets};
 use super::solver_kind::ChosenSolver;
 use super::time_step::{SubstepLimit, present_limit};
 use super::warm_start::WarmStart;
@@ -143,7 +144,7 @@ impl<T: Precision> CpuSubsteps<T> {
     }
 
     /// Mass and momentum of the nodes, with the impulses of stress.
-    fn scatter(&mut self, transfer: &Transfer<T>, length_s: f64, held: &[Held]) {
+    fn scatter(&mut self, transfer: &Transfer<T>, length_s: f64, held: &[HeldSet]) {
         let is_held = |index: usize| held.iter().any(|held| held.members[index]);
         let dt = T::of(length_s);
         for cloth in self.cloths.iter().flatten() {
@@ -259,7 +260,7 @@ impl<T: Precision> CpuSubsteps<T> {
     }
 
     /// Moves particles on; returns whether one of them has left its cell.
-    fn gather(&mut self, transfer: &Transfer<T>, length_s: f64, held: &[Held]) -> bool {
+    fn gather(&mut self, transfer: &Transfer<T>, length_s: f64, held: &[HeldSet]) -> bool {
         let dt = T::of(length_s);
         let (objects, cloths, crushed) = (&self.parts.objects, &self.cloths, &self.crushed);
         let update = |particles: &mut [Particle<T>], gradients: &[Matrix3<T>]| {
@@ -296,7 +297,7 @@ impl<T: Precision> CpuSubsteps<T> {
 }
 
 /// Gives held particles their velocities.
-fn hold<T: Real>(particles: &mut [Particle<T>], held: &[Held]) {
+fn hold<T: Real>(particles: &mut [Particle<T>], held: &[HeldSet]) {
     for p in particles {
         let own = held.iter().filter(|held| held.members[p.index as usize]);
         for (k, v) in own.flat_map(|held| held.velocity.iter().enumerate()) {

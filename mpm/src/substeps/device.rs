@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use pliant_contact_sap::{BodyError, BodyReport, BodyState};
+use pliant_contact_sap::{BodyError, BodyReport, BodyState, Load};
 
 use super::SubstepLimit;
+use super::prescribed::held_sets;
 use super::time_step::present_limit;
+use crate::cloth::{Cloth, ClothMaterial};
+use crate::loads::sorted_index_of_load;
 use crate::material::ShaderLaw;
 use crate::model::{MaterialPoints, Parts, Records, Wall};
 use crate::particle::Particle;
@@ -39,7 +42,7 @@ pub struct DeviceParticles {
 }
 
 /// An object of a model, as numbers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct DeviceObject {
     /// Its name.
     pub name: String,
@@ -51,8 +54,43 @@ pub struct DeviceObject {
     pub radius: f64,
     /// Mass of a particle, kg.
     pub particle_mass: f64,
-    /// Whether it is a cloth.
-    pub is_cloth: bool,
+    /// The mesh that carries its forces, of a cloth.
+    pub cloth: Option<DeviceCloth>,
+}
+
+/// A cloth of a model, as numbers. Its particles are the vertices and then the centroids of the triangles, without gaps.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::generate;
+/// use pliant_mpm::{ClothMaterial, ClothMesh, ClothSpec, DeviceParticles, InPlaneLaw, MpmBuilder, MpmSettings};
+///
+/// let cotton = ClothMaterial::new(InPlaneLaw::FixedCorotated, 1e5, 0.3, 1000.0, 4e-4)?;
+/// let (mesh, _) = ClothMesh::new("cloth", generate::sheet([0.04, 0.04], [2, 2])?, 0.02)?;
+/// let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// builder.cloth(ClothSpec::new("cloth", mesh, cotton));
+/// let model = builder.build()?;
+/// let objects = DeviceParticles::new(&model).objects();
+/// let cloth = objects[0].cloth.as_ref().expect("it is one");
+/// assert_eq!((cloth.first, cloth.forces.vertex_masses().len(), cloth.forces.triangles().len()), (0, 9, 8));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct DeviceCloth {
+    /// Index in the state of its first vertex.
+    pub first: u32,
+    /// Its material.
+    pub material: ClothMaterial,
+    /// Its triangles and hinges.
+    pub forces: Cloth<f64>,
+}
+
+/// A set of particles that is held.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldSet {
+    /// Whether each particle of the state belongs to it.
+    pub members: Vec<bool>,
+    /// Its velocity, m/s, world axes; NaN where a component is free.
+    pub velocity: [f64; 3],
 }
 
 impl DeviceParticles {
@@ -75,7 +113,11 @@ impl DeviceParticles {
             law: o.material.shader_law(),
             radius: o.radius,
             particle_mass: o.particle_mass,
-            is_cloth: o.cloth.is_some(),
+            cloth: o.cloth.as_deref().map(|cloth| DeviceCloth {
+                first: cloth.first,
+                material: cloth.material,
+                forces: cloth.cloth.clone(),
+            }),
         })
         .collect()
     }
@@ -103,7 +145,29 @@ impl DeviceParticles {
     /// # Errors
     /// A state that does not belong to the model, or is not finite.
     pub fn begin(&mut self, state: &BodyState) -> Result<(), BodyError> {
-        self.records.read_again(&self.parts, state)
+        self.records.read_again(&self.parts, state)?;
+        self.records.check_cloths(&self.parts)
+    }
+
+    /// The sets that `held`, three entries for each set of the model, prescribe a velocity of.
+    ///
+    /// # Errors
+    /// A wrong number of entries.
+    pub fn held_sets(&self, held: &[Option<f64>]) -> Result<Vec<HeldSet>, BodyError> {
+        held_sets(&self.parts, &self.records.ids, held)
+    }
+
+    /// Indices of the particles that loads act on.
+    ///
+    /// # Errors
+    /// A point that is no particle, or a torque.
+    pub fn loaded_particles(&self, loads: &[Load]) -> Result<Vec<usize>, BodyError> {
+        let places: Vec<u32> = match loads.is_empty() {
+            true => Vec::new(),
+            false => (0..self.records.ids.len() as u32).collect(),
+        };
+        let each = loads.iter().map(|load| sorted_index_of_load(load, &places));
+        each.collect()
     }
 
     /// The particles in the order of the state.

@@ -4,6 +4,7 @@ use nalgebra::Vector3;
 use pliant_constitutive::Real;
 use pliant_contact_sap::BodyError;
 
+use super::device::HeldSet;
 use crate::model::{Parts, Wall, WallKind};
 use crate::nodes::locate;
 use crate::particle::Particle;
@@ -26,7 +27,7 @@ impl Prescribed {
         grid: &SparseGrid,
         field: &NodeField<T>,
         particles: &[Particle<T>],
-        held: &[Held],
+        held: &[HeldSet],
     ) {
         self.nodes.clear();
         for wall in &parts.walls {
@@ -117,7 +118,7 @@ impl Prescribed {
         grid: &SparseGrid,
         field: &NodeField<T>,
         particles: &[Particle<T>],
-        (spacing, held): (f64, &Held),
+        (spacing, held): (f64, &HeldSet),
         holds_nodes: impl Fn(&Particle<T>) -> bool,
     ) {
         self.share.clear();
@@ -147,26 +148,18 @@ impl Prescribed {
     }
 }
 
-/// A set of particles that is held.
-pub(super) struct Held {
-    /// Whether each particle of the state belongs to it.
-    pub(super) members: Vec<bool>,
-    /// Its velocity, m/s; NaN where a component is free.
-    pub(super) velocity: [f64; 3],
-}
-
 /// The sets that `held`, three entries each, prescribe a velocity of. `ids` are the identities of the particles of the state.
 pub(super) fn held_sets(
     parts: &Parts,
     ids: &[u32],
     held: &[Option<f64>],
-) -> Result<Vec<Held>, BodyError> {
+) -> Result<Vec<HeldSet>, BodyError> {
     parts.check_held(held)?;
     let sets = parts.grips.iter().zip(held.chunks_exact(3));
     let moving = sets.filter(|(_, velocity)| velocity.iter().any(Option::is_some));
     let each = moving.map(|((_, members), velocity)| {
         let member = |id: &u32| members.binary_search(id).is_ok();
-        Held {
+        HeldSet {
             members: ids.iter().map(member).collect(),
             velocity: std::array::from_fn(|k| velocity[k].unwrap_or(f64::NAN)),
         }

@@ -1,0 +1,38 @@
+// Cloth, 3 of 3: centroids follow the vertices, and normals are convected by the grid, d_3 <- return mapping of (I + dt grad v) d_3. The gather left
+// the velocity gradient in S.
+#include "common.wgsl"
+#include "cloth_law.wgsl"
+#include "cloth_mesh.wgsl"
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let i = id.x + id.y * groups.x * 64u;
+    if i >= P.n_triangles {
+        return;
+    }
+    let corners = vec4<u32>(scene[P.triangles_at + 2u * i]);
+    let c = corners.w;
+    let gradient = mat3x3<f32>(particles[c].s0.xyz, particles[c].s1.xyz, particles[c].s2.xyz);
+    let normal = particles[c].f2.xyz;
+    let f = deformation_of(i, normal + gradient * normal * P.dt);
+    let returned = returned_normal(particles[c].object, f);
+    let size = dot(f[0], f[0]) + dot(f[1], f[1]) + dot(returned, returned);
+    if !(size < 1e30) {
+        atomicOr(&lists[STATUS], NOT_FINITE);
+        return;
+    }
+    particles[c].f0 = vec4<f32>(f[0], 0.0);
+    particles[c].f1 = vec4<f32>(f[1], 0.0);
+    particles[c].f2 = vec4<f32>(returned, 0.0);
+    let first = corners.x;
+    let others = (between(first, corners.y) + between(first, corners.z)) * (P.inverse_spacing / 3.0);
+    let fraction = particles[first].fraction + others;
+    let shift = floor(fraction - 0.5);
+    let cell = particles[first].cell + vec3<i32>(shift);
+    if any(cell < vec3<i32>(0)) || any(cell + 3 > vec3<i32>(P.dims)) {
+        atomicOr(&lists[STATUS], LEFT_GRID);
+        return;
+    }
+    particles[c].fraction = fraction - shift;
+    particles[c].cell = cell;
+}

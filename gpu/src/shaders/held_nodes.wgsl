@@ -1,0 +1,54 @@
+// Nodes that have more than half of their mass from the particles of a held set get its velocity; where two sets hold a component the later one
+// counts. Vertices of cloth hold no nodes, they are held themselves.
+#include "common.wgsl"
+
+@compute @workgroup_size(128)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let index = id.x + id.y * groups.x * 128u;
+    if index >= P.n_nodes {
+        return;
+    }
+    var bits = 0u;
+    if held_mass(index, 0xffffffffu) > 0.5 * nodes[index].w {
+        for (var number = 0u; number < P.n_held_sets; number++) {
+            if held_mass(index, 1u << number) > 0.5 * nodes[index].w {
+                let velocity = scene[P.held_sets_at + number];
+                for (var k = 0u; k < 3u; k++) {
+                    if (u32(velocity.w) & (1u << k)) != 0u {
+                        bits |= 1u << k;
+                        nodes[index][k] = velocity[k];
+                        nodes[P.n_nodes + index][k] = velocity[k];
+                    }
+                }
+            }
+        }
+    }
+    atomicStore(&lists[held_bits_at(index)], bits);
+}
+
+// Mass at a node of the particles of some sets.
+fn held_mass(index: u32, sets: u32) -> f32 {
+    let node = node_place(index);
+    var mass = 0.0;
+    for (var n = 0; n < 27; n++) {
+        let k = vec3<i32>(n / 9, (n / 3) % 3, n % 3);
+        let cell = node - k;
+        if any(cell < vec3<i32>(0)) {
+            continue;
+        }
+        let c = node_index(cell);
+        let count = atomicLoad(&lists[count_at(c)]);
+        if count == 0u {
+            continue;
+        }
+        let first = order_at(atomicLoad(&lists[start_at(c)]));
+        for (var i = 0u; i < count; i++) {
+            let p = atomicLoad(&lists[first + i]);
+            if (particles[p].held & sets) != 0u && !is_cloth(particles[p].object) {
+                let f = particles[p].fraction;
+                mass += particles[p].mass * weights(f.x)[k.x] * weights(f.y)[k.y] * weights(f.z)[k.z];
+            }
+        }
+    }
+    return mass;
+}

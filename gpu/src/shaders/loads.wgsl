@@ -1,0 +1,11 @@
+// Adds the impulses of loads to those of the particles, one invocation for each particle that has some.
+#include "common.wgsl"
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let i = id.x + id.y * groups.x * 64u;
+    if i < P.n_loads {
+        let load = scene[P.loads_at + i];
+        particles[u32(load.w)].impulse += load.xyz * P.dt;
+    }
+}

@@ -1,0 +1,157 @@
+// Convex hull and mesh: the nearest face, edge or vertex. Their tables in `scene` begin at `at`; places within them count from there.
+//
+//   hull   faces (normal, offset), (first corner, corners, -, -), then the corners of each face in order
+//   mesh   nodes of a tree of boxes (low, first), (high, triangles), then triangles: three corners and the pseudo-normals of the face, of
+//          the edge from each corner to the next, and of each corner
+//
+// A node without triangles has the nodes `first` and `first + 1` below it. The pseudo-normal of the nearest feature has the sign of the distance
+// (Baerentzen and Aanaes 2005); the nearest point of a triangle is that of Ericson (2005), 5.1.5. As in pliant-hydroelastic.
+
+// Levels of a tree.
+const LEVELS = 32u;
+// Offsets of this part of the coordinates are round-off and have no direction.
+const NO_OFFSET = 1e-6;
+
+fn hull_distance(at: u32, n_faces: u32, p: vec3<f32>) -> vec4<f32> {
+    var top = vec4<f32>(0.0, 0.0, 1.0, -3e38);
+    for (var f = 0u; f < n_faces; f++) {
+        let face = scene[at + 2u * f];
+        let height = dot(face.xyz, p) - face.w;
+        if height > top.w {
+            top = vec4<f32>(face.xyz, height);
+        }
+    }
+    if top.w <= 0.0 {
+        return top;
+    }
+    var best = vec4<f32>(top.xyz, 3e38);
+    for (var f = 0u; f < n_faces; f++) {
+        let face = scene[at + 2u * f];
+        let height = dot(face.xyz, p) - face.w;
+        if height <= 0.0 || height >= best.w {
+            continue;
+        }
+        let found = hull_face_distance(at, f, p, vec4<f32>(face.xyz, height), top.xyz);
+        if found.w < best.w {
+            best = found;
+        }
+    }
+    return best;
+}
+
+// From a point above the plane of a face.
+fn hull_face_distance(at: u32, f: u32, p: vec3<f32>, above: vec4<f32>, otherwise: vec3<f32>) -> vec4<f32> {
+    let list = scene[at + 2u * f + 1u];
+    let first = at + u32(list.x);
+    let n = u32(list.y);
+    var nearest = vec4<f32>(above.xyz, -1.0);
+    for (var i = 0u; i < n; i++) {
+        let a = scene[first + i].xyz;
+        let edge = scene[first + (i + 1u) % n].xyz - a;
+        if dot(cross(edge, above.xyz), p - a) <= 0.0 {
+            continue;
+        }
+        let t = clamp(dot(edge, p - a) / dot(edge, edge), 0.0, 1.0);
+        let offset = p - a - edge * t;
+        let distance = length(offset);
+        if nearest.w < 0.0 || distance < nearest.w {
+            nearest = vec4<f32>(otherwise, distance);
+            if distance > NO_OFFSET * length(p) {
+                nearest = vec4<f32>(offset / distance, distance);
+            }
+        }
+    }
+    if nearest.w < 0.0 {
+        return above;
+    }
+    return nearest;
+}
+
+// The offset from the nearest point of a triangle, and its feature: 0 face, 1 to 3 edges, 4 to 6 corners.
+fn triangle_offset(p: vec3<f32>, a: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> vec4<f32> {
+    let ab = b - a;
+    let ac = c - a;
+    let ap = p - a;
+    let d1 = dot(ab, ap);
+    let d2 = dot(ac, ap);
+    if d1 <= 0.0 && d2 <= 0.0 {
+        return vec4<f32>(ap, 4.0);
+    }
+    let bp = p - b;
+    let d3 = dot(ab, bp);
+    let d4 = dot(ac, bp);
+    if d3 >= 0.0 && d4 <= d3 {
+        return vec4<f32>(bp, 5.0);
+    }
+    let vc = d1 * d4 - d3 * d2;
+    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
+        return vec4<f32>(ap - ab * (d1 / (d1 - d3)), 1.0);
+    }
+    let cp = p - c;
+    let d5 = dot(ab, cp);
+    let d6 = dot(ac, cp);
+    if d6 >= 0.0 && d5 <= d6 {
+        return vec4<f32>(cp, 6.0);
+    }
+    let vb = d5 * d2 - d1 * d6;
+    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
+        return vec4<f32>(ap - ac * (d2 / (d2 - d6)), 3.0);
+    }
+    let va = d3 * d6 - d5 * d4;
+    if va <= 0.0 && d4 >= d3 && d5 >= d6 {
+        return vec4<f32>(bp - (c - b) * ((d4 - d3) / ((d4 - d3) + (d5 - d6))), 2.0);
+    }
+    let scale = 1.0 / (va + vb + vc);
+    return vec4<f32>(ap - ab * (vb * scale) - ac * (vc * scale), 0.0);
+}
+
+fn box_square(at: u32, node: u32, p: vec3<f32>) -> f32 {
+    let low = scene[at + 2u * node].xyz;
+    let high = scene[at + 2u * node + 1u].xyz;
+    let beyond = max(max(low - p, p - high), vec3<f32>(0.0));
+    return dot(beyond, beyond);
+}
+
+fn mesh_distance(at: u32, n_nodes: u32, p: vec3<f32>) -> vec4<f32> {
+    var waiting = array<u32, LEVELS>();
+    var n_waiting = 1u;
+    var best = 3e38;
+    var nearest = vec4<f32>(0.0);
+    var record = at + 2u * n_nodes;
+    while n_waiting > 0u {
+        n_waiting--;
+        let node = waiting[n_waiting];
+        if box_square(at, node, p) >= best {
+            continue;
+        }
+        let first = u32(scene[at + 2u * node].w);
+        let n = u32(scene[at + 2u * node + 1u].w);
+        for (var t = first; t < first + n; t++) {
+            let own = at + 2u * n_nodes + 10u * t;
+            let found = triangle_offset(p, scene[own].xyz, scene[own + 1u].xyz, scene[own + 2u].xyz);
+            let square = dot(found.xyz, found.xyz);
+            if square < best {
+                best = square;
+                nearest = found;
+                record = own;
+            }
+        }
+        if n == 0u && n_waiting + 2u <= LEVELS {
+            // The nearer one is next.
+            let is_first = box_square(at, first, p) <= box_square(at, first + 1u, p);
+            waiting[n_waiting] = select(first, first + 1u, is_first);
+            waiting[n_waiting + 1u] = select(first + 1u, first, is_first);
+            n_waiting += 2u;
+        }
+    }
+    let outward = scene[record + 3u + u32(nearest.w)].xyz;
+    if nearest.w == 0.0 {
+        return vec4<f32>(outward, dot(outward, p - scene[record].xyz));
+    }
+    let distance = sqrt(best);
+    if distance <= NO_OFFSET * length(p) {
+        return vec4<f32>(normalize(outward), 0.0);
+    }
+    let sign = select(1.0, -1.0, dot(outward, nearest.xyz) < 0.0);
+    return vec4<f32>(nearest.xyz * (sign / distance), sign * distance);
+}

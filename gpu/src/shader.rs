@@ -121,6 +121,7 @@ files!(
     "material.wgsl",
     "pair_sums.wgsl",
     "polyhedra.wgsl",
+    "sampled.wgsl",
     "scatter.wgsl",
     "signed_distance.wgsl",
     "sort_clear.wgsl",

@@ -1,9 +1,9 @@
-//! Rigid shapes as numbers for `signed_distance.wgsl`: a few sizes, or a table of a polyhedron.
+//! Rigid shapes as numbers for `signed_distance.wgsl`: a few sizes, or a table of a polyhedron or of samples.
 
 use std::sync::Arc;
 
 use nalgebra::Vector3;
-use pliant_hydroelastic::{ConvexHull, MeshShape, Shape};
+use pliant_hydroelastic::{ConvexHull, MeshShape, SampledShape, Shape};
 
 use crate::error::GpuError;
 use crate::mesh_tree::MeshTree;
@@ -63,6 +63,11 @@ impl Shapes {
                 let tree = MeshTree::new(mesh);
                 (9, tree.vectors(mesh), tree.n_nodes())
             }),
+            Shape::Custom(custom) if custom.as_any().is::<SampledShape>() => {
+                let sampled = custom.as_any().downcast_ref();
+                let sampled: &SampledShape = sampled.expect("its type was asked for");
+                self.with_table(shape, || (10, of_samples(sampled), 0))
+            }
             _ => Err(GpuError::unsupported(format!(
                 "contact of particles with a {}",
                 shape.name()
@@ -103,6 +108,7 @@ fn is_same(a: &Shape, b: &Shape) -> bool {
     match (a, b) {
         (Shape::ConvexHull(a), Shape::ConvexHull(b)) => Arc::ptr_eq(a, b),
         (Shape::Mesh(a), Shape::Mesh(b)) => Arc::ptr_eq(a, b),
+        (Shape::Custom(a), Shape::Custom(b)) => Arc::ptr_eq(a, b),
         _ => false,
     }
 }
@@ -125,6 +131,21 @@ fn of_hull(hull: &ConvexHull) -> Vec<[f32; 4]> {
     }
     faces.extend(corners);
     faces
+}
+
+/// Origin and size of the grid, then its coefficients.
+fn of_samples(sampled: &SampledShape) -> Vec<[f32; 4]> {
+    let [x, y, z] = sampled.size().map(|n| n as f64);
+    let mut table = vec![
+        vector(&sampled.origin().coords, sampled.spacing()),
+        vector(&Vector3::new(x, y, z), 0.0),
+    ];
+    table.extend(sampled.coefficients().chunks(4).map(|four| {
+        let mut numbers = [0.0; 4];
+        (numbers.iter_mut().zip(four)).for_each(|(to, c)| *to = *c as f32);
+        numbers
+    }));
+    table
 }
 
 /// Corners and pseudo-normals of a triangle, as `polyhedra.wgsl` reads them.

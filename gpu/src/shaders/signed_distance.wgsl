@@ -11,8 +11,10 @@
 //   7 cone along z          radius of the base at z = -h, h
 //   8 convex hull           where its table begins, number of faces
 //   9 mesh                  where its table begins, number of nodes
+//   10 sampled shape        where its table begins
 #include "ellipsoid.wgsl"
 #include "polyhedra.wgsl"
+#include "sampled.wgsl"
 
 fn from_point(d: vec3<f32>, otherwise: vec3<f32>) -> vec4<f32> {
     let distance = length(d);
@@ -111,6 +113,9 @@ fn signed_distance(shape: u32, size: vec3<f32>, p: vec3<f32>) -> vec4<f32> {
         }
         case 8u: {
             return hull_distance(u32(size.x), u32(size.y), p);
+        }
+        case 10u: {
+            return sampled_distance(u32(size.x), p);
         }
         case 9u: {
             return mesh_distance(u32(size.x), u32(size.y), p);

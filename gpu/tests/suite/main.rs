@@ -1,3 +1,4 @@
 //! Tests on whatever Vulkan adapter is there.
 
+mod cloth;
 mod conformance;

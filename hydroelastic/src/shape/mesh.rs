@@ -32,6 +32,17 @@ pub(crate) struct MeshEdge {
 
 /// The outward pseudo-normals of a triangle of a [`MeshShape`] and of its edges and corners: see [`MeshShape::pseudo_normals`]. Edge i runs from
 /// corner i to corner i + 1.
+///
+/// ```
+/// # use nalgebra::Point3;
+/// # use pliant_hydroelastic::MeshShape;
+/// # let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(Point3::from);
+/// # let solid = MeshShape::new(&corners, &[[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])?;
+/// // The edge along y of the triangle below is shared with the one that looks to −x.
+/// let normals = solid.pseudo_normals(0);
+/// assert_eq!(normals.edges[0], nalgebra::Vector3::new(-1.0, 0.0, -1.0));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PseudoNormals {
     /// Of the triangle: of unit length, or zero for a triangle without area.

@@ -80,6 +80,31 @@ impl SampledShape {
         Self::new(&bounds, spacing, |p| shape.signed_distance(p).value)
     }
 
+    /// The first sample, m.
+    #[must_use]
+    pub fn origin(&self) -> Point3<f64> {
+        self.origin
+    }
+
+    /// Distance of the samples, m.
+    #[must_use]
+    pub fn spacing(&self) -> f64 {
+        self.spacing
+    }
+
+    /// Samples along each axis.
+    #[must_use]
+    pub fn size(&self) -> [usize; 3] {
+        self.size
+    }
+
+    /// Coefficients c of φ = Σ c B of the cubic B-splines B around each sample, m: two more along each axis than samples, the first one spacing before the
+    /// first sample; x fastest.
+    #[must_use]
+    pub fn coefficients(&self) -> &[f64] {
+        &self.coefficients
+    }
+
     fn end(&self) -> Point3<f64> {
         let cells = self.size.map(|n| (n - 1) as f64);
         self.origin + Vector3::from(cells) * self.spacing

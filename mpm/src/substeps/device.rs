@@ -65,7 +65,7 @@ pub struct DeviceObject {
 /// use pliant_mpm::{ClothMaterial, ClothMesh, ClothSpec, DeviceParticles, InPlaneLaw, MpmBuilder, MpmSettings};
 ///
 /// let cotton = ClothMaterial::new(InPlaneLaw::FixedCorotated, 1e5, 0.3, 1000.0, 4e-4)?;
-/// let (mesh, _) = ClothMesh::new("cloth", generate::sheet([0.04, 0.04], [2, 2])?, 0.02)?;
+/// let (mesh, _) = ClothMesh::new("cloth", generate::sheet([0.02, 0.02], [2, 2])?, 0.02)?;
 /// let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
 /// builder.cloth(ClothSpec::new("cloth", mesh, cotton));
 /// let model = builder.build()?;
@@ -85,6 +85,27 @@ pub struct DeviceCloth {
 }
 
 /// A set of particles that is held.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_contact_sap::DeformableModel;
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{MpmBuilder, MpmSettings, ObjectSpec, Preset, Sampling, fill};
+/// use pliant_mpm::DeviceParticles;
+///
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # builder.object(ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points));
+/// // Two particles, drawn along x at 0.1 m/s.
+/// builder.grip("hand", vec![0, 5]);
+/// let model = builder.build()?;
+/// let mut device = DeviceParticles::new(&model);
+/// device.begin(&model.default_state())?;
+/// let hand = &device.held_sets(&[Some(0.1), None, None])?[0];
+/// assert_eq!(hand.members.iter().filter(|held| **held).count(), 2);
+/// assert!(hand.velocity[0] == 0.1 && hand.velocity[1].is_nan());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldSet {
     /// Whether each particle of the state belongs to it.

@@ -192,6 +192,7 @@ class LiveRun {
       throw error;
     }
     const { player } = this;
+    document.documentElement.dataset.frames = this.recording.times.length;
     if (this.follows) player.t = player.last;
     player.refresh();
   }
@@ -207,7 +208,7 @@ class LiveRun {
     element("speed").value = player.speed;
     button.textContent = ended ?? (this.lost ? "no connection" : running ? "live" : "paused");
     button.setAttribute("aria-pressed", this.follows && !ended && !this.lost);
-    Object.assign(document.documentElement.dataset, { run: ended ? "ended" : running ? "running" : "paused", frames: this.recording.times.length });
+    document.documentElement.dataset.run = ended ? "ended" : running ? "running" : "paused";
   }
 
   async send(command) {

@@ -29,6 +29,6 @@ void main() {
   tint = vec4(paint(v_value), 1.0);
 #else
   vec3 srgb = paint(v_value);
-  color = vec4(screen(shaded(linear(srgb), p, n)), 1.0);
+  color = vec4(screen(shaded(linear(srgb), p, n)), u_color.a);
 #endif
 }

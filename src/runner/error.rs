@@ -7,6 +7,20 @@ use crate::recording::RecordingError;
 use crate::scene::{Scene, SceneError};
 
 /// Why a run could not be finished.
+///
+/// ```
+/// use pliant::runner::{RunError, RunLength, RunOptions, run};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+/// let options = RunOptions { length: RunLength::Until(1e12), ..RunOptions::default() };
+/// let Err(mut error) = run(&scene, &options, &mut |_| {}) else { panic!("it would take years") };
+/// assert!(matches!(&error, RunError::Start { scene, .. } if scene == "box-on-incline"));
+/// assert!(error.to_string().contains("end earlier")); // the remedy
+/// // No step was taken.
+/// assert!(error.take_outcome().is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {

@@ -5,6 +5,40 @@ use serde::{Deserialize, Serialize};
 use crate::scene::{Expectation, Reduction, Window};
 
 /// Outcome of an expectation.
+///
+/// ```
+/// use pliant::runner::{Outcome, RunLength, RunOptions, run};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a ball falls"
+/// #     [simulation]
+/// #     smoke_s = 0.1
+/// #     time_step_s = 0.01
+/// #     [[bodies]]
+/// #     name = "ball"
+/// #     shape = { sphere = { radius = 0.1 } }
+/// #     [[observables]]
+/// #     name = "ball.speed"
+/// #     of = "ball"
+/// #     quantity = "velocity"
+/// #     [[expect]]
+/// #     observable = "ball.speed"
+/// #     at_s = 0.1
+/// #     at_most = 0.5
+/// #     source = "an example"
+/// # "#;
+/// # let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
+/// // Wrongly, the scene expects that after 0.1 s the speed of a falling ball is at most 0.5 m/s.
+/// let outcome = |length| -> Result<Outcome, Box<dyn std::error::Error>> {
+///     let options = RunOptions { length, ..RunOptions::default() };
+///     Ok(run(&scene, &options, &mut |_| {})?.summary.expectations[0].outcome)
+/// };
+/// assert_eq!(outcome(RunLength::Smoke)?, Outcome::Failed);
+/// assert_eq!(outcome(RunLength::Until(0.05))?, Outcome::Skipped);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {

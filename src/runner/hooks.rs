@@ -10,6 +10,45 @@ use super::{Assembly, ParameterFault, Progress, RunInputs};
 use crate::recording::{Frame, Recording};
 
 /// A force on some points of a body during one step, besides those of the scene.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use nalgebra::Vector3;
+/// use pliant::runner::{Assembly, Progress, Push, RunHooks, RunInputs, RunOptions, run_with_hooks};
+/// use pliant::scene::{Scene, SceneOptions};
+/// use pliant_contact_sap::MaterialPoint;
+/// use pliant_coupling::{BodyIdx, State};
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a ball"
+/// #     [simulation]
+/// #     smoke_s = 0.1
+/// #     time_step_s = 0.01
+/// #     gravity = [0, 0, 0]
+/// #     [[bodies]]
+/// #     name = "ball"
+/// #     shape = { sphere = { radius = 0.1 } }
+/// #     mass = 2
+/// # "#;
+/// # let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
+/// /// Pushes the first body along x by 4 N.
+/// struct Pushes;
+/// impl RunHooks for Pushes {
+///     fn pushes(&mut self, _: &Assembly, _: &State) -> Vec<Push> {
+///         let points = vec![MaterialPoint::on_frame(0, [0.0; 3].into())];
+///         vec![Push { body: BodyIdx(0), points, force_W: Vector3::new(4.0, 0.0, 0.0) }]
+///     }
+///
+///     fn step(&mut self, _: &Progress, _: &State, _: &RunInputs) -> ControlFlow<()> {
+///         ControlFlow::Continue(())
+///     }
+/// }
+/// // 2 m/s² for 0.1 s.
+/// let outcome = run_with_hooks(&scene, None, &RunOptions::default(), &mut Pushes)?;
+/// assert!((outcome.state.bodies[0].v[3] - 0.2).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Push {
     /// The body.

@@ -17,6 +17,27 @@ const SIDE_MAX: usize = 4096;
 const FREE_DIRECTION: Vector3<f64> = Vector3::new(0.58, -0.73, 0.35);
 
 /// Where an image is taken from.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant::runner::{Simulation, View};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a ball"
+///     simulation = { smoke_s = 1 }
+///     [[bodies]]
+///     name = "ball"
+///     shape = { sphere = { radius = 0.1 } }
+/// "#;
+/// let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
+/// let view = View::At { eye: Point3::new(1.0, 0.0, 0.0), target: Point3::origin(), field_of_view: 0.6 };
+/// // The pixel in the middle: the ball begins 0.9 m away.
+/// let image = Simulation::new(&scene)?.image(&view, [3, 3])?;
+/// assert!((image.depths[4] - 0.9).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum View {
     /// The first camera of the scene.
@@ -36,6 +57,18 @@ pub enum View {
 }
 
 /// An image that cannot be taken.
+///
+/// ```
+/// use pliant::runner::{ImageError, Simulation, View};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+/// let mut simulation = Simulation::new(&scene)?;
+/// let error = simulation.image(&View::Camera("left".into()), [60, 40]).unwrap_err();
+/// assert!(matches!(&error, ImageError::NoCamera { available, .. } if available.contains("main")));
+/// assert_eq!(simulation.image(&View::FirstCamera, [0, 40]).unwrap_err(), ImageError::Size(0, 40));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {

@@ -11,6 +11,36 @@ use super::hooks::{Push, place};
 use crate::recording::InputMark;
 
 /// Changes of parameters and pulls on bodies during a run, by the steps at whose start they came.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant::runner::{Pull, RunInputs, RunOptions, run};
+/// use pliant::scene::{Scene, SceneOptions};
+/// use pliant_contact_sap::MaterialPoint;
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a ball falls"
+/// #     [simulation]
+/// #     smoke_s = 0.1
+/// #     time_step_s = 0.01
+/// #     [[bodies]]
+/// #     name = "ball"
+/// #     shape = { sphere = { radius = 0.1 } }
+/// #     mass = 2
+/// # "#;
+/// # let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
+/// // A ball of 2 kg in free fall: a force of twice its weight turns g around.
+/// let centre = MaterialPoint::on_frame(0, [0.0; 3].into());
+/// let twice = Vector3::new(0.0, 0.0, 2.0 * 2.0 * 9.81);
+/// let mut inputs = RunInputs::new(scene.name());
+/// inputs.pulls.push(Pull { body: 0, points: vec![centre], first_step: 0, forces: vec![twice; 10] });
+/// let options = RunOptions { inputs: Some(inputs.clone()), ..RunOptions::default() };
+/// let outcome = run(&scene, &options, &mut |_| {})?;
+/// assert!((outcome.state.bodies[0].v[5] - 9.81 * 0.1).abs() < 1e-9);
+/// assert_eq!(outcome.inputs, inputs);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunInputs {
@@ -22,7 +52,22 @@ pub struct RunInputs {
     pub pulls: Vec<Pull>,
 }
 
-/// A parameter gets a value.
+/// A parameter gets a value at the start of a step.
+///
+/// ```
+/// use pliant::runner::Simulation;
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+/// let mut simulation = Simulation::new(&scene)?;
+/// simulation.step(|_| {})?;
+/// simulation.set_parameter("mu", 0.1)?;
+/// // It was set after one step of 2 ms.
+/// let change = &simulation.finish()?.inputs.parameters[0];
+/// assert_eq!((change.step, change.time_s), (1, 0.002));
+/// assert_eq!((change.name.as_str(), change.value), ("mu", 0.1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParameterChange {
@@ -37,6 +82,20 @@ pub struct ParameterChange {
 }
 
 /// A force on some points of a body during consecutive steps.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant::runner::{Pull, RunInputs};
+/// use pliant_contact_sap::MaterialPoint;
+///
+/// // 3 N along x during the steps 4 and 5.
+/// let points = vec![MaterialPoint::on_frame(0, [0.0; 3].into())];
+/// let pull = Pull { body: 0, points, first_step: 4, forces: vec![Vector3::new(3.0, 0.0, 0.0); 2] };
+/// assert_eq!(pull.end_step(), 6);
+/// // What has come before step 5 is one step of it.
+/// let inputs = RunInputs { pulls: vec![pull], ..RunInputs::new("ball") };
+/// assert_eq!(inputs.before(5).pulls[0].forces.len(), 1);
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pull {

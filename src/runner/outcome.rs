@@ -10,6 +10,26 @@ use super::{RunInputs, RunSummary, Series};
 use crate::recording::Recording;
 
 /// Simulated length of a run.
+///
+/// ```
+/// use pliant::runner::{RunLength, RunOptions, run};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a ball"
+///     simulation = { smoke_s = 0.1, full_s = 0.3, time_step_s = 0.05 }
+///     [[bodies]]
+///     name = "ball"
+///     shape = { sphere = { radius = 0.1 } }
+/// "#;
+/// let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
+/// let steps = |length| run(&scene, &RunOptions { length, ..RunOptions::default() }, &mut |_| {}).map(|outcome| outcome.state.step);
+/// assert_eq!((steps(RunLength::Smoke)?, steps(RunLength::Full)?), (2, 6));
+/// // The last step ends at this time or after it.
+/// assert_eq!(steps(RunLength::Until(0.12))?, 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum RunLength {
     /// `smoke_s` of the scene.
@@ -22,6 +42,34 @@ pub enum RunLength {
 }
 
 /// Recorded data of particles.
+///
+/// ```
+/// use pliant::runner::{ParticleDetail, RunOptions, run};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a jelly in free fall"
+/// #     simulation = { smoke_s = 0.01, time_step_s = 0.01 }
+/// #     grid = { spacing = 0.02 }
+/// #     [[material_points]]
+/// #     name = "jelly"
+/// #     shape = { box = { size = [0.06, 0.06, 0.06] } }
+/// #     constitutive_material = { youngs_modulus = 1e5, poissons_ratio = 0.3 }
+/// #     density = 500
+/// # "#;
+/// # let scene = Scene::parse("jelly.toml", text, &SceneOptions::default())?;
+/// // A cube of 6 cm and 500 kg/m³.
+/// let options = RunOptions { particles: ParticleDetail::States, ..RunOptions::default() };
+/// let recording = run(&scene, &options, &mut |_| {})?.recording;
+/// let frame = recording.frames().last().ok_or("no frame")?;
+/// let states = frame.deformed[0].states.as_ref().ok_or("no states")?;
+/// assert!((states.masses.iter().sum::<f64>() - 0.108).abs() < 1e-12);
+/// // By default the frames have positions only.
+/// let recording = run(&scene, &RunOptions::default(), &mut |_| {})?.recording;
+/// assert!(recording.frames().last().is_some_and(|frame| frame.deformed[0].states.is_none()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ParticleDetail {
     /// Data for the replay: positions, and the values that colour them.
@@ -152,6 +200,19 @@ pub struct RunOutcome {
 }
 
 /// How a run ended.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use pliant::runner::{RunEnd, RunOptions, run, run_watched};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+/// assert_eq!(run(&scene, &RunOptions::default(), &mut |_| {})?.end, RunEnd::Complete);
+/// // Stops after the first step.
+/// let outcome = run_watched(&scene, None, &RunOptions::default(), &mut |_, _| ControlFlow::Break(()))?;
+/// assert_eq!((outcome.end, outcome.summary.steps), (RunEnd::Early, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RunEnd {
     /// At its time.

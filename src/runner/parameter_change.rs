@@ -13,6 +13,20 @@ use super::{Run, imaging};
 use crate::scene::{Scene, SceneError, remedy};
 
 /// Why a parameter is not changed.
+///
+/// ```
+/// use pliant::runner::{ParameterFault, Simulation};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+/// let mut simulation = Simulation::new(&scene)?;
+/// assert!(matches!(simulation.set_parameter("nu", 0.3), Err(ParameterFault::Unknown { .. })));
+/// // The angle enters a pose, which cannot change during a run.
+/// let fault = simulation.set_parameter("angle", 0.3).unwrap_err();
+/// assert!(matches!(&fault, ParameterFault::Fixed { key, .. } if key.contains("pose")));
+/// assert!(fault.to_string().contains("--set angle=VALUE")); // the remedy
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParameterFault {

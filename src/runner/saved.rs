@@ -9,7 +9,21 @@ use serde::de::DeserializeOwned;
 
 use super::{Checkpoint, RunInputs};
 
-/// Why a file of a run could not be read or written.
+/// Why a file of a run, a [`Checkpoint`] or [`RunInputs`], could not be read or written.
+///
+/// ```
+/// use pliant::runner::{Checkpoint, RunInputs, SavedError};
+///
+/// let path = std::env::temp_dir().join("pliant_saved_error_example.json");
+/// RunInputs::new("box-stack").save(&path)?;
+/// // A list of inputs is no checkpoint.
+/// let error = Checkpoint::load(&path).unwrap_err();
+/// assert!(matches!(&error, SavedError::Content { path: file, .. } if *file == path));
+/// assert!(error.to_string().contains("--checkpoint-every")); // the remedy
+/// # std::fs::remove_file(&path)?;
+/// assert!(matches!(Checkpoint::load(&path), Err(SavedError::File { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SavedError {

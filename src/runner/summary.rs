@@ -8,7 +8,23 @@ use serde::{Deserialize, Serialize};
 
 use super::expectations::{Outcome, Verdict};
 
-/// The object `pliant run --json` prints.
+/// Statistics of a run: the object that `pliant run --json` prints.
+///
+/// ```
+/// use pliant::runner::{RunLength, RunOptions, run};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+/// let options = RunOptions { length: RunLength::Until(0.1), ..RunOptions::default() };
+/// let summary = run(&scene, &options, &mut |_| {})?.summary;
+/// // 50 steps of 2 ms of one body.
+/// assert_eq!((summary.steps, summary.dofs), (50, 6));
+/// assert_eq!((summary.unconverged_steps, summary.missed_contact_steps), (0, 0));
+/// assert!(summary.contacts_mean <= summary.contacts_max as f64);
+/// // Its expectations are of later times.
+/// assert!(summary.is_as_expected());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// Name of the scene.
@@ -53,6 +69,20 @@ pub struct RunSummary {
 }
 
 /// Time by stage, s, over the whole run. The solver's stages are summed over its threads.
+///
+/// ```
+/// use pliant::runner::{RunLength, RunOptions, run};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let scene = Scene::load("box-stack", &SceneOptions::default())?;
+/// let options = RunOptions { length: RunLength::Until(0.1), ..RunOptions::default() };
+/// let summary = run(&scene, &options, &mut |_| {})?.summary;
+/// // Steps and recording are parts of the run.
+/// let stages = &summary.stages;
+/// assert!(stages.solver_assembly_s > 0.0 && stages.step_s > 0.0);
+/// assert!(stages.drives_s + stages.step_s + stages.recording_s <= summary.wall_s);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stages {
     /// Targets, inverse kinematics, loads.
@@ -74,6 +104,29 @@ pub struct Stages {
 }
 
 /// The substeps of a run, means over all substeps but for their number.
+///
+/// ```
+/// use pliant::runner::{RunOptions, run};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a jelly in free fall"
+///     simulation = { stepper = "asynchronous", smoke_s = 0.02, time_step_s = 0.01 }
+///     grid = { spacing = 0.02 }
+///     [[material_points]]
+///     name = "jelly"
+///     shape = { box = { size = [0.06, 0.06, 0.06] } }
+///     constitutive_material = { youngs_modulus = 1e6, poissons_ratio = 0.3 }
+/// "#;
+/// let scene = Scene::parse("jelly.toml", text, &SceneOptions::default())?;
+/// let summary = run(&scene, &RunOptions::default(), &mut |_| {})?.summary;
+/// let substeps = summary.substeps.ok_or("the stepper has substeps")?;
+/// // An elastic wave passes a cell in less than a step; nothing is touched.
+/// assert!(substeps.per_step_mean > 1.0);
+/// assert_eq!(substeps.contacts_max, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SubstepSummary {
     /// Substeps of a step, mean over the steps.

@@ -12,6 +12,26 @@ use crate::posed::Posed;
 use crate::{Aabb, Shape, parry};
 
 /// Region that bounds a geometry during a time step.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_hydroelastic::{Posed, Proxy, RigidShape, Shape, Twist};
+///
+/// // A floor that rises at 2 m/s reaches 2 mm above its height within 1 ms; one that turns can reach any point.
+/// let floor = Shape::half_space();
+/// let moving = |V_WG| Posed::Rigid(RigidShape { V_WG, ..RigidShape::at_rest(&floor, Isometry3::translation(0.0, 0.0, 0.5)) });
+/// let rising = moving(Twist { linear: Vector3::z() * 2.0, ..Twist::zero() });
+/// let Proxy::HalfSpace { normal, offset } = Proxy::of(&rising, 1e-3, 0.0) else { panic!("it does not turn") };
+/// assert_eq!(normal, Vector3::z());
+/// assert!((offset - 0.502).abs() < 1e-15);
+/// let turning = moving(Twist { angular: Vector3::x(), ..Twist::zero() });
+/// assert_eq!(Proxy::of(&turning, 1e-3, 0.0), Proxy::Anywhere);
+/// // Bounded shapes have boxes.
+/// let ball = Shape::sphere(0.1)?;
+/// let resting = Posed::Rigid(RigidShape::at_rest(&ball, Isometry3::identity()));
+/// assert_eq!(Proxy::of(&resting, 1e-3, 0.0), Proxy::Box(resting.swept_aabb(1e-3, 0.0)));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Proxy {
     /// Within a bounded box.

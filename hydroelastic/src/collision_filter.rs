@@ -3,18 +3,73 @@
 use crate::GeometryError;
 
 /// Index of a geometry in its world, counted from 0 in order of insertion.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use pliant_hydroelastic::{BroadPhase, CollisionFilterBuilder, GeometryIdx, Posed, Proxy, RigidShape, Shape};
+///
+/// // One ball on each of three bodies; the second and the third overlap.
+/// let (ball, mut filter) = (Shape::sphere(0.1)?, CollisionFilterBuilder::default());
+/// let mut proxies = Vec::new();
+/// for x in [0.0, 1.0, 1.15] {
+///     let owner = filter.owner();
+///     assert_eq!(filter.geometry(owner)?, GeometryIdx(proxies.len() as u32));
+///     let posed = RigidShape::at_rest(&ball, Isometry3::translation(x, 0.0, 0.0));
+///     proxies.push(Proxy::of(&Posed::Rigid(posed), 1e-3, 0.0));
+/// }
+/// let mut pairs = Vec::new();
+/// BroadPhase::default().candidates(&proxies, &filter.build(), &mut pairs);
+/// assert_eq!(pairs, [(GeometryIdx(1), GeometryIdx(2))]);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 pub struct GeometryIdx(pub u32);
 
 /// Index of the body (link, deformable body, world) that carries geometries.
+///
+/// ```
+/// use pliant_hydroelastic::{CollisionFilterBuilder, OwnerIdx};
+///
+/// // A hand that is welded to a forearm counts as one body with it.
+/// let mut filter = CollisionFilterBuilder::default();
+/// let [forearm, hand, cup] = [(); 3].map(|()| filter.owner());
+/// assert_eq!(cup, OwnerIdx(2));
+/// let (sleeve, palm, rim) = (filter.geometry(forearm)?, filter.geometry(hand)?, filter.geometry(cup)?);
+/// filter.weld(forearm, hand)?;
+/// let error = filter.weld(hand, OwnerIdx(7)).unwrap_err();
+/// assert!(error.to_string().contains('7'));
+/// let filter = filter.build();
+/// assert!(!filter.allows(sleeve, palm) && filter.allows(palm, rim));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 pub struct OwnerIdx(pub u32);
 
 /// A named set of geometries.
+///
+/// ```
+/// use pliant_hydroelastic::{CollisionFilterBuilder, GroupIdx};
+///
+/// // Drawn parts touch nothing that is solid, but each other.
+/// let mut filter = CollisionFilterBuilder::default();
+/// let drawn: GroupIdx = filter.group("drawn")?;
+/// let solid = filter.group("solid")?;
+/// assert_eq!(filter.group("drawn")?, drawn);
+/// let mut member = |group| {
+///     let owner = filter.owner();
+///     let geometry = filter.geometry(owner)?;
+///     filter.join(geometry, group).map(|()| geometry)
+/// };
+/// let (arrow, label, table) = (member(drawn)?, member(drawn)?, member(solid)?);
+/// filter.exclude_groups(drawn, solid)?;
+/// let filter = filter.build();
+/// assert!(!filter.allows(arrow, table) && filter.allows(arrow, label));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupIdx(u32);
 

@@ -28,6 +28,35 @@ pub struct Query {
 }
 
 /// Kind of contact of a pair: patch or points.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_hydroelastic::{Compliance, ContactChoice, PatchGeometry, PointStiffness, Query};
+/// # use pliant_hydroelastic::{ContactGeometry, ContactPoint, ContactWorkspace, GeometryDispatcher, GeometryError};
+/// # use pliant_hydroelastic::{Posed, RigidShape, Shape};
+///
+/// // A cube with a pressure field on a rigid floor has a patch; on request its four lower corners make contact instead.
+/// # let (cube, floor) = (Shape::cuboid(Vector3::repeat(0.1))?, Shape::half_space());
+/// let soft = PatchGeometry::compliant(&cube, &Compliance::default())?;
+/// # let hard = PatchGeometry::rigid(&floor, 0.1)?;
+/// # let X_WA = Isometry3::translation(0.0, 0.0, 0.049);
+/// # let b = Posed::Rigid(RigidShape { patch: Some(&hard), ..RigidShape::at_rest(&floor, Isometry3::identity()) });
+/// # let contacts = |patch, choice| -> Result<Vec<ContactPoint>, GeometryError> {
+/// #     let a = Posed::Rigid(RigidShape { patch, ..RigidShape::at_rest(&cube, X_WA) });
+/// #     let query = Query { choice, ..Query::new(1e-3, 9.81)? };
+/// #     let mut points = Vec::new();
+/// #     let answer = GeometryDispatcher::default().collide(a, b, &query, &mut ContactWorkspace::default(), &mut points);
+/// #     answer.expect("a known pair").map(|()| points)
+/// # };
+/// let by_default = contacts(Some(&soft), ContactChoice::PatchElsePoint)?;
+/// assert!(matches!(by_default[0].stiffness, PointStiffness::OfPatch { .. }));
+/// let corners = contacts(Some(&soft), ContactChoice::Point)?;
+/// assert!(corners.len() == 4 && matches!(corners[0].stiffness, PointStiffness::Share(_)));
+/// // A cube without a field has no patch with a rigid floor.
+/// assert_eq!(contacts(None, ContactChoice::PatchElsePoint)?.len(), 4);
+/// assert!(matches!(contacts(None, ContactChoice::Patch), Err(GeometryError::NoPatch { .. })));
+/// # Ok::<(), GeometryError>(())
+/// ```
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]

@@ -119,6 +119,28 @@ pub enum PointStiffness {
 }
 
 /// The part of a patch that a point represents; all zero for a speculative contact.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// # use pliant_hydroelastic::{Compliance, ContactGeometry, ContactWorkspace, PatchContact, PatchGeometry};
+/// # use pliant_hydroelastic::{Posed, Query, RigidShape, Shape};
+///
+/// // A cube of 10 cm and E = 10 MPa, 5 cm deep, presses 1 mm into a rigid floor: p ≤ E · 1 mm/5 cm = 0.2 MPa.
+/// # let (cube, floor) = (Shape::cuboid(Vector3::repeat(0.1))?, Shape::half_space());
+/// # let soft = PatchGeometry::compliant(&cube, &Compliance { hydroelastic_modulus: 1e7, ..Compliance::default() })?;
+/// # let hard = PatchGeometry::rigid(&floor, 0.1)?;
+/// # let X_WA = Isometry3::translation(0.0, 0.0, 0.049);
+/// # let a = Posed::Rigid(RigidShape { patch: Some(&soft), ..RigidShape::at_rest(&cube, X_WA) });
+/// # let b = Posed::Rigid(RigidShape { patch: Some(&hard), ..RigidShape::at_rest(&floor, Isometry3::identity()) });
+/// let mut points = Vec::new();
+/// # let (query, mut workspace) = (Query::new(1e-3, 9.81)?, ContactWorkspace::default());
+/// PatchContact.collide(a, b, &query, &mut workspace, &mut points).expect("a compliant pair")?;
+/// let shares: Vec<_> = points.iter().filter_map(|c| c.patch_share(c.stiffness.of_pair(0.0))).collect();
+/// let area: f64 = shares.iter().map(|share| share.area).sum();
+/// assert!((area - 0.01).abs() < 1e-12); // 10 cm × 10 cm
+/// assert!(shares.iter().all(|share| (share.pressure_max - 2e5).abs() < 1e-3));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PatchShare {
     /// Area, m²; the areas of a pair's points sum to the area of its patch.
@@ -154,6 +176,22 @@ impl PointStiffness {
 }
 
 /// The primitive that a material point is attached to.
+///
+/// ```
+/// use nalgebra::{Isometry3, Point3};
+/// use pliant_hydroelastic::{Filament, FilamentContact, Primitive};
+/// # use pliant_hydroelastic::{ContactGeometry, ContactWorkspace, Posed, Query, RigidShape, Shape};
+///
+/// // A ball lies on the second segment of a rope.
+/// let points = [0.0, 0.1, 0.2].map(|x| Point3::new(x, 0.0, 0.0));
+/// let rope = Filament::new(0, &points, &[[0, 1], [1, 2]], &[0.01; 3])?;
+/// let ball = Shape::sphere(0.05)?;
+/// let b = Posed::Rigid(RigidShape::at_rest(&ball, Isometry3::translation(0.15, 0.0, 0.059)));
+/// # let (mut found, mut workspace, query) = (Vec::new(), ContactWorkspace::default(), Query::new(1e-3, 9.81)?);
+/// FilamentContact.collide(Posed::Filament(&rope), b, &query, &mut workspace, &mut found).expect("a known pair")?;
+/// assert_eq!((found[0].a.primitive, found[0].b.primitive), (Primitive::Edge(1), Primitive::Frame));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Primitive {
     /// The frame G of a rigid shape.
@@ -169,6 +207,28 @@ pub enum Primitive {
 }
 
 /// A point that moves with a body: Σ weights·vertices of the primitive, plus an offset.
+///
+/// ```
+/// use nalgebra::{Isometry3, Point3};
+/// use pliant_hydroelastic::{Filament, FilamentContact};
+/// # use pliant_hydroelastic::{ContactGeometry, ContactWorkspace, Posed, Query, RigidShape, Shape};
+///
+/// // A ball lies on a segment of a rope of 1 cm radius, a quarter of its length from its first vertex, and overlaps it by 1 mm.
+/// let ends = [Point3::origin(), Point3::new(0.2, 0.0, 0.0)];
+/// let rope = Filament::new(0, &ends, &[[0, 1]], &[0.01; 2])?;
+/// let ball = Shape::sphere(0.05)?;
+/// let X_WB = Isometry3::translation(0.05, 0.0, 0.059);
+/// # let b = Posed::Rigid(RigidShape::at_rest(&ball, X_WB));
+/// # let (mut found, mut workspace, query) = (Vec::new(), ContactWorkspace::default(), Query::new(1e-3, 9.81)?);
+/// FilamentContact.collide(Posed::Filament(&rope), b, &query, &mut workspace, &mut found).expect("a known pair")?;
+/// let contact = &found[0];
+/// assert!((contact.a.weights[0] - 0.75).abs() < 1e-9 && (contact.a.weights[1] - 0.25).abs() < 1e-9);
+/// let on_axis = ends[0].coords * contact.a.weights[0] + ends[1].coords * contact.a.weights[1];
+/// assert!((on_axis + contact.a.offset - Point3::new(0.05, 0.0, 0.01).coords).norm() < 1e-9); // the top of the rope
+/// let on_ball = X_WB * Point3::from(contact.b.offset);
+/// assert!((on_ball - Point3::new(0.05, 0.0, 0.009)).norm() < 1e-9);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MaterialPoint {
     /// The primitive that it is attached to.

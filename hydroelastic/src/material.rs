@@ -43,6 +43,18 @@ impl Default for ContactMaterial {
 }
 
 /// The parameters of a contact between two given surfaces.
+///
+/// ```
+/// use pliant_hydroelastic::{ContactMaterial, PairMaterial};
+///
+/// let gel = ContactMaterial { stiffness: 1e4, dissipation: 10.0, friction: 0.6, relaxation_time_s: 0.1 };
+/// let wood = ContactMaterial { stiffness: 3e4, dissipation: 50.0, friction: 0.3, relaxation_time_s: 0.0 };
+/// let PairMaterial { stiffness, dissipation, relaxation_time_s, friction } = gel.combined_with(&wood);
+/// assert_eq!(stiffness, 7.5e3); // springs in series
+/// assert_eq!(dissipation, 20.0); // (3 · 10 + 50)/4: the gel takes up three quarters of the approach
+/// assert_eq!(relaxation_time_s, 0.1);
+/// assert!((friction - 0.4).abs() < 1e-15); // harmonic mean
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PairMaterial {

@@ -81,6 +81,28 @@ use workspace::Workspace;
 /// deep is found by the swept paths of [`PointContact`].
 ///
 /// A pure function of its arguments; does not allocate once the buffers of the workspace have grown.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_hydroelastic::{
+///     Compliance, ContactGeometry, ContactWorkspace, PatchContact, PatchGeometry, Posed, Query, RigidShape, Shape,
+/// };
+///
+/// // A cube of 10 cm and E = 10 MPa, 5 cm deep, presses 1 mm into a rigid floor.
+/// let (cube, floor) = (Shape::cuboid(Vector3::repeat(0.1))?, Shape::half_space());
+/// let soft = PatchGeometry::compliant(&cube, &Compliance { hydroelastic_modulus: 1e7, ..Compliance::default() })?;
+/// let hard = PatchGeometry::rigid(&floor, 0.1)?;
+/// let X_WA = Isometry3::translation(0.0, 0.0, 0.049);
+/// let a = Posed::Rigid(RigidShape { patch: Some(&soft), ..RigidShape::at_rest(&cube, X_WA) });
+/// let b = Posed::Rigid(RigidShape { patch: Some(&hard), ..RigidShape::at_rest(&floor, Isometry3::identity()) });
+/// let (mut points, mut workspace) = (Vec::new(), ContactWorkspace::default());
+/// PatchContact.collide(a, b, &Query::new(1e-3, 9.81)?, &mut workspace, &mut points).expect("a compliant pair")?;
+/// // p = E/5 cm · min(1 mm, distance from the sides): the force is E/5 cm times the volume of a frustum of a pyramid.
+/// let force: f64 = points.iter().map(|c| -c.stiffness.of_pair(0.0) * c.signed_distance).filter(|f| *f > 0.0).sum();
+/// let volume = 1e-3 / 3.0 * (0.1 * 0.1 + 0.1 * 0.098 + 0.098 * 0.098);
+/// assert!((force - 1e7 / 0.05 * volume).abs() < 1e-6); // 1960 N, independent of the mesh
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PatchContact;
 

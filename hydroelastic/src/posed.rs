@@ -92,6 +92,31 @@ impl<'a> RigidShape<'a> {
 }
 
 /// The surface of a deforming body as balls at its vertices.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_hydroelastic::{ContactGeometry, ContactWorkspace, DeformingSurface, ParticleContact, Posed, Primitive, Query, SelfExclusion};
+///
+/// // A rope of three balls of 1 cm, bent so far that its ends overlap by 2 mm. Neighbours are excluded.
+/// let points = [Point3::origin(), Point3::new(0.01, 0.0, 0.009), Point3::new(0.0, 0.0, 0.018)];
+/// let exclusion = SelfExclusion::from_edges(3, &[[0, 1], [1, 2]], 1);
+/// let rope = DeformingSurface {
+///     id: 0,
+///     points: &points,
+///     radii: &[0.01; 3],
+///     velocities: &[Vector3::zeros(); 3],
+///     exclusion: &exclusion,
+///     field: None,
+///     mesh: None,
+/// };
+/// let (mut found, mut workspace) = (Vec::new(), ContactWorkspace::default());
+/// let side = Posed::Deforming(rope);
+/// ParticleContact.collide(side, side, &Query::new(1e-3, 9.81)?, &mut workspace, &mut found).expect("a known pair")?;
+/// assert_eq!(found.len(), 1);
+/// assert_eq!((found[0].a.primitive, found[0].b.primitive), (Primitive::Vertex(2), Primitive::Vertex(0)));
+/// assert!((found[0].signed_distance + 2e-3).abs() < 1e-15);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct DeformingSurface<'a> {
     /// Identifies the surface; contact of two surfaces with the same id is self-contact.
@@ -212,6 +237,21 @@ impl DeformingSurface<'_> {
 }
 
 /// One side of a pair.
+///
+/// ```
+/// use nalgebra::{Isometry3, Point3, Vector3};
+/// use pliant_hydroelastic::{Filament, Posed, RigidShape, Shape, Twist};
+///
+/// // A ball of 0.1 m that falls at 5 m/s, 2 mm above a rod of 1 cm radius: their boxes for a step of 1 ms overlap.
+/// let ball = Shape::sphere(0.1)?;
+/// let V_WG = Twist { linear: Vector3::z() * -5.0, ..Twist::zero() };
+/// let falling = RigidShape { V_WG, ..RigidShape::at_rest(&ball, Isometry3::translation(0.0, 0.0, 0.112)) };
+/// let rod = Filament::new(0, &[Point3::new(-1.0, 0.0, 0.0), Point3::new(1.0, 0.0, 0.0)], &[[0, 1]], &[0.01; 2])?;
+/// let boxes = [Posed::Rigid(falling), Posed::Filament(&rod)].map(|side| side.swept_aabb(1e-3, 0.0));
+/// assert!((boxes[0].min.z - 0.007).abs() < 1e-15); // 12 mm less 5 mm
+/// assert!(boxes[0].intersects(&boxes[1]));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Posed<'a> {
     /// A rigid shape.

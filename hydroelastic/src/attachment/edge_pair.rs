@@ -33,6 +33,20 @@ const FADING: f64 = 0.01;
 const BEYOND: f64 = 1.0;
 
 /// A relaxed attachment between two edges, with its derivatives by a₀, a₁, b₀ and b₁.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_hydroelastic::{Branch, EdgesRelaxed, Facing, SlidingFriction};
+///
+/// // An edge along x has passed 10 mm below one along y, and the first has moved by 0.1 m since they met. It slides to μ · 10 mm.
+/// let ends = [[-1.0, 0.0, -0.01], [1.0, 0.0, -0.01], [0.0, -1.0, 0.0], [0.0, 3.0, 0.0]].map(Point3::from);
+/// let mut relaxed = EdgesRelaxed::default();
+/// relaxed.relax(&ends, &SlidingFriction::coulomb(0.5), Facing::Front, [0.55, 0.25], 0.0);
+/// assert_eq!(relaxed.branch, Branch::Slip);
+/// assert!((relaxed.depth - 0.01).abs() < 1e-15);
+/// assert!((relaxed.pull - Vector3::new(-0.005, 0.0, 0.01)).norm() < 1e-15, "up, and against the motion");
+/// assert!((relaxed.at[0] - 0.5025).abs() < 1e-12, "5 mm of an edge of 2 m beyond the crossing");
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct EdgesRelaxed {
     /// What it does.
@@ -60,6 +74,20 @@ pub struct EdgesRelaxed {
 }
 
 /// The nearest points of two lines.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_hydroelastic::EdgesCrossing;
+///
+/// // An edge along x, 10 mm below one along y.
+/// let ends = [[-1.0, 0.0, -0.01], [1.0, 0.0, -0.01], [0.0, -1.0, 0.0], [0.0, 3.0, 0.0]].map(Point3::from);
+/// let crossing = EdgesCrossing::of(&ends).expect("they are not parallel");
+/// assert_eq!((crossing.at, crossing.normal), ([0.5, 0.25], Vector3::z()));
+/// assert!((crossing.height - 0.01).abs() < 1e-15 && crossing.is_within());
+/// // Two parallel edges have no normal.
+/// let [a_0, a_1, ..] = ends;
+/// assert!(EdgesCrossing::of(&[a_0, a_1, a_0 + Vector3::y(), a_1 + Vector3::y()]).is_none());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct EdgesCrossing {
     /// α* and β*.

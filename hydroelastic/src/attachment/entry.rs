@@ -20,6 +20,25 @@ pub fn closest_attachment<T: RealField + Copy>(
 }
 
 /// What is known of a level set on the way through it.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_hydroelastic::{Convexity, Shape, entry_point};
+///
+/// // Two balls of 0.1 m at x = ±0.3 m. The way begins above the first, leaves it and enters the second.
+/// let ball = Shape::sphere(0.1)?;
+/// let two_balls = |p: &Point3<f64>| {
+///     let [left, right] = [0.3, -0.3].map(|x| ball.signed_distance(&(p + Vector3::new(x, 0.0, 0.0))));
+///     if left.value < right.value { left } else { right }
+/// };
+/// let (from, to) = (Point3::new(-0.3, 0.0, 0.12), Point3::new(0.3, 0.0, 0.05));
+/// let entry = entry_point(two_balls, Convexity::Unknown, &from, &to).expect("it ends in the second ball");
+/// assert!(two_balls(&entry).value.abs() < 1e-8 && (0.2..0.3).contains(&entry.x));
+/// // A convex φ that begins to grow never falls to zero, so this setting gives the search up behind the first ball.
+/// let given_up = entry_point(two_balls, Convexity::Convex, &from, &to).expect("the end is inside");
+/// assert!(given_up.x < -0.29, "the surface point nearest to the start");
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Convexity {
     /// φ is convex: that of a convex shape.

@@ -34,6 +34,22 @@ pub struct SlidingFriction<T: RealField + Copy> {
 }
 
 /// The axis of anisotropic friction, in the frame in which attachments are relaxed.
+///
+/// ```
+/// use nalgebra::{Point3, Unit, Vector3};
+/// use pliant_hydroelastic::{FrictionAxis, Shape, Slide, SlidingFriction, relax_on_level_set};
+///
+/// // Grooves along x: μ = 0.8 across them, half of it along them. 1 mm deep, attachments stay 0.8 mm and 0.4 mm behind.
+/// let grooves = FrictionAxis { direction: Unit::new_normalize(Vector3::x()), ratio: 0.5 };
+/// let friction = SlidingFriction { axis: Some(grooves), ..SlidingFriction::coulomb(0.8) };
+/// let (floor, particle) = (Shape::half_space(), Point3::new(0.0, 0.0, -0.001));
+/// let behind = |old: Point3<f64>| {
+///     let relaxed = relax_on_level_set(|p| floor.signed_distance(p), friction, Slide::Planar, &old, &particle);
+///     relaxed.attachment.coords.norm()
+/// };
+/// assert!((behind(Point3::new(0.01, 0.0, 0.0)) - 0.4e-3).abs() < 1e-12);
+/// assert!((behind(Point3::new(0.0, 0.01, 0.0)) - 0.8e-3).abs() < 1e-12);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrictionAxis<T: RealField + Copy> {
     /// e.

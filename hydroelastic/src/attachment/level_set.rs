@@ -27,6 +27,21 @@ use super::friction::SlidingFriction;
 use crate::signed_distance::SignedDistance;
 
 /// What an attachment does.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::{Branch, Shape, Slide, SlidingFriction, relax_on_level_set};
+///
+/// // With μ = 0.5, a particle 1 mm below the plane z = 0 holds attachments up to 0.5 mm away.
+/// let floor = Shape::half_space();
+/// let branch = |attachment: f64, particle: f64| {
+///     let (old, new) = (Point3::new(attachment, 0.0, 0.0), Point3::new(0.0, 0.0, particle));
+///     relax_on_level_set(|p| floor.signed_distance(p), SlidingFriction::coulomb(0.5), Slide::Planar, &old, &new).branch
+/// };
+/// assert_eq!(branch(0.4e-3, -1e-3), Branch::Stick);
+/// assert_eq!(branch(0.6e-3, -1e-3), Branch::Slip);
+/// assert_eq!(branch(0.4e-3, 1e-3), Branch::Separate);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Branch {
     /// The particle is outside: no force.
@@ -39,6 +54,25 @@ pub enum Branch {
 }
 
 /// How far an attachment slides.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::{Shape, Slide, SlidingFriction, relax_on_level_set};
+///
+/// // A particle 1 cm below the top of a ball of 10 cm drags an attachment with μ = 0.5. The force on it is Y − Z times a stiffness.
+/// let ball = Shape::sphere(0.1)?;
+/// let (old, particle) = (Point3::new(0.08, 0.0, 0.06), Point3::new(0.0, 0.0, 0.09));
+/// let friction_per_normal_force = |slide| {
+///     let relaxed =
+///         relax_on_level_set(|p| ball.signed_distance(p), SlidingFriction::coulomb(0.5), slide, &old, &particle);
+///     let pull = relaxed.attachment - particle;
+///     let normal_part = pull.dot(&relaxed.normal);
+///     (pull - relaxed.normal * normal_part).norm() / normal_part
+/// };
+/// assert!((friction_per_normal_force(Slide::Exact) - 0.5).abs() < 1e-9);
+/// assert!((0.4..0.49).contains(&friction_per_normal_force(Slide::Planar)));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Slide {
     /// s of the tangential plane at W, as published. On a sphere of radius R friction is about d/R (1 + μ²/2) below the cone from outside, and
@@ -50,6 +84,21 @@ pub enum Slide {
 }
 
 /// A relaxed attachment and its derivatives, in the frame of the level set.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::{Shape, Slide, SlidingFriction, relax_on_level_set};
+///
+/// // On a plane an attachment behind the particle, in direction −x, slides to Y = Z + d n − μ d x.
+/// let floor = Shape::half_space();
+/// let (old, particle) = (Point3::new(-0.01, 0.0, 0.0), Point3::new(0.0, 0.0, -0.001));
+/// let friction = SlidingFriction::coulomb(0.5);
+/// let relaxed = relax_on_level_set(|p| floor.signed_distance(p), friction, Slide::Planar, &old, &particle);
+/// assert!((relaxed.attachment - Point3::new(-0.5e-3, 0.0, 0.0)).norm() < 1e-15);
+/// // It follows the particle along x, and moves by μ where the particle rises by 1, since d = −z.
+/// assert!((relaxed.by_particle[(0, 0)] - 1.0).abs() < 1e-12);
+/// assert!((relaxed.by_particle[(0, 2)] - 0.5).abs() < 1e-12);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Relaxed<T: RealField + Copy> {
     /// What it does.

@@ -64,6 +64,24 @@ pub struct MeshPlace {
 }
 
 /// Which side of a surface a particle is kept on.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_hydroelastic::{Branch, Facing, MeshPlace, MeshRelaxed, SlidingFriction, WalkSurface};
+///
+/// // A particle 10 mm in front of a sheet is free if it is kept in front, and is held if it is kept behind.
+/// let vertices = [Point3::origin(), Point3::new(1.0, 0.0, 0.0), Point3::new(0.0, 1.0, 0.0)];
+/// let sheet = WalkSurface::new(&vertices, &[[0, 1, 2]])?;
+/// let place = MeshPlace { triangle: 0, weights: [0.5, 0.25, 0.25] };
+/// let particle = Point3::new(0.25, 0.25, 0.01);
+/// let mut relaxed = MeshRelaxed::default();
+/// let friction = SlidingFriction::coulomb(0.5);
+/// sheet.relax(&vertices, friction, Facing::Front, &place, &particle, &mut relaxed);
+/// assert_eq!(relaxed.branch, Branch::Separate);
+/// sheet.relax(&vertices, friction, Facing::Back, &place, &particle, &mut relaxed);
+/// assert_eq!((relaxed.branch, relaxed.normal), (Branch::Stick, -Vector3::z()));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]
@@ -87,6 +105,24 @@ impl Facing {
 }
 
 /// What part of a mesh a walk ends on.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_hydroelastic::{Facing, MeshPlace, MeshRelaxed, SlidingFriction, WalkEnd, WalkSurface};
+///
+/// // Two triangles that form a valley along y. A particle below it is nearest to its lowest line, whatever triangle the walk starts on.
+/// let vertices = [[0.0, -1.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [-1.0, 0.0, 1.0]].map(Point3::from);
+/// let valley = WalkSurface::new(&vertices, &[[0, 2, 1], [0, 1, 3]])?;
+/// let start = MeshPlace { triangle: 0, weights: [0.3, 0.4, 0.3] };
+/// let (particle, smooth) = (Point3::new(0.0, 0.2, -0.1), SlidingFriction::coulomb(0.0));
+/// let mut relaxed = MeshRelaxed::default();
+/// valley.relax(&vertices, smooth, Facing::Front, &start, &particle, &mut relaxed);
+/// assert_eq!(relaxed.end, WalkEnd::Edge);
+/// let slid_to = relaxed.point(&valley, &vertices).expect("it is on the edge");
+/// assert!((slid_to - Point3::new(0.0, 0.2, 0.0)).norm() < 1e-12);
+/// assert!((relaxed.normal - Vector3::z()).norm() < 1e-12, "between the normals of both triangles");
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WalkEnd {
     /// The inside of a triangle.

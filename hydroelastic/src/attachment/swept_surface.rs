@@ -13,6 +13,22 @@ use crate::aabb::Aabb;
 use crate::parry;
 
 /// From which sides a surface can be entered.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::{Crossable, Facing, SweptSurface, WalkSurface};
+///
+/// // A vertex rises through a triangle that looks upwards: a sheet stops it, the surface of a solid lets it leave.
+/// let vertices = [Point3::origin(), Point3::new(1.0, 0.0, 0.0), Point3::new(0.0, 1.0, 0.0)];
+/// let surface = WalkSurface::new(&vertices, &[[0, 1, 2]])?;
+/// let mut swept = SweptSurface::default();
+/// swept.sweep(&surface, &vertices, &vertices);
+/// let rising = [Point3::new(0.25, 0.25, -0.1), Point3::new(0.25, 0.25, 0.1)];
+/// let hit = |crossable| swept.first_entry(&surface, crossable, &rising, |_| false);
+/// assert_eq!(hit(Crossable::FromFront), None);
+/// assert_eq!(hit(Crossable::FromBoth).map(|hit| hit.facing), Some(Facing::Back));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossable {
     /// From the front: the surface of a solid.
@@ -22,6 +38,24 @@ pub enum Crossable {
 }
 
 /// Where a vertex enters a surface.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::{Crossable, Facing, SweptSurface, WalkSurface};
+///
+/// // A vertex falls from 0.3 m to −0.1 m through two sheets, at heights of 0 and 0.1 m: it meets the upper one, after half of its way.
+/// let corners = |z: f64| [[0.0, 0.0, z], [1.0, 0.0, z], [0.0, 1.0, z]].map(Point3::from);
+/// let vertices = [corners(0.0), corners(0.1)].concat();
+/// let sheets = WalkSurface::new(&vertices, &[[0, 1, 2], [3, 4, 5]])?;
+/// let mut swept = SweptSurface::default();
+/// swept.sweep(&sheets, &vertices, &vertices);
+/// let falling = [Point3::new(0.25, 0.5, 0.3), Point3::new(0.25, 0.5, -0.1)];
+/// let hit = swept.first_entry(&sheets, Crossable::FromBoth, &falling, |_| false).expect("they meet");
+/// assert!((hit.time - 0.5).abs() < 1e-12);
+/// assert_eq!((hit.place.triangle, hit.facing), (1, Facing::Front));
+/// assert!((hit.place.weights[2] - 0.5).abs() < 1e-12, "its weight is y");
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceHit {
     /// Part of the motion, 0 to 1.

@@ -5,6 +5,28 @@ use std::f64::consts::FRAC_PI_2;
 use nalgebra::Vector3;
 
 /// The cross-section of a segment that is not round.
+///
+/// ```
+/// use nalgebra::{Isometry3, Point3, Vector3};
+/// use pliant_hydroelastic::{Filament, FilamentContact, FlatSection, Outline};
+/// # use pliant_hydroelastic::{ContactGeometry, ContactWorkspace, GeometryError, Posed, Query, RigidShape, Shape};
+///
+/// // A tape along x, 20 mm wide and 2 mm thick, with its axis 0.9 mm above the floor.
+/// let ends = [Point3::new(-0.1, 0.0, 0.9e-3), Point3::new(0.1, 0.0, 0.9e-3)];
+/// let depth = |m_1| -> Result<f64, GeometryError> {
+///     let section = FlatSection { m_1, half_1: 0.01, half_2: 0.001, outline: Outline::Rectangle };
+///     let mut tape = Filament::new(0, &ends, &[[0, 1]], &[0.01; 2])?;
+///     tape.move_to(&ends, &[Vector3::zeros(); 2], &[section], 1e-3)?;
+///     # let floor = Shape::half_space();
+///     # let b = Posed::Rigid(RigidShape::at_rest(&floor, Isometry3::identity()));
+///     # let (mut found, mut workspace, query) = (Vec::new(), ContactWorkspace::default(), Query::new(1e-3, 9.81)?);
+///     FilamentContact.collide(Posed::Filament(&tape), b, &query, &mut workspace, &mut found).expect("a known pair")?;
+///     Ok(found.iter().map(|contact| -contact.signed_distance).fold(0.0, f64::max))
+/// };
+/// assert!((depth(Vector3::y())? - 0.1e-3).abs() < 1e-9); // it lies flat
+/// assert!((depth(Vector3::z())? - 9.1e-3).abs() < 1e-9); // it stands on its edge
+/// # Ok::<(), GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlatSection {
     /// Unit vector perpendicular to the segment, world frame.
@@ -89,6 +111,30 @@ impl Inscribed {
 }
 
 /// The outline of a section that is not round.
+///
+/// ```
+/// use nalgebra::{Isometry3, Point3, Vector3};
+/// use pliant_hydroelastic::{Filament, FilamentContact, FlatSection, Outline};
+/// # use pliant_hydroelastic::{ContactGeometry, ContactWorkspace, GeometryError, Posed, Query, RigidShape, Shape};
+///
+/// // Filaments with an axis on the floor, half as thick as wide, turned by 45° about it.
+/// # let ends = [Point3::new(-0.1, 0.0, 0.0), Point3::new(0.1, 0.0, 0.0)];
+/// let (half_1, half_2): (f64, f64) = (0.01, 0.005);
+/// let depth = |outline| -> Result<f64, GeometryError> {
+///     let section = FlatSection { m_1: Vector3::new(0.0, 0.5f64.sqrt(), 0.5f64.sqrt()), half_1, half_2, outline };
+///     # let mut filament = Filament::new(0, &ends, &[[0, 1]], &[0.01; 2])?;
+///     # filament.move_to(&ends, &[Vector3::zeros(); 2], &[section], 1e-3)?;
+///     # let floor = Shape::half_space();
+///     # let b = Posed::Rigid(RigidShape::at_rest(&floor, Isometry3::identity()));
+///     # let (mut found, mut workspace, query) = (Vec::new(), ContactWorkspace::default(), Query::new(1e-3, 9.81)?);
+///     FilamentContact.collide(Posed::Filament(&filament), b, &query, &mut workspace, &mut found).expect("a known pair")?;
+///     Ok(found.iter().map(|contact| -contact.signed_distance).fold(0.0, f64::max))
+/// };
+/// // The corner of the rectangle, and the lowest point of the ellipse.
+/// assert!((depth(Outline::Rectangle)? - (half_1 + half_2) * 0.5f64.sqrt()).abs() < 1e-9);
+/// assert!((depth(Outline::Ellipse)? - half_1.hypot(half_2) * 0.5f64.sqrt()).abs() < 1e-6);
+/// # Ok::<(), GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outline {
     /// A rectangle: segments are boxes.
@@ -98,6 +144,27 @@ pub enum Outline {
 }
 
 /// The ends of an open filament.
+///
+/// ```
+/// use nalgebra::{Isometry3, Point3};
+/// use pliant_hydroelastic::{Filament, FilamentContact, Tips};
+/// # use pliant_hydroelastic::{ContactGeometry, ContactWorkspace, GeometryError, Posed, Query, RigidShape, Shape};
+///
+/// // A vertical rod of 10 mm radius whose last vertex is 4 mm above the floor.
+/// let contacts = |tips| -> Result<Vec<f64>, GeometryError> {
+///     let ends = [Point3::new(0.0, 0.0, 0.3), Point3::new(0.0, 0.0, 0.004)];
+///     let rod = Filament::new(0, &ends, &[[0, 1]], &[0.01; 2])?.with_tips(tips);
+///     # let floor = Shape::half_space();
+///     # let b = Posed::Rigid(RigidShape::at_rest(&floor, Isometry3::identity()));
+///     # let (mut found, mut workspace, query) = (Vec::new(), ContactWorkspace::default(), Query::new(1e-3, 9.81)?);
+///     FilamentContact.collide(Posed::Filament(&rod), b, &query, &mut workspace, &mut found).expect("a known pair")?;
+///     Ok(found.iter().map(|contact| contact.signed_distance).collect())
+/// };
+/// let round = contacts(Tips::Round)?;
+/// assert!(round.len() == 1 && (round[0] + 6e-3).abs() < 1e-12); // its half sphere is 6 mm deep
+/// assert!(contacts(Tips::Flat)?.is_empty());
+/// # Ok::<(), GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tips {
     /// Rounded beyond the last vertex: half spheres on round segments, and a cone on a pressure field, so that end-on

@@ -40,6 +40,28 @@ pub struct ContactPatch {
 }
 
 /// One convex polygon of a patch.
+///
+/// ```
+/// use nalgebra::{Isometry3, Point3, Vector3};
+/// use pliant_hydroelastic::{Compliance, ContactPatch, ContactWorkspace, PatchContact, PatchGeometry, Posed, RigidShape, Shape};
+///
+/// // A compliant cube (A), tilted about y, on a rigid floor (B): the pressure on each polygon is linear.
+/// let (cube, floor) = (Shape::cuboid(Vector3::repeat(0.1))?, Shape::half_space());
+/// let (soft, hard) = (PatchGeometry::compliant(&cube, &Compliance::default())?, PatchGeometry::rigid(&floor, 0.1)?);
+/// let X_WA = Isometry3::new(Vector3::new(0.0, 0.0, 0.049), Vector3::y() * 0.01);
+/// let a = Posed::Rigid(RigidShape { patch: Some(&soft), ..RigidShape::at_rest(&cube, X_WA) });
+/// let b = Posed::Rigid(RigidShape { patch: Some(&hard), ..RigidShape::at_rest(&floor, Isometry3::identity()) });
+/// let mut patch = ContactPatch::default();
+/// PatchContact.patch(a, b, &mut ContactWorkspace::default(), &mut patch).expect("a compliant pair")?;
+/// for polygon in patch.polygons() {
+///     assert!((polygon.normal_W - Vector3::z()).norm() < 1e-12, "from the floor into the cube");
+///     let (corners, pressures) = (patch.vertices_W(polygon), patch.pressures(polygon));
+///     assert!(corners.len() == pressures.len() && corners.iter().all(|p: &Point3<f64>| p.z.abs() < 1e-12));
+///     let range = pressures.iter().fold((f64::MAX, 0.0), |(low, high), p| (p.min(low), p.max(high)));
+///     assert!(range.0 < polygon.pressure && polygon.pressure < range.1);
+/// }
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatchPolygon {
     first: u32,
@@ -56,6 +78,28 @@ pub struct PatchPolygon {
 
 /// Integrals of the pressure over a patch. Friction and dissipation are not included: they are known only after the
 /// step.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_hydroelastic::{Compliance, ContactPatch, ContactWorkspace, PatchContact, PatchGeometry, Posed, RigidShape, Shape};
+///
+/// // A cube of 10 cm and E = 10 MPa (A), 5 cm deep, presses 1 mm into a rigid floor (B): up to 0.2 MPa on 0.01 m².
+/// let (cube, floor) = (Shape::cuboid(Vector3::repeat(0.1))?, Shape::half_space());
+/// let soft = PatchGeometry::compliant(&cube, &Compliance { hydroelastic_modulus: 1e7, ..Compliance::default() })?;
+/// let hard = PatchGeometry::rigid(&floor, 0.1)?;
+/// # let X_WA = Isometry3::translation(0.0, 0.0, 0.049);
+/// # let a = Posed::Rigid(RigidShape { patch: Some(&soft), ..RigidShape::at_rest(&cube, X_WA) });
+/// # let b = Posed::Rigid(RigidShape { patch: Some(&hard), ..RigidShape::at_rest(&floor, Isometry3::identity()) });
+/// let mut patch = ContactPatch::default();
+/// PatchContact.patch(a, b, &mut ContactWorkspace::default(), &mut patch).expect("a compliant pair")?;
+/// let summary = patch.summary();
+/// assert!((summary.area - 0.01).abs() < 1e-12 && (summary.pressure_max - 2e5).abs() < 1e-3);
+/// // The pressure falls to zero at the edges: the force is E/5 cm times the volume of a frustum of a pyramid of 1 mm height.
+/// let volume = 1e-3 / 3.0 * (0.1 * 0.1 + 0.1 * 0.098 + 0.098 * 0.098);
+/// assert!((summary.force_W - Vector3::z() * (1e7 / 0.05 * volume)).norm() < 1e-6);
+/// assert!(summary.moment_W.norm() < 1e-6, "about the centre of pressure");
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatchSummary {
     /// Area, m².

@@ -33,6 +33,23 @@ pub struct HullFace {
 }
 
 /// An edge of a [`ConvexHull`].
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::ConvexHull;
+///
+/// // A corner of a cube: of the six edges, the three at the origin are right angles, the others are sharper.
+/// let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(Point3::from);
+/// let hull = ConvexHull::new(&corners)?;
+/// let (mut right, mut sharp) = (0, 0);
+/// for edge in hull.edges() {
+///     let [one, other] = edge.faces.map(|face| hull.faces()[face as usize].normal);
+///     let at_origin = edge.vertices.iter().any(|v| hull.vertices()[*v as usize] == Point3::origin());
+///     if at_origin { right += usize::from(one.dot(&other).abs() < 1e-12) } else { sharp += usize::from(one.dot(&other) < -0.5) }
+/// }
+/// assert_eq!((right, sharp), (3, 3));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HullEdge {
     /// Its end points, smaller index first.

@@ -11,6 +11,20 @@ use crate::{Aabb, GeometryError, Shape};
 
 /// A shape sampled on a regular grid. φ and its derivatives are those of a spline of the samples, so that ∇φ has unit length only up to the error of
 /// interpolation, of third order in the spacing for a smooth distance.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::{SampledShape, Shape};
+///
+/// // A ball of 0.1 m, sampled every 1 cm.
+/// let ball = Shape::sphere(0.1)?;
+/// let sampled = SampledShape::of(&ball, 0.01, 0.03)?;
+/// assert_eq!(sampled.size(), [27; 3]); // 26 intervals cover 0.2 m and a margin of 0.03 m on each side
+/// let sampled = Shape::custom(sampled);
+/// let (p, exact) = (Point3::new(0.0703, 0.0, 0.0704), 0.0703f64.hypot(0.0704) - 0.1);
+/// assert!((sampled.signed_distance(&p).value - exact).abs() < 1e-5);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SampledShape {
     origin: Point3<f64>,

@@ -3,6 +3,23 @@
 use nalgebra::{Matrix3, RowVector3, Vector3};
 
 /// What weights depend on.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::{Facing, MeshPlace, MeshRelaxed, SlidingFriction, Variable, WalkSurface};
+///
+/// // On the unit triangle without friction the attachment is the projection of the particle, with weights (1 − x − y, x, y).
+/// let vertices = [Point3::origin(), Point3::new(1.0, 0.0, 0.0), Point3::new(0.0, 1.0, 0.0)];
+/// let surface = WalkSurface::new(&vertices, &[[0, 1, 2]])?;
+/// let start = MeshPlace { triangle: 0, weights: [0.6, 0.2, 0.2] };
+/// let particle = Point3::new(0.3, 0.2, -0.01);
+/// let mut relaxed = MeshRelaxed::default();
+/// surface.relax(&vertices, SlidingFriction::coulomb(0.0), Facing::Front, &start, &particle, &mut relaxed);
+/// // Its place stays when vertex 1 moves along x, so the weight of that vertex, w_1 = x/x_1, falls.
+/// let by_vertex = relaxed.derivative.by(Variable::Vertex(1));
+/// assert!((by_vertex[(1, 0)] + 0.3).abs() < 1e-12);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Variable {
     /// The particle's position.
@@ -12,6 +29,23 @@ pub enum Variable {
 }
 
 /// ∂w/∂y of three weights, for each variable y that they depend on: row i is ∂w_i/∂y. Rows sum to zero.
+///
+/// ```
+/// use nalgebra::{Matrix3, Point3};
+/// use pliant_hydroelastic::{Facing, MeshPlace, MeshRelaxed, SlidingFriction, Variable, WalkSurface};
+///
+/// // On the unit triangle without friction the attachment is the projection of the particle, with weights (1 − x − y, x, y).
+/// # let vertices = [Point3::origin(), Point3::new(1.0, 0.0, 0.0), Point3::new(0.0, 1.0, 0.0)];
+/// # let surface = WalkSurface::new(&vertices, &[[0, 1, 2]])?;
+/// let start = MeshPlace { triangle: 0, weights: [0.6, 0.2, 0.2] };
+/// let particle = Point3::new(0.3, 0.2, -0.01);
+/// let mut relaxed = MeshRelaxed::default();
+/// surface.relax(&vertices, SlidingFriction::coulomb(0.0), Facing::Front, &start, &particle, &mut relaxed);
+/// let expected = Matrix3::new(-1.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0);
+/// assert!((relaxed.derivative.by(Variable::Particle) - expected).norm() < 1e-12);
+/// assert_eq!(relaxed.derivative.terms().len(), 4, "the particle and three vertices");
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WeightDerivative {
     terms: Vec<(Variable, Matrix3<f64>)>,

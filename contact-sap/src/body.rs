@@ -79,6 +79,25 @@ pub trait DeformableModel: Any + Send + Sync {
 }
 
 /// What resolves contact of a body with itself.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// # use pliant_contact_sap::conformance::MassSpringNet;
+/// use pliant_contact_sap::{BodyState, BodyStep, DeformableModel, Energy, SelfContact, Surface};
+///
+/// /// A net whose own springs keep its nodes apart.
+/// struct Trampoline(MassSpringNet);
+/// impl DeformableModel for Trampoline {
+///     fn self_contact(&self) -> SelfContact { SelfContact::Inherent }
+///     // everything else is the net's
+/// #     fn default_state(&self) -> BodyState { self.0.default_state() }
+/// #     fn new_step(&self) -> Box<dyn BodyStep> { self.0.new_step() }
+/// #     fn surface(&self, state: &BodyState, out: &mut Surface) { self.0.surface(state, out) }
+/// #     fn energy(&self, state: &BodyState, gravity: &Vector3<f64>) -> Energy { self.0.energy(state, gravity) }
+/// }
+/// assert_eq!(MassSpringNet::default().self_contact(), SelfContact::Found);
+/// assert_eq!(Trampoline(MassSpringNet::default()).self_contact(), SelfContact::Inherent);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SelfContact {
     /// The contact search, between the vertices of the body's surface.
@@ -92,6 +111,25 @@ pub enum SelfContact {
 ///
 /// Steppers warm start with what constraints did to each velocity in the last step, and predict loads of friction from it.
 /// They do neither for velocities that are [rebuilt](Self::RebuiltEachStep).
+///
+/// ```
+/// use nalgebra::Vector3;
+/// # use pliant_contact_sap::conformance::{BlobSettings, MassSpringNet, ParticleBlob};
+/// use pliant_contact_sap::{Control, DeformableModel, StepInput, VelocityLayout};
+///
+/// // Two particles a side on a grid of 20 mm: they have more nodes around them after they have moved by half a cell.
+/// let blob = ParticleBlob::new(BlobSettings { n: 2, spacing: 5e-3, ..BlobSettings::default() })?;
+/// let (control, mut step, mut state) = (Control::default(), blob.new_step(), blob.default_state());
+/// let input = StepInput::new(0.01, Vector3::zeros(), &control);
+/// step.begin(&state, &input)?;
+/// let before = step.start_velocity().len();
+/// state.q.iter_mut().step_by(3).for_each(|x| *x += 0.007);
+/// step.begin(&state, &input)?;
+/// assert_ne!(step.start_velocity().len(), before);
+/// assert_eq!(blob.velocity_layout(), VelocityLayout::RebuiltEachStep);
+/// assert_eq!(MassSpringNet::default().velocity_layout(), VelocityLayout::Fixed);
+/// # Ok::<(), pliant_contact_sap::BodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VelocityLayout {
     /// The same quantity in every step with the same prescribed velocities.
@@ -246,5 +284,24 @@ impl dyn BodyStep + '_ {
 }
 
 /// Index of a basis of a body: a link, a triangle, a segment, a grid cell.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// # use pliant_contact_sap::conformance::MassSpringNet;
+/// use pliant_contact_sap::{Control, DeformableModel, Interpolation, MaterialPoint, Primitive, StepInput};
+///
+/// # let (net, control) = (MassSpringNet::default(), Control::default());
+/// # let mut step = net.new_step();
+/// # step.begin(&net.default_state(), &StepInput::new(0.01, Vector3::zeros(), &control))?;
+/// // Contacts at two points of one triangle share a basis; a point of another triangle has its own.
+/// let mut basis = |triangle, weights| {
+///     let point = MaterialPoint { primitive: Primitive::Triangle(triangle), weights, offset: Vector3::zeros() };
+///     step.interpolation(&point, &mut Interpolation::Twist)
+/// };
+/// let corner = basis(0, [1.0, 0.0, 0.0, 0.0])?;
+/// assert_eq!(basis(0, [0.2, 0.3, 0.5, 0.0])?, corner);
+/// assert_ne!(basis(1, [1.0, 0.0, 0.0, 0.0])?, corner);
+/// # Ok::<(), pliant_contact_sap::BodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BasisIdx(pub u32);

@@ -44,6 +44,15 @@ pub use reference::{minimiser, residual};
 pub use solver::check_solver;
 
 /// A broken promise: which, where, and by how much.
+///
+/// ```
+/// use pliant_contact_sap::DenseDynamics;
+/// use pliant_contact_sap::conformance::check_dynamics;
+///
+/// // A = [2 1; 0 3], column by column: a body whose A is not symmetric.
+/// let violation = check_dynamics(&DenseDynamics::new(vec![2.0, 0.0, 1.0, 3.0], vec![0.0; 2])).unwrap_err();
+/// assert!(violation.to_string().contains("symmetric"), "{violation}");
+/// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Violation(String);

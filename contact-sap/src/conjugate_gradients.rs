@@ -45,6 +45,21 @@ where
 }
 
 /// The norm of residuals r in a stopping criterion.
+///
+/// ```
+/// use pliant_contact_sap::{CgLimits, ConjugateGradients, ResidualNorm};
+///
+/// // H = diag(1, 100), b = (1, 0.1), M = 1. The first iteration leaves r ≈ (0.5, −5), five times b, the second one nothing.
+/// let iterations = |norm| {
+///     let product = |x: &[f64], y: &mut [f64]| (y[0], y[1]) = (x[0], 100.0 * x[1]);
+///     let identity = |r: &[f64], z: &mut [f64]| z.copy_from_slice(r);
+///     let limits = CgLimits { norm, relative_residual: 0.6, iterations_max: 10 };
+///     ConjugateGradients::default().solve(&mut (product, identity), limits, &[1.0, 0.1], &mut [0.0; 2]).iterations
+/// };
+/// assert_eq!(iterations(ResidualNorm::Preconditioned), 2);
+/// // A hundredth of the residual of the stiff equation is its error in x: 0.05, and half of b together.
+/// assert_eq!(iterations(ResidualNorm::Scaled(&[1.0, 0.01])), 1);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ResidualNorm<'a> {
     /// ‖D r‖ with the diagonal of D.
@@ -54,6 +69,18 @@ pub enum ResidualNorm<'a> {
 }
 
 /// When conjugate gradients stop.
+///
+/// ```
+/// use pliant_contact_sap::{CgLimits, CgStop, ConjugateGradients, ResidualNorm};
+///
+/// // H = diag(1, 2, 3) has three eigenvalues, so that three iterations are needed; two do not reach the residual.
+/// let product = |x: &[f64], y: &mut [f64]| (0..3).for_each(|i| y[i] = (i + 1) as f64 * x[i]);
+/// let identity = |r: &[f64], z: &mut [f64]| z.copy_from_slice(r);
+/// let limits = CgLimits { norm: ResidualNorm::Preconditioned, relative_residual: 1e-9, iterations_max: 2 };
+/// let mut solve = |limits| ConjugateGradients::default().solve(&mut (product, identity), limits, &[1.0; 3], &mut [0.0; 3]);
+/// assert_eq!(solve(limits).stop, CgStop::IterationsMax);
+/// assert_eq!(solve(CgLimits { iterations_max: 3, ..limits }).stop, CgStop::Converged);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CgLimits<'a> {
     /// Norm of b and of residuals.
@@ -65,6 +92,21 @@ pub struct CgLimits<'a> {
 }
 
 /// Why conjugate gradients stopped.
+///
+/// ```
+/// use pliant_contact_sap::{CgLimits, CgStop, ConjugateGradients, ResidualNorm};
+///
+/// // h x = 1 on one line.
+/// let stop = |h: f64| {
+///     let product = |x: &[f64], y: &mut [f64]| y[0] = h * x[0];
+///     let identity = |r: &[f64], z: &mut [f64]| z.copy_from_slice(r);
+///     let limits = CgLimits { norm: ResidualNorm::Preconditioned, relative_residual: 1e-9, iterations_max: 10 };
+///     ConjugateGradients::default().solve(&mut (product, identity), limits, &[1.0], &mut [0.0]).stop
+/// };
+/// assert_eq!(stop(2.0), CgStop::Converged);
+/// assert_eq!(stop(0.0), CgStop::Indefinite); // no curvature, so no minimum
+/// assert_eq!(stop(f64::INFINITY), CgStop::NotFinite);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CgStop {
     /// The residual is small enough, or zero to round-off.
@@ -78,6 +120,17 @@ pub enum CgStop {
 }
 
 /// Result of a solve.
+///
+/// ```
+/// use pliant_contact_sap::{CgLimits, CgReport, CgStop, ConjugateGradients, ResidualNorm};
+///
+/// // A start at the solution of 4 x = 2 takes no iteration.
+/// let product = |x: &[f64], y: &mut [f64]| y[0] = 4.0 * x[0];
+/// let identity = |r: &[f64], z: &mut [f64]| z.copy_from_slice(r);
+/// let limits = CgLimits { norm: ResidualNorm::Preconditioned, relative_residual: 1e-9, iterations_max: 10 };
+/// let report = ConjugateGradients::default().improve(&mut (product, identity), limits, &[2.0], &mut [0.5]);
+/// assert_eq!(report, CgReport { iterations: 0, stop: CgStop::Converged });
+/// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CgReport {

@@ -59,6 +59,25 @@ pub trait Dynamics: Send + Sync {
 }
 
 /// A in full.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// # use pliant_contact_sap::conformance::MassSpringNet;
+/// use pliant_contact_sap::{Assembled, Control, DeformableModel, DenseDynamics, Dynamics, StepInput};
+///
+/// // A cart has a dense A, a net of 100 nodes a sparse one.
+/// let cart = DenseDynamics::diagonal(&[4.0], vec![0.0]);
+/// assert!(matches!(cart.assembled(), Some(Assembled::Dense([4.0]))));
+/// # let (net, control) = (MassSpringNet::default(), Control::default());
+/// # let (mut step, mut v0) = (net.new_step(), Vec::new());
+/// # step.begin(&net.default_state(), &StepInput::new(0.01, Vector3::zeros(), &control))?;
+/// # step.linearise_start(&mut v0)?;
+/// let Some(Assembled::Sparse(a)) = step.dynamics().assembled() else { panic!("a net assembles A") };
+/// assert_eq!((a.rows(), a.cols()), (300, 300));
+/// // A node is joined to at most eight others, so its columns have at most 27 entries.
+/// assert!(a.outer_iterator().all(|column| column.nnz() <= 27));
+/// # Ok::<(), pliant_contact_sap::BodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Assembled<'a> {
     /// n×n, column-major, both triangles stored.
@@ -94,6 +113,20 @@ pub enum BlockDiagonal<'a> {
 }
 
 /// One block of a [`BlockDiagonal`].
+///
+/// ```
+/// use pliant_contact_sap::BlockDiagonal;
+///
+/// // The masses of two vertices, from the traces of their blocks m 1.
+/// let values: Vec<f64> = [0.5, 0.2].iter().flat_map(|m| [*m, 0.0, 0.0, 0.0, *m, 0.0, 0.0, 0.0, *m]).collect();
+/// let mut masses = Vec::new();
+/// BlockDiagonal::Vertices(&values).for_each(6, |block| {
+///     let trace: f64 = (0..block.size).map(|i| block.values[i * (block.size + 1)]).sum();
+///     masses.push((block.first_dof, trace / 3.0));
+/// });
+/// assert_eq!((masses[0].0, masses[1].0), (0, 3));
+/// assert!((masses[0].1 - 0.5).abs() < 1e-15 && (masses[1].1 - 0.2).abs() < 1e-15);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct DiagonalBlock<'a> {
     /// First row and column within the participant.

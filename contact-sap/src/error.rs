@@ -148,6 +148,20 @@ impl SolveError {
 }
 
 /// A body that cannot take this step.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// # use pliant_contact_sap::conformance::MassSpringNet;
+/// use pliant_contact_sap::{BodyError, Control, DeformableModel, StepInput};
+///
+/// let net = MassSpringNet::default();
+/// let mut state = net.default_state();
+/// state.q.pop();
+/// let control = Control::default();
+/// let error = net.new_step().begin(&state, &StepInput::new(0.01, Vector3::zeros(), &control)).unwrap_err();
+/// assert!(matches!(error, BodyError::StateLength { what: "q", found: 299, expected: 300 }));
+/// assert_eq!(error.to_string(), "q has 299 entries, the model requires 300");
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {

@@ -11,6 +11,35 @@ use crate::law::{ContactLaw, SmoothNorm};
 use crate::potential::Potential;
 
 /// The curvature of friction in Newton's method. Custom laws always use their Hessian.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_contact_sap::*;
+///
+/// # let block = DenseDynamics::diagonal(&[2.0; 3], vec![2.0, 0.4, -0.2]);
+/// # let mut rows = Rows::default();
+/// # rows.reset(3);
+/// # rows.identity(0, 0, 3);
+/// # let mut set = ConstraintSet::default();
+/// # let contact = ContactParameters {
+/// #     time_step: 0.01.into(), signed_distance: 0.0, start_velocity: -0.1, stiffness: f64::INFINITY, friction: 0.5,
+/// #     dissipation: Dissipation::HuntCrossley(0.0), stiction_speed: 1e-4, inverse_inertia: 0.5,
+/// #     near_rigid: NEAR_RIGID_CONTACT,
+/// # };
+/// # let law = ContactLaw::Lagged(Lagged::new(&contact, Vector3::z(), 5.0));
+/// # let mut basis = set.basis(3);
+/// # basis.rows(ParticipantIdx(0), &rows, 0, 1.0);
+/// # basis.stencil_contact([1.0], None, Vector3::zeros(), law);
+/// // A block that slides at 1 m/s is stopped by friction within the step.
+/// let problem = ContactProblem { dynamics: &[&block as &dyn Dynamics], constraints: &set };
+/// let iterations = |friction| {
+///     let mut solver = Newton::new(NewtonSettings { friction, ..NewtonSettings::default() });
+///     let report = solver.solve(&problem, &[1.0, 0.2, -0.1], &mut Solution::default())?;
+///     Ok::<_, SolveError>(report.iterations)
+/// };
+/// assert!(iterations(FrictionTangent::PrimalDual)? < iterations(FrictionTangent::Plain)?);
+/// # Ok::<(), SolveError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrictionTangent {
     /// The Hessian with dual estimates of friction's direction and normal impulse, which converge along with v. Takes two to

@@ -18,6 +18,34 @@ use crate::solver::StopCriteria;
 pub(crate) use dual::GAUSS_SEIDEL;
 
 /// Settings of [`GaussSeidel`].
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// # let carts: Vec<DenseDynamics> =
+/// #     (0..5).map(|i| DenseDynamics::diagonal(&[1.0], vec![f64::from(u8::from(i == 0))])).collect();
+/// # let dynamics: Vec<&dyn Dynamics> = carts.iter().map(|cart| cart as &dyn Dynamics).collect();
+/// # let mut velocity = Rows::default();
+/// # velocity.reset(1);
+/// # velocity.identity(0, 0, 1);
+/// # let mut constraints = ConstraintSet::default();
+/// # for i in 0..4 {
+/// #     let mut basis = constraints.basis(1);
+/// #     basis.rows(ParticipantIdx(i + 1), &velocity, 0, 1.0);
+/// #     basis.rows(ParticipantIdx(i), &velocity, 0, -1.0);
+/// #     let label = ConstraintLabel { kind: RowKind::Bilateral, index: i as u32 };
+/// #     basis.coordinate(0, RowLaw::Bilateral(Bilateral::spring(0.01, 0.0, 1e4, 0.0, 2.0)), label);
+/// # }
+/// // A train of five carts with springs between them, of which the first has been pushed: a sweep is not enough.
+/// let problem = ContactProblem { dynamics: &dynamics, constraints: &constraints };
+/// let one_sweep = StopCriteria { iterations_max: 1, ..StopCriteria::default() };
+/// let mut solver = GaussSeidel::new(GaussSeidelSettings { stop: one_sweep });
+/// let report = solver.solve(&problem, &[0.0; 5], &mut Solution::default())?;
+/// assert_eq!(report.stop, StopReason::IterationLimit);
+/// let report = GaussSeidel::default().solve(&problem, &[0.0; 5], &mut Solution::default())?;
+/// assert!(report.is_trusted() && report.iterations > 1);
+/// # Ok::<(), SolveError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GaussSeidelSettings {
     /// When to stop; an iteration is one sweep over all constraints.

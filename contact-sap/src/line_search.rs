@@ -7,6 +7,32 @@ use crate::island::IslandProblem;
 const ALPHA_MAX: f64 = 2.0;
 
 /// How a solver chooses the step length α along its direction Δv.
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// # let mass = DenseDynamics::diagonal(&[2.0], vec![-2.0]);
+/// # let dynamics = [&mass as &dyn Dynamics];
+/// # let mut factors = BlockFactors::default();
+/// # factors.factor(&dynamics)?;
+/// # let mut constraints = ConstraintSet::default();
+/// # let label = ConstraintLabel { kind: RowKind::DryFriction, index: 0 };
+/// # let law = RowLaw::Bilateral(Bilateral::dry_friction(1.0, 1e-3));
+/// # constraints.internal(ParticipantIdx(0), &factors).velocity(0, law, label);
+/// let problem = ContactProblem { dynamics: &dynamics, constraints: &constraints };
+/// // 2 kg with the free velocity −1 m/s and a brake of 1 N·s, from a guess of 1 m/s: −0.5 m/s remain.
+/// let iterations = |line_search| {
+///     let mut solver = Newton::new(NewtonSettings { line_search, ..NewtonSettings::default() });
+///     let mut solution = Solution::default();
+///     let report = solver.solve(&problem, &[1.0], &mut solution)?;
+///     assert!((solution.velocity[0] + 0.5).abs() < 1e-6);
+///     Ok::<_, SolveError>(report.iterations)
+/// };
+/// // The minimiser along the only direction there is, and a step that is merely long enough.
+/// assert_eq!(iterations(LineSearch::Exact { slope_tolerance: 1e-6 })?, 1);
+/// assert!(iterations(LineSearch::Armijo)? > 1);
+/// # Ok::<(), SolveError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LineSearch {
     /// The minimiser in [0, 2] by Newton's method safeguarded with bisection.

@@ -6,6 +6,35 @@ use std::ops::Add;
 use serde::{Deserialize, Serialize};
 
 /// How [`Newton`](crate::Newton) solves H Δv = −∇ℓ. All choices find the same minimiser within the tolerance.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// # use pliant_contact_sap::conformance::MassSpringNet;
+/// use pliant_contact_sap::*;
+///
+/// // A net in free fall, of which one node meets a limit: 300 velocities.
+/// # let (net, control) = (MassSpringNet::default(), Control::default());
+/// # let (mut step, mut v0) = (net.new_step(), Vec::new());
+/// # step.begin(&net.default_state(), &StepInput::new(0.01, Vector3::new(0.0, 0.0, -9.81), &control))?;
+/// # step.linearise_start(&mut v0)?;
+/// # let mut factors = BlockFactors::default();
+/// # factors.factor(&[step.dynamics()])?;
+/// # let mut constraints = ConstraintSet::default();
+/// # let label = ConstraintLabel { kind: RowKind::LowerLimit, index: 2 };
+/// # let mut own = constraints.internal(ParticipantIdx(0), &factors);
+/// # let law = RowLaw::Limit(Limit::near_rigid(0.01, 0.0, own.inverse_inertia(2)));
+/// # own.velocity(2, law, label);
+/// let problem = ContactProblem { dynamics: &[step.dynamics()], constraints: &constraints };
+/// let systems = |linear_algebra| {
+///     let mut solver = Newton::new(NewtonSettings { linear_algebra, ..NewtonSettings::default() });
+///     Ok::<_, SolveError>(solver.solve(&problem, &v0, &mut Solution::default())?.systems)
+/// };
+/// let direct = systems(LinearAlgebra::Direct)?;
+/// assert!(direct.sparse >= 1 && direct.schur == 0);
+/// let schur = systems(LinearAlgebra::Schur)?; // in the three velocities of one node
+/// assert!(schur.sparse == 0 && schur.schur >= 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LinearAlgebra {
     /// By the cost of the island's systems. [`LinearAlgebra::Schur`] if its sparse bodies have so few participating

@@ -10,6 +10,30 @@ use crate::preconditioner::Preconditioner;
 use crate::solver::StopCriteria;
 
 /// Settings of [`NewtonCg`].
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// # let masses: Vec<DenseDynamics> = (1..=20).map(|m| DenseDynamics::diagonal(&[f64::from(m)], vec![1.0])).collect();
+/// # let dynamics: Vec<&dyn Dynamics> = masses.iter().map(|mass| mass as &dyn Dynamics).collect();
+/// # let mut velocity = Rows::default();
+/// # velocity.reset(1);
+/// # velocity.identity(0, 0, 1);
+/// # let mut constraints = ConstraintSet::default();
+/// # let mut basis = constraints.basis(1);
+/// # (0..20).for_each(|i| basis.rows(ParticipantIdx(i), &velocity, 0, 1.0));
+/// # let label = ConstraintLabel { kind: RowKind::Other, index: 0 };
+/// # basis.coordinate(0, RowLaw::Limit(Limit::new(1e-3, 0.0)), label);
+/// // Twenty masses, the sum of whose velocities has a lower limit.
+/// let problem = ContactProblem { dynamics: &dynamics, constraints: &constraints };
+/// let products = |relative_tolerance| {
+///     let stop = StopCriteria { relative_tolerance, ..StopCriteria::default() };
+///     let mut solver = NewtonCg::new(NewtonCgSettings { stop, ..NewtonCgSettings::default() });
+///     Ok::<_, SolveError>(solver.solve(&problem, &[-1.0; 20], &mut Solution::default())?.inner_iterations)
+/// };
+/// assert!(products(1e-2)? < products(1e-8)?); // a looser tolerance saves products with H
+/// # Ok::<(), SolveError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NewtonCgSettings {
     /// When to stop.

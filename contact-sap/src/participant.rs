@@ -5,6 +5,18 @@ use std::fmt;
 use crate::dynamics::Dynamics;
 
 /// Index of a participant of the problem: a body with velocities to solve for.
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// let (cart, weightless) = (DenseDynamics::diagonal(&[4.0], vec![0.0]), DenseDynamics::diagonal(&[0.0], vec![0.0]));
+/// let mut factors = BlockFactors::default();
+/// factors.factor(&[&cart as &dyn Dynamics])?;
+/// assert!((factors.inverse_diagonal(ParticipantIdx(0), 0) - 0.25).abs() < 1e-15); // of the first participant
+/// let error = factors.factor(&[&cart as &dyn Dynamics, &weightless]).unwrap_err();
+/// assert_eq!(error.participant(), Some(ParticipantIdx(1)));
+/// # Ok::<(), SolveError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ParticipantIdx(pub usize);
 

@@ -19,6 +19,29 @@ use crate::solver::StopCriteria;
 pub(crate) const QUASI_NEWTON: &str = "quasi-newton";
 
 /// Settings of [`QuasiNewton`].
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// # let masses = [(1.0, 1.0), (3.0, 0.0)].map(|(m, v)| DenseDynamics::diagonal(&[m], vec![m * v]));
+/// # let mut velocity = Rows::default();
+/// # velocity.reset(1);
+/// # velocity.identity(0, 0, 1);
+/// # let mut constraints = ConstraintSet::default();
+/// # let mut basis = constraints.basis(1);
+/// # basis.rows(ParticipantIdx(1), &velocity, 0, 1.0);
+/// # basis.rows(ParticipantIdx(0), &velocity, 0, -1.0);
+/// # let label = ConstraintLabel { kind: RowKind::Other, index: 0 };
+/// # basis.coordinate(0, RowLaw::Limit(Limit::new(0.1, 0.0)), label);
+/// // A mass of 1 kg at 1 m/s runs into one of 3 kg, on a buffer of R = 0.1 1/kg.
+/// let problem = ContactProblem { dynamics: &[&masses[0] as &dyn Dynamics, &masses[1]], constraints: &constraints };
+/// let settings = QuasiNewtonSettings { line_search: LineSearch::Armijo, ..QuasiNewtonSettings::default() };
+/// let mut solution = Solution::default();
+/// let report = QuasiNewton::new(settings).solve(&problem, &[1.0, 0.0], &mut solution)?;
+/// // γ = (v_0 − v_1)/R and v_0 − v_1 = 1 − γ (1/1 + 1/3).
+/// assert!(report.is_trusted() && (solution.row_impulse[0] - 1.0 / (0.1 + 4.0 / 3.0)).abs() < 1e-5);
+/// # Ok::<(), SolveError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QuasiNewtonSettings {
     /// When to stop.
@@ -30,6 +53,35 @@ pub struct QuasiNewtonSettings {
 }
 
 /// How a direction is made from the block-diagonal step Δ = −H_D⁻¹∇ℓ.
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// # // Ten carts of 1 kg in a row, the first pushed, with stiff couplings.
+/// # let carts: Vec<DenseDynamics> =
+/// #     (0..10).map(|i| DenseDynamics::diagonal(&[1.0], vec![f64::from(u8::from(i == 0))])).collect();
+/// # let dynamics: Vec<&dyn Dynamics> = carts.iter().map(|cart| cart as &dyn Dynamics).collect();
+/// # let mut velocity = Rows::default();
+/// # velocity.reset(1);
+/// # velocity.identity(0, 0, 1);
+/// # let mut constraints = ConstraintSet::default();
+/// # for i in 0..9 {
+/// #     let mut basis = constraints.basis(1);
+/// #     basis.rows(ParticipantIdx(i + 1), &velocity, 0, 1.0);
+/// #     basis.rows(ParticipantIdx(i), &velocity, 0, -1.0);
+/// #     let label = ConstraintLabel { kind: RowKind::Bilateral, index: i as u32 };
+/// #     basis.coordinate(0, RowLaw::Bilateral(Bilateral::spring(0.01, 0.0, 1e5, 0.0, 2.0)), label);
+/// # }
+/// // A train of ten carts with springs between them, of which the first has been pushed.
+/// let problem = ContactProblem { dynamics: &dynamics, constraints: &constraints };
+/// let iterations = |acceleration| {
+///     let settings = QuasiNewtonSettings { acceleration, ..QuasiNewtonSettings::default() };
+///     let report = QuasiNewton::new(settings).solve(&problem, &[0.0; 10], &mut Solution::default())?;
+///     Ok::<_, SolveError>(report.iterations)
+/// };
+/// assert!(2 * iterations(Acceleration::Conjugate)? < iterations(Acceleration::None)?);
+/// # Ok::<(), SolveError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Acceleration {
     /// Δ itself, as published.

@@ -191,6 +191,30 @@ impl RowBlock {
 }
 
 /// The world velocity of one material point as a function of its basis.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// # use pliant_contact_sap::conformance::MassSpringNet;
+/// use pliant_contact_sap::{Control, DeformableModel, Interpolation, MaterialPoint, Primitive, Rows, StepInput};
+///
+/// // The centre of a triangle of a net whose nodes have the velocities 0, 1, 2, ... m/s along x.
+/// # let (net, control) = (MassSpringNet::default(), Control::default());
+/// # let mut step = net.new_step();
+/// # step.begin(&net.default_state(), &StepInput::new(0.01, Vector3::zeros(), &control))?;
+/// let v: Vec<f64> = (0..100).flat_map(|i| [f64::from(i), 0.0, 0.0]).collect();
+/// let third = 1.0 / 3.0;
+/// let weights = [third, third, third, 0.0];
+/// let point = MaterialPoint { primitive: Primitive::Triangle(0), weights, offset: Vector3::zeros() };
+/// let (mut interpolation, mut rows) = (Interpolation::Twist, Rows::default());
+/// let basis = step.interpolation(&point, &mut interpolation)?;
+/// step.basis(basis, &Point3::origin(), &mut rows);
+/// let mut u = [0.0; 9];
+/// rows.apply(&v, &mut u);
+/// let Interpolation::Weights(w) = interpolation else { panic!("a net has no frames") };
+/// let v_Q: f64 = w.iter().zip(u.chunks(3)).map(|(w, u)| w * u[0]).sum();
+/// assert!((v_Q - (0.0 + 10.0 + 11.0) / 3.0).abs() < 1e-12); // nodes 0, 10 and 11
+/// # Ok::<(), pliant_contact_sap::BodyError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Interpolation {
     /// The basis is a twist u = (ω, v_O), six rows: v_Q = v_O + ω × p_OQ. The caller provides p_OQ.

@@ -94,6 +94,34 @@ pub trait ConvexContactSolver: Send {
 }
 
 /// How complete a solution has to be.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// # use pliant_contact_sap::conformance::MassSpringNet;
+/// use pliant_contact_sap::*;
+///
+/// // A net in free fall, of which one node meets a limit.
+/// # let (net, control) = (MassSpringNet::default(), Control::default());
+/// # let (mut step, mut v0) = (net.new_step(), Vec::new());
+/// # step.begin(&net.default_state(), &StepInput::new(0.01, Vector3::new(0.0, 0.0, -9.81), &control))?;
+/// # step.linearise_start(&mut v0)?;
+/// # let mut factors = BlockFactors::default();
+/// # factors.factor(&[step.dynamics()])?;
+/// # let mut constraints = ConstraintSet::default();
+/// # let label = ConstraintLabel { kind: RowKind::LowerLimit, index: 2 };
+/// # let mut own = constraints.internal(ParticipantIdx(0), &factors);
+/// # let law = RowLaw::Limit(Limit::near_rigid(0.01, 0.0, own.inverse_inertia(2)));
+/// # own.velocity(2, law, label);
+/// let problem = ContactProblem { dynamics: &[step.dynamics()], constraints: &constraints };
+/// let settings = NewtonSettings { linear_algebra: LinearAlgebra::Schur, ..NewtonSettings::default() };
+/// let (mut solver, mut solution) = (Newton::new(settings), Solution::default());
+/// let full = solver.solve_for(&problem, &v0, SolveMode::Full, &mut solution)?;
+/// let impulse = solution.row_impulse[0];
+/// let partial = solver.solve_again(&problem, &v0, SolveMode::ImpulsesOnly, &mut solution)?;
+/// assert_eq!((full.unsolved_velocities, partial.unsolved_velocities), (0, 297)); // all but one node
+/// assert!((solution.row_impulse[0] - impulse).abs() < 1e-6 * impulse);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SolveMode {
     /// All velocities and impulses, to the tolerance.
@@ -191,6 +219,28 @@ impl Default for StopCriteria {
 }
 
 /// Why a solve ended; ordered from best to worst.
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// # let mass = DenseDynamics::diagonal(&[2.0], vec![-2.0]);
+/// # let dynamics = [&mass as &dyn Dynamics];
+/// # let mut factors = BlockFactors::default();
+/// # factors.factor(&dynamics)?;
+/// # let mut constraints = ConstraintSet::default();
+/// # let label = ConstraintLabel { kind: RowKind::LowerLimit, index: 0 };
+/// # constraints.internal(ParticipantIdx(0), &factors).velocity(0, RowLaw::Limit(Limit::new(0.5, 0.0)), label);
+/// # let problem = ContactProblem { dynamics: &dynamics, constraints: &constraints };
+/// // A solver that may not iterate returns its guess, which is wrong here.
+/// let stop = StopCriteria { iterations_max: 0, ..StopCriteria::default() };
+/// let (mut solver, mut solution) = (SolverKind::Newton.build(stop), Solution::default());
+/// let report = solver.solve(&problem, &[-1.0], &mut solution)?;
+/// assert_eq!((report.stop, solution.velocity[0]), (StopReason::IterationLimit, -1.0));
+/// assert!(!report.is_trusted());
+/// // The worst of several reasons is the largest.
+/// assert_eq!(StopReason::Converged.max(report.stop), StopReason::IterationLimit);
+/// # Ok::<(), SolveError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StopReason {
     /// The tolerance is met.
@@ -253,6 +303,22 @@ pub struct SolveReport {
 }
 
 /// Time by stage.
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// # let mass = DenseDynamics::diagonal(&[2.0], vec![-2.0]);
+/// # let dynamics = [&mass as &dyn Dynamics];
+/// # let problem = ContactProblem { dynamics: &dynamics, constraints: &ConstraintSet::default() };
+/// // Two solves, timed together.
+/// let (mut solver, mut solution) = (Newton::default(), Solution::default());
+/// let first = solver.solve(&problem, &[0.0], &mut solution)?;
+/// let second = solver.solve(&problem, &[1.0], &mut solution)?;
+/// let total = first.stages + second.stages;
+/// assert_eq!(total.linear_solve, first.stages.linear_solve + second.stages.linear_solve);
+/// assert!(total.set_up >= first.stages.set_up);
+/// # Ok::<(), SolveError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StageTimes {
     /// Checking the problem, finding islands, laying out memory.

@@ -34,6 +34,23 @@ pub struct SparseCholesky {
 }
 
 /// Precision of a factor.
+///
+/// ```
+/// use pliant_contact_sap::{FactorScalar, NotPositiveDefinite, SparseCholesky};
+///
+/// /// x of [4 2; 2 3] x = (1, 1) with a factor in precision T; it is (1, 2)/8.
+/// fn solve<T: FactorScalar>() -> Result<[T; 2], NotPositiveDefinite> {
+///     let (mut cholesky, mut factor) = (SparseCholesky::default(), Vec::new());
+///     cholesky.factorise((&[0, 2, 4], &[0, 1, 0, 1]), &[4.0, 2.0, 2.0, 3.0], &mut factor)?;
+///     let mut x = [1.0; 2].map(T::of);
+///     cholesky.solve(&factor, &mut x);
+///     Ok(x)
+/// }
+/// let error_in_f64 = (solve::<f64>()?[0] - 0.125).abs();
+/// let error_in_f32 = (f64::from(solve::<f32>()?[0]) - 0.125).abs();
+/// assert!(error_in_f64 < 1e-15 && error_in_f32 < 1e-6);
+/// # Ok::<(), NotPositiveDefinite>(())
+/// ```
 pub trait FactorScalar: RealField + Copy + Default {
     /// `x`, rounded.
     fn of(x: f64) -> Self;
@@ -52,6 +69,15 @@ impl FactorScalar for f32 {
 }
 
 /// A matrix is not positive definite in the precision of its factor.
+///
+/// ```
+/// use pliant_contact_sap::{NotPositiveDefinite, SparseCholesky};
+///
+/// // [1 2; 2 1] has the eigenvalue −1.
+/// let mut factor = Vec::<f64>::new();
+/// let refused = SparseCholesky::default().factorise((&[0, 2, 4], &[0, 1, 0, 1]), &[1.0, 2.0, 2.0, 1.0], &mut factor);
+/// assert_eq!(refused, Err(NotPositiveDefinite));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotPositiveDefinite;
 

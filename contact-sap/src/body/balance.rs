@@ -81,6 +81,37 @@ pub trait NonlinearBalance: MomentumBalance {
 ///   [`BodyStep::linearise`](super::BodyStep::linearise) there (Li and Chou 2025).
 /// - Finite elements of nonlinear laws expand the elastic forces about the positions at the start of the step. Only changes of velocity
 ///   feel what makes A positive definite: A x − b = m(0) + (∂m/∂v) v0 + A (x − v0) for backward Euler.
+///
+/// ```
+/// use pliant_contact_sap::{BodyError, StartLinearisation};
+///
+/// /// 1 kg at x = 0 on a hardening spring k x³, backward Euler: m(v) = v − v0 + δt k (δt v)³.
+/// struct Bead { v0: f64, dt: f64, k: f64, a: f64, b: f64 }
+/// # impl Bead {
+/// #     fn linearise(&mut self, v: f64) {
+/// #         let m = v - self.v0 + self.dt * self.k * (self.dt * v).powi(3);
+/// #         self.a = 1.0 + 3.0 * self.k * self.dt.powi(4) * v * v;
+/// #         self.b = self.a * v - m;
+/// #     }
+/// # }
+/// impl StartLinearisation for Bead {
+///     /// Linearises where m(v) = 0: by Newton's method, v = A⁻¹b of the last linearisation.
+///     fn linearise_start(&mut self, v: &mut Vec<f64>) -> Result<(), BodyError> {
+///         *v = vec![self.v0];
+///         for _ in 0..20 {
+///             self.linearise(v[0]);
+///             v[0] = self.b / self.a;
+///         }
+///         Ok(())
+///     }
+///     fn solves_free_motion(&self) -> bool { true }
+/// }
+/// let mut bead = Bead { v0: 1.0, dt: 0.1, k: 1e4, a: 0.0, b: 0.0 };
+/// let mut v = Vec::new();
+/// bead.linearise_start(&mut v)?;
+/// assert!((v[0] + v[0].powi(3) - 1.0).abs() < 1e-12); // δt⁴ k = 1
+/// # Ok::<(), BodyError>(())
+/// ```
 pub trait StartLinearisation {
     /// Computes A and b, then offered by [`BodyStep::dynamics`](super::BodyStep::dynamics). `v` is overwritten with the velocities at
     /// which A x − b is m(x) up to terms of second order in δt.

@@ -14,6 +14,41 @@ use crate::error::BodyError;
 /// [`BodyStep::basis`](super::BodyStep::basis) throughout the step.
 ///
 /// Offered by kinematic trees; the penalty-force stepper asks for it.
+///
+/// ```
+/// use nalgebra::{Isometry3, UnitQuaternion, Vector3, Vector6};
+/// use pliant_contact_sap::{BodyError, EndFrames};
+///
+/// /// A frame at the tip of a rod of 1 m that turns about the z axis, in steps of 10 ms from the angle 0.
+/// #[derive(Default)]
+/// struct Rod { angle: f64 }
+/// impl EndFrames for Rod {
+///     fn move_to(&mut self, v: &[f64]) -> Result<(), BodyError> {
+///         self.angle = 0.01 * v[0];
+///         Ok(())
+///     }
+///     fn pose(&self, _: u32) -> Isometry3<f64> {
+///         let turn = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), self.angle);
+///         Isometry3::from_parts((turn * Vector3::x()).into(), turn)
+///     }
+///     fn jacobian(&self, _: u32, out: &mut Vec<f64>) {
+///         out.clear();
+///         out.extend([0.0, 0.0, 1.0, -self.angle.sin(), self.angle.cos(), 0.0]);
+///     }
+///     fn displacement(&self, frame: u32, out: &mut Vec<f64>) {
+///         self.jacobian(frame, out);
+///         out.iter_mut().for_each(|x| *x *= 0.01);
+///     }
+///     // The moment of a fixed force at a fixed place about a fixed axis does not depend on the angle.
+///     fn add_impulse_derivative(&self, _: u32, _: &Vector6<f64>, _: &mut [f64]) {}
+/// }
+/// let (mut rod, mut by_v, h) = (Rod::default(), Vec::new(), 1e-4);
+/// let mut tip = |v| rod.move_to(&[v]).map(|()| rod.pose(0).translation.vector);
+/// let difference = (tip(20.0 + h)? - tip(20.0 - h)?) / (2.0 * h);
+/// rod.displacement(0, &mut by_v);
+/// assert!((difference - Vector3::from_column_slice(&by_v[3..])).norm() < 1e-8);
+/// # Ok::<(), BodyError>(())
+/// ```
 pub trait EndFrames {
     /// Moves to the end of a step with end velocities `v`. Everything else refers to it.
     ///

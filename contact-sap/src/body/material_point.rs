@@ -58,6 +58,22 @@ impl MaterialPoint {
 }
 
 /// A primitive of a body's [`Surface`](super::Surface).
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// # use pliant_contact_sap::conformance::MassSpringNet;
+/// use pliant_contact_sap::{BodyError, Control, DeformableModel, Interpolation, MaterialPoint, Primitive, StepInput};
+///
+/// // A net has vertices, edges and triangles, but no frames.
+/// # let (net, control) = (MassSpringNet::default(), Control::default());
+/// # let mut step = net.new_step();
+/// # step.begin(&net.default_state(), &StepInput::new(0.01, Vector3::zeros(), &control))?;
+/// let mut interpolation = Interpolation::Twist;
+/// assert!(step.interpolation(&MaterialPoint::on_vertex(99), &mut interpolation).is_ok());
+/// let refused = step.interpolation(&MaterialPoint::on_frame(0, Vector3::zeros()), &mut interpolation);
+/// assert!(matches!(refused, Err(BodyError::NoSuchPoint { point: Primitive::Frame(0), .. })));
+/// # Ok::<(), BodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Primitive {
     /// A rigid frame.

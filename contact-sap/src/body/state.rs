@@ -106,6 +106,17 @@ impl Energy {
 }
 
 /// The report of a finished step.
+///
+/// ```
+/// use pliant_contact_sap::BodyReport;
+///
+/// /// What a rope reports whose edges have these lengths, m.
+/// fn report(lengths: &[f64], longest: f64) -> BodyReport {
+///     let stretched = lengths.iter().enumerate().filter(|(_, length)| **length > longest);
+///     BodyReport { warnings: stretched.map(|(i, length)| format!("edge {i} has a length of {length} m")).collect() }
+/// }
+/// assert_eq!(report(&[0.01, 0.03, 0.01], 0.02).warnings, ["edge 1 has a length of 0.03 m"]);
+/// ```
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BodyReport {

@@ -66,6 +66,21 @@ pub struct Surface {
 }
 
 /// The section of an edge with two different widths.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_contact_sap::{FlatEdge, FlatOutline, Surface};
+///
+/// // A ribbon along +x, 10 mm wide along y and 1 mm thick along z, as the surface of a body of your own.
+/// let ribbon = FlatEdge { m_1: Vector3::y(), half_extents: [5e-3, 5e-4], outline: FlatOutline::Rectangle };
+/// let vertices = [0.0, 0.1, 0.2].map(|x| Point3::new(x, 0.0, 0.0)).to_vec();
+/// let surface = Surface { vertices, edges: vec![[0, 1], [1, 2]], sections: vec![ribbon; 2], ..Surface::default() };
+///
+/// // The direction of the second extent is t × m_1.
+/// let [a, b] = surface.edges[0].map(|v| surface.vertices[v as usize]);
+/// let thickness = (b - a).normalize().cross(&surface.sections[0].m_1) * 2.0 * surface.sections[0].half_extents[1];
+/// assert!((thickness - Vector3::new(0.0, 0.0, 1e-3)).norm() < 1e-15);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlatEdge {
     /// Unit vector across the edge, world axes.
@@ -77,6 +92,27 @@ pub struct FlatEdge {
 }
 
 /// The outline of a section with two different widths.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_contact_sap::{FlatEdge, FlatOutline};
+///
+/// /// Half of the extent of a section along the unit vector `n`, for an edge along +z.
+/// fn half_extent(section: &FlatEdge, n: &Vector3<f64>) -> f64 {
+///     let m_2 = Vector3::z().cross(&section.m_1);
+///     let [a, b] = section.half_extents;
+///     let (x, y) = (a * section.m_1.dot(n), b * m_2.dot(n));
+///     match section.outline {
+///         FlatOutline::Rectangle => x.abs() + y.abs(),
+///         FlatOutline::Ellipse => x.hypot(y),
+///     }
+/// }
+/// // 4 mm × 2 mm. Along the diagonal of its rectangle the ellipse is shorter.
+/// let section = |outline| FlatEdge { m_1: Vector3::x(), half_extents: [2e-3, 1e-3], outline };
+/// let diagonal = Vector3::new(2.0, 1.0, 0.0).normalize();
+/// assert!((half_extent(&section(FlatOutline::Rectangle), &diagonal) - 5e-3 / 5f64.sqrt()).abs() < 1e-15);
+/// assert!((half_extent(&section(FlatOutline::Ellipse), &diagonal) - 17f64.sqrt() * 1e-3 / 5f64.sqrt()).abs() < 1e-15);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlatOutline {
     /// A rectangle.

@@ -68,6 +68,23 @@ impl Default for BlobSettings {
 /// basis.
 ///
 /// State: q and v hold particles, history the affine velocity C (nine values, row by row) and J of each.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_contact_sap::conformance::{BlobSettings, ParticleBlob};
+/// use pliant_contact_sap::{Control, DeformableModel, StepInput};
+///
+/// // Eight particles of 1 g. Their velocities are solved for on the nodes of the grid around them.
+/// let blob = ParticleBlob::new(BlobSettings { n: 2, ..BlobSettings::default() })?;
+/// let (control, mut step, mut v0) = (Control::default(), blob.new_step(), Vec::new());
+/// step.begin(&blob.default_state(), &StepInput::new(0.01, Vector3::new(0.0, 0.0, -9.81), &control))?;
+/// step.linearise_start(&mut v0)?;
+/// assert!(v0.len() > 3 * blob.n_particles());
+/// // Together the nodes receive the impulse of the weight, δt m g.
+/// let weight: f64 = step.dynamics().right_hand_side().iter().skip(2).step_by(3).sum();
+/// assert!((weight + 0.01 * 8e-3 * 9.81).abs() < 1e-15);
+/// # Ok::<(), pliant_contact_sap::BodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ParticleBlob {
     settings: BlobSettings,

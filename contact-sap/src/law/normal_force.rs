@@ -17,6 +17,24 @@ use super::validity::{Fault, at_least_zero, finite};
 /// whose coefficients are all non-negative: no digits cancel, and n ≥ 0, −n' ≥ 0, ∫n ≥ 0 hold in floating point.
 ///
 /// Source: Castro, Han, Masterjohn (2023), "Irrotational Contact Fields", section III.
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// # let contact = ContactParameters {
+/// #     time_step: 0.01.into(), signed_distance: -1e-3, start_velocity: 0.0, stiffness: 1e4, friction: 0.5,
+/// #     dissipation: Dissipation::HuntCrossley(0.0), stiction_speed: 1e-4, inverse_inertia: 0.5,
+/// #     near_rigid: NEAR_RIGID_CONTACT,
+/// # };
+/// // 1 mm deep at k = 10 kN/m and δt = 10 ms: 0.1 N·s at rest, none where the step ends the contact, at 1 mm/δt.
+/// let law = contact.normal_force();
+/// assert!((law.impulse(0.0) - 0.1).abs() < 1e-15);
+/// assert!((law.release_velocity() - 0.1).abs() < 1e-15 && law.impulse(0.1) == 0.0);
+/// assert!((law.energy(0.0) - 0.5 * 0.1 * 0.1).abs() < 1e-15); // a triangle: ½ n v̂
+/// // 2 kg at −1 m/s meet it: the impulse is that of the velocity after the step, v = −1 + n/m.
+/// let n = law.implicit_impulse(0.5, -1.0, 0.0);
+/// assert!((n - law.impulse(-1.0 + 0.5 * n)).abs() < 1e-12);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NormalForce {
     /// v̂, m/s; −∞ for a contact without stiffness.

@@ -54,6 +54,23 @@ pub enum Dissipation {
 }
 
 /// How the friction bound μ n0 of the lagged model is predicted.
+///
+/// ```
+/// use pliant_contact_sap::*;
+///
+/// # let contact = ContactParameters {
+/// #     time_step: 0.01.into(), signed_distance: 0.0, start_velocity: -1.0, stiffness: 1e6, friction: 0.5,
+/// #     dissipation: Dissipation::HuntCrossley(0.0), stiction_speed: 1e-4, inverse_inertia: 0.5,
+/// #     near_rigid: NEAR_RIGID_CONTACT,
+/// # };
+/// // 2 kg arrive at the floor at 1 m/s: the impulse that stops them is 2 N·s, and less than that on a soft floor.
+/// let predicted = NormalPrediction { free: -1.0, constrained: None, row_sum: 0.5 };
+/// let local = contact.friction_limit(FrictionLimit::LocalImplicit, &predicted);
+/// assert!(local > 1.9 && local < 2.0);
+/// // The law at the velocity before the impact: δt k δt · 1 m/s = 100 N·s, with k = 1 MN/m and δt = 10 ms.
+/// let lagged = contact.friction_limit(FrictionLimit::Lagged, &predicted);
+/// assert!((lagged - 100.0).abs() < 1e-9);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrictionLimit {
     /// n0 from a local implicit solve of the contact; also correct in the step of an impact.

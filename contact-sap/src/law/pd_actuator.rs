@@ -102,6 +102,19 @@ pub struct PdCommand {
 }
 
 /// Derivatives of the impulse of a PD actuator by its command.
+///
+/// ```
+/// use nalgebra::Vector1;
+/// use pliant_contact_sap::{PdActuator, PdCommand, PdGains, Potential};
+///
+/// let gains = PdGains { proportional: 100.0, derivative: 5.0, effort_limit: 20.0 };
+/// let law = |position_error| PdActuator::new(0.01, gains, PdCommand { position_error, ..PdCommand::default() }, 1.0);
+/// // A target 0.1 rad further ahead: the impulse at rest rises by ∂γ/∂q_d · 0.1 = δt Kp · 0.1.
+/// let sensitivity = law(0.0).sensitivity(0.0);
+/// let rise = law(-0.1).impulse(&Vector1::new(0.0)).x - law(0.0).impulse(&Vector1::new(0.0)).x;
+/// assert!((sensitivity.position - 1.0).abs() < 1e-15 && (rise - 0.1).abs() < 1e-15);
+/// assert_eq!(law(-1.0).sensitivity(0.0).position, 0.0); // 100 N·m are wanted, the actuator is saturated
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PdSensitivity {
     /// ∂γ/∂q_d, N·m·s/rad or N·s/m.

@@ -32,6 +32,20 @@ pub struct Camera {
 }
 
 /// Where a camera stands at first; lengths in m, world frame.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant::recording::{Camera, CameraPlace, DEFAULT_FIELD_OF_VIEW, Recording, RecordingError};
+///
+/// let mut recording = Recording::new("a scene", Vec::new(), Vec::new(), Vec::new())?;
+/// let camera = |name: &str, place: CameraPlace| Camera { name: name.into(), place, field_of_view: DEFAULT_FIELD_OF_VIEW, follow: None };
+/// // From the right and a little above, as far away as is needed.
+/// recording.add_camera(camera("side", CameraPlace::From(Vector3::new(1.0, 0.0, 0.3))))?;
+/// recording.add_camera(camera("free", CameraPlace::Free))?;
+/// let nowhere = camera("nowhere", CameraPlace::From(Vector3::zeros()));
+/// assert!(matches!(recording.add_camera(nowhere), Err(RecordingError::Camera { name, .. }) if name == "nowhere"));
+/// # Ok::<(), RecordingError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CameraPlace {
     /// At a given point.

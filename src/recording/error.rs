@@ -3,6 +3,21 @@
 use std::path::{Path, PathBuf};
 
 /// Why a recording rejected its input, or could not be written.
+///
+/// ```
+/// use pliant::recording::{Frame, Observable, Recording, RecordingError};
+///
+/// let mut recording = Recording::new("a run", Vec::new(), Vec::new(), vec![Observable::new("ball.z", "m")])?;
+/// assert!(matches!(recording.replay_html(), Err(RecordingError::NoFrames { .. })));
+/// recording.push_frame(Frame::default())?;
+/// recording.push_observables(0.0, &[1.0])?;
+/// // A rejected row changes nothing.
+/// let error = recording.push_observables(0.1, &[f64::INFINITY]).unwrap_err();
+/// assert!(matches!(&error, RecordingError::NotFinite { time_s: 0.1, .. }));
+/// assert!(error.to_string().contains("\"ball.z\""));
+/// assert_eq!(recording.n_rows(), 1);
+/// # Ok::<(), RecordingError>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {

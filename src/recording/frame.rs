@@ -5,10 +5,46 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use super::{ParticleStates, RecordingError, Visual, VisualShape};
 
 /// Index into the bodies of a [`Recording`](super::Recording).
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use pliant::recording::{BodyIdx, Frame, Recording};
+///
+/// let mut recording = Recording::new("two balls", vec!["red".into(), "blue".into()], Vec::new(), Vec::new())?;
+/// let blue = BodyIdx(1);
+/// assert_eq!(recording.bodies()[blue.0], "blue");
+/// // The poses of a frame are in the same order.
+/// let X_WB = vec![Isometry3::identity(), Isometry3::translation(0.0, 0.0, 2.0)];
+/// recording.push_frame(Frame { X_WB, ..Frame::default() })?;
+/// let frame = recording.frames().last().ok_or("no frame")?;
+/// assert_eq!(frame.X_WB[blue.0].translation.z, 2.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BodyIdx(pub usize);
 
 /// The state of the world at one time.
+///
+/// ```
+/// use nalgebra::{Isometry3, Point3, Vector3};
+/// use pliant::recording::{ContactArrow, Frame, Recording, RecordingError};
+///
+/// let mut recording = Recording::new("a ball on a floor", vec!["ball".into()], Vec::new(), Vec::new())?;
+/// let arrow = ContactArrow { p_WC: Point3::origin(), f_W: Vector3::new(0.0, 0.0, 9.81) };
+/// let resting = Frame {
+///     time_s: 0.0,
+///     X_WB: vec![Isometry3::translation(0.0, 0.0, 0.1)],
+///     contacts: vec![arrow],
+///     ..Frame::default()
+/// };
+/// recording.push_frame(resting.clone())?;
+/// // Times ascend, and a frame has a pose for each body.
+/// assert!(matches!(recording.push_frame(resting.clone()), Err(RecordingError::TimeNotIncreasing { .. })));
+/// let without = Frame { time_s: 0.1, X_WB: Vec::new(), ..resting };
+/// assert!(matches!(recording.push_frame(without), Err(RecordingError::Count { found: 0, expected: 1, .. })));
+/// assert_eq!(recording.frames().len(), 1);
+/// # Ok::<(), RecordingError>(())
+/// ```
 #[allow(
     non_snake_case,
     reason = "monogram frame names such as X_WB are the field's notation"
@@ -38,6 +74,34 @@ impl Frame {
 }
 
 /// A force at a point, drawn as an arrow that starts there.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant::runner::{RunOptions, run};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a box on a floor"
+/// #     simulation = { smoke_s = 0.5, time_step_s = 0.01 }
+/// #     [[fixed]]
+/// #     name = "floor"
+/// #     shape = { half_space = {} }
+/// #     [[bodies]]
+/// #     name = "box"
+/// #     shape = { box = { size = [0.2, 0.2, 0.2] } }
+/// #     mass = 3
+/// #     pose = { position = [0, 0, 0.1] }
+/// # "#;
+/// # let scene = Scene::parse("box.toml", text, &SceneOptions::default())?;
+/// // A box of 3 kg at rest: the forces at its four corners carry its weight.
+/// let recording = run(&scene, &RunOptions::default(), &mut |_| {})?.recording;
+/// let contacts = &recording.frames().last().ok_or("no frame")?.contacts;
+/// let force: Vector3<f64> = contacts.iter().map(|contact| contact.f_W).sum();
+/// assert_eq!(contacts.len(), 4);
+/// assert!((force.norm() - 3.0 * 9.81).abs() < 1e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[allow(
     non_snake_case,
     reason = "monogram frame names such as p_WC are the field's notation"
@@ -51,6 +115,24 @@ pub struct ContactArrow {
 }
 
 /// Two geometries in contact; indices into the [`parts`](super::Recording::parts) of the recording.
+///
+/// ```
+/// use pliant::recording::{Between, Frame, PressurePolygons, Recording, RecordingError};
+///
+/// let mut recording = Recording::new("a patch", Vec::new(), Vec::new(), Vec::new())?;
+/// recording.name_parts(vec!["floor".into(), "box".into()]);
+/// let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]].map(Into::into);
+/// let frame = |time_s: f64, between: Between| {
+///     let mut patches = PressurePolygons::default();
+///     patches.push(between, &corners, &[1e3; 3]);
+///     Frame { time_s, patches, ..Frame::default() }
+/// };
+/// recording.push_frame(frame(0.0, Between { a: 1, b: 0 }))?;
+/// // There is no third part.
+/// let error = recording.push_frame(frame(0.1, Between { a: 1, b: 2 })).unwrap_err();
+/// assert!(matches!(error, RecordingError::Count { found: 3, expected: 2, .. }));
+/// # Ok::<(), RecordingError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Between {
     /// Geometry A.
@@ -60,6 +142,39 @@ pub struct Between {
 }
 
 /// Net force and moment of the patch of a pair: a mean over the step before the frame, friction and dissipation included. World frame.
+///
+/// ```
+/// use pliant::runner::{RunOptions, run};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a soft box on a floor"
+/// #     simulation = { smoke_s = 0.5, time_step_s = 0.01 }
+/// #     [[fixed]]
+/// #     name = "floor"
+/// #     shape = { half_space = {} }
+/// #     material = { hydroelastic = "rigid" }
+/// #     [[bodies]]
+/// #     name = "box"
+/// #     shape = { box = { size = [0.2, 0.2, 0.2] } }
+/// #     material = { hydroelastic = "compliant", hydroelastic_modulus = 1e6 }
+/// #     mass = 3
+/// #     pose = { position = [0, 0, 0.1] }
+/// # "#;
+/// # let scene = Scene::parse("box.toml", text, &SceneOptions::default())?;
+/// // A soft box of 3 kg and 0.2 m at rest: one patch under its whole face carries its weight.
+/// let recording = run(&scene, &RunOptions::default(), &mut |_| {})?.recording;
+/// let frame = recording.frames().last().ok_or("no frame")?;
+/// let [patch] = frame.patch_forces.as_slice() else { panic!("{:?}", frame.patch_forces) };
+/// assert!((patch.f_W.norm() - 3.0 * 9.81).abs() < 1e-2);
+/// assert!((patch.area - 0.04).abs() < 1e-3);
+/// assert!(patch.pressure_max >= patch.f_W.norm() / patch.area);
+/// // Which of the two is A says the pair.
+/// let parts = recording.parts();
+/// assert_ne!(parts[patch.between.a as usize], parts[patch.between.b as usize]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[allow(
     non_snake_case,
     reason = "monogram frame names such as p_WC are the field's notation"
@@ -137,6 +252,28 @@ impl PressurePolygons {
 }
 
 /// The points of a deforming visual.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use pliant::recording::{Anchor, Color, Deformed, Frame, PointsLook, Recording, RecordingError, Visual, VisualShape};
+///
+/// let sand = Visual {
+///     name: "sand".into(),
+///     anchor: Anchor::World,
+///     X_BG: Isometry3::identity(),
+///     shape: VisualShape::Points { radius: 0.01, look: PointsLook::Grains, scale: None },
+///     color: Color::palette(0),
+/// };
+/// let mut recording = Recording::new("two grains", Vec::new(), vec![sand], Vec::new())?;
+/// let at = |values: Vec<f64>| {
+///     let points = vec![[0.0, 0.0, 0.1].into(), [0.0, 0.0, 0.2].into()];
+///     Frame { deformed: vec![Deformed { points, values, states: None }], ..Frame::default() }
+/// };
+/// // There are values for all points, or none.
+/// assert!(matches!(recording.push_frame(at(vec![1.0])), Err(RecordingError::Count { found: 1, expected: 2, .. })));
+/// recording.push_frame(at(Vec::new()))?;
+/// # Ok::<(), RecordingError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Deformed {
     /// Positions, world frame, m. For a deforming mesh, as many as it has vertices.

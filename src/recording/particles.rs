@@ -3,6 +3,34 @@
 use nalgebra::{Matrix3, Vector3};
 
 /// The state of the particles of one visual in one frame; every list has an entry for each of its points, in their order.
+///
+/// ```
+/// use pliant::runner::{ParticleDetail, Simulation};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a moving jelly"
+/// #     simulation = { smoke_s = 1, time_step_s = 0.01 }
+/// #     grid = { spacing = 0.05 }
+/// #     [[material_points]]
+/// #     name = "jelly"
+/// #     shape = { box = { size = [0.1, 0.1, 0.1] } }
+/// #     constitutive_material = { youngs_modulus = 1e5, poissons_ratio = 0.3 }
+/// #     velocity = [0.5, 0, 0]
+/// # "#;
+/// # let scene = Scene::parse("jelly.toml", text, &SceneOptions::default())?;
+/// // A jelly that moves by 0.5 m/s along x.
+/// let recording = Simulation::recorded(&scene, ParticleDetail::States)?.finish()?.recording;
+/// let frame = recording.frames().last().ok_or("no frame")?;
+/// let states = frame.deformed[0].states.as_ref().ok_or("no states")?;
+/// assert_eq!(states.ids.len(), frame.deformed[0].points.len());
+/// assert!(states.velocities.iter().all(|velocity| (velocity.x - 0.5).abs() < 1e-12));
+/// // It is not deformed, and its law has no plastic strain.
+/// assert!(states.deformation_gradients.iter().all(|f| (f.determinant() - 1.0).abs() < 1e-12));
+/// assert!(states.plastic_strains.iter().all(|strain| strain.is_nan()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParticleStates {
     /// Identifier of a particle, constant while sources and sinks add and remove others.

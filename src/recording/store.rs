@@ -86,7 +86,27 @@ impl FrameStore {
     }
 }
 
-/// The frames of a recording.
+/// The frames of a recording, in memory or in a file.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use pliant::recording::{Frame, Recording};
+///
+/// let mut recording = Recording::new("a ball rises", vec!["ball".into()], Vec::new(), Vec::new())?;
+/// for k in 0..3 {
+///     let z = f64::from(k);
+///     recording.push_frame(Frame { time_s: 0.5 * z, X_WB: vec![Isometry3::translation(0.0, 0.0, z)], ..Frame::default() })?;
+/// }
+/// let frames = recording.frames();
+/// assert_eq!(frames.times_s(), [0.0, 0.5, 1.0]);
+/// let mut highest = 0.0_f64;
+/// frames.each(|frame| {
+///     highest = highest.max(frame.X_WB[0].translation.z);
+///     Ok(())
+/// })?;
+/// assert_eq!(highest, 2.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Frames<'a>(pub(super) &'a FrameStore);
 

@@ -9,7 +9,7 @@ use super::{BodyIdx, RecordingError};
 ///
 /// ```
 /// use nalgebra::{Isometry3, Vector3};
-/// use pliant::recording::{Anchor, Color, Visual};
+/// use pliant::recording::{Anchor, Color, Recording, RecordingError, Visual};
 /// use pliant_hydroelastic::AnalyticShape;
 ///
 /// let table = Visual {
@@ -19,7 +19,11 @@ use super::{BodyIdx, RecordingError};
 ///     shape: AnalyticShape::Box { size: Vector3::new(1.0, 1.0, 0.1) }.into(),
 ///     color: Color::GROUND,
 /// };
-/// # let _ = table;
+/// Recording::new("a table", Vec::new(), vec![table.clone()], Vec::new())?;
+/// // Colours are in 0..=1.
+/// let glaring = Visual { color: Color::rgb(2.0, 0.0, 0.0), ..table };
+/// assert!(matches!(Recording::new("too red", Vec::new(), vec![glaring], Vec::new()), Err(RecordingError::Shape { .. })));
+/// # Ok::<(), RecordingError>(())
 /// ```
 #[allow(
     non_snake_case,
@@ -41,6 +45,24 @@ pub struct Visual {
 }
 
 /// What a [`Visual`] is attached to.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use pliant::recording::{Anchor, BodyIdx, Color, Recording, RecordingError, Visual};
+/// use pliant_hydroelastic::AnalyticShape;
+///
+/// let ball = |anchor: Anchor| Visual {
+///     name: "ball".into(),
+///     anchor,
+///     X_BG: Isometry3::identity(),
+///     shape: AnalyticShape::Sphere { radius: 0.1 }.into(),
+///     color: Color::palette(0),
+/// };
+/// // A recording without bodies has visuals in the world only.
+/// assert!(Recording::new("a ball", Vec::new(), vec![ball(Anchor::World)], Vec::new()).is_ok());
+/// let error = Recording::new("a ball", Vec::new(), vec![ball(Anchor::Body(BodyIdx(0)))], Vec::new()).unwrap_err();
+/// assert!(matches!(error, RecordingError::UnknownBody { body_idx: 0, n_bodies: 0, .. }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// Fixed in the world.
@@ -50,6 +72,22 @@ pub enum Anchor {
 }
 
 /// The shape of a [`Visual`] in its own frame G; lengths in m.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant::recording::VisualShape;
+/// use pliant_hydroelastic::AnalyticShape;
+///
+/// // A shape with sizes, and one that moves point by point.
+/// let ball = VisualShape::from(AnalyticShape::Sphere { radius: 0.1 });
+/// let triangles = vec![[0, 1, 2], [0, 2, 3]];
+/// let cloth = VisualShape::DeformingMesh { n_vertices: 4, triangles: triangles.clone(), tetrahedra: Vec::new(), scale: None };
+/// assert!(cloth.deforms() && !ball.deforms());
+/// // A mesh on a body has its vertices from the beginning.
+/// let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+/// let vertices = corners.map(|[x, y]| Point3::new(x, y, 0.0)).to_vec();
+/// assert!(!VisualShape::Mesh { vertices, triangles }.deforms());
+/// ```
 #[derive(Clone, Debug)]
 pub enum VisualShape {
     /// A shape given by its sizes.
@@ -92,7 +130,37 @@ pub enum VisualShape {
     },
 }
 
-/// As what particles are drawn.
+/// As what particles are drawn. In scenes the constitutive law decides.
+///
+/// ```
+/// use pliant::recording::{PointsLook, VisualShape};
+/// use pliant::runner::Simulation;
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "sand and water"
+/// #     simulation = { smoke_s = 1 }
+/// #     grid = { spacing = 0.05 }
+/// #     [[material_points]]
+/// #     name = "sand"
+/// #     shape = { box = { size = [0.1, 0.1, 0.1] } }
+/// #     constitutive_material = "dry-sand"
+/// #     [[material_points]]
+/// #     name = "water"
+/// #     shape = { box = { size = [0.1, 0.1, 0.1] } }
+/// #     pose = { position = [1, 0, 0] }
+/// #     constitutive_material = "shallow-water"
+/// # "#;
+/// # let scene = Scene::parse("wet.toml", text, &SceneOptions::default())?;
+/// let recording = Simulation::new(&scene)?.finish()?.recording;
+/// let looks = recording.visuals().iter().map(|visual| match &visual.shape {
+///     VisualShape::Points { look, .. } => Some(*look),
+///     _ => None,
+/// });
+/// assert_eq!(looks.collect::<Vec<_>>(), [Some(PointsLook::Grains), Some(PointsLook::Liquid)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PointsLook {
@@ -106,6 +174,29 @@ pub enum PointsLook {
 }
 
 /// Whether a thread is a loop.
+///
+/// ```
+/// use pliant::recording::{ThreadEnds, VisualShape};
+/// use pliant::runner::Simulation;
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a ring of rubber"
+///     simulation = { smoke_s = 1 }
+///     [[rods]]
+///     name = "ring"
+///     centreline = { circle = { radius = 0.1, edges = 40 } }
+///     section = { circle = { radius = 0.002 } }
+///     youngs_modulus = 1e6
+/// "#;
+/// let scene = Scene::parse("ring.toml", text, &SceneOptions::default())?;
+/// let recording = Simulation::new(&scene)?.finish()?.recording;
+/// let VisualShape::Thread { radius, ends, .. } = &recording.visuals()[0].shape else { panic!("a rod is a thread") };
+/// assert_eq!(*ends, ThreadEnds::Joined);
+/// assert!((radius - 0.002).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadEnds {
     /// Two free ends.
@@ -115,6 +206,23 @@ pub enum ThreadEnds {
 }
 
 /// Name, unit and range of recorded values; the range is mapped to colours from dark to bright.
+///
+/// ```
+/// use nalgebra::{Isometry3, Point3};
+/// use pliant::recording::{Anchor, Color, Deformed, Frame, PointsLook, Recording, ValueScale, Visual, VisualShape};
+///
+/// let speed = ValueScale { name: "speed".into(), unit: "m/s".into(), min: 0.0, max: 1.0 };
+/// let shape = VisualShape::Points { radius: 0.01, look: PointsLook::Grains, scale: Some(speed) };
+/// let sand = Visual { name: "sand".into(), anchor: Anchor::World, X_BG: Isometry3::identity(), shape, color: Color::palette(0) };
+/// let mut recording = Recording::new("sand", Vec::new(), vec![sand], Vec::new())?;
+/// let deformed = vec![Deformed { points: vec![Point3::origin(); 2], values: vec![3.0, 5.0], states: None }];
+/// recording.push_frame(Frame { deformed, ..Frame::default() })?;
+/// // The brightest colour was that of 1 m/s; it becomes that of the fastest grains.
+/// recording.fit_scales(&[0]);
+/// let VisualShape::Points { scale: Some(scale), .. } = &recording.visuals()[0].shape else { panic!("it is of points") };
+/// assert!(scale.min == 0.0 && scale.max > 4.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueScale {
     /// Name, as in the legend: "pressure".

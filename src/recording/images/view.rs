@@ -17,6 +17,33 @@ const SKY: [u8; 3] = [235, 240, 245];
 const AMBIENT: f64 = 0.35;
 
 /// An image: rows from the top, pixels from the left.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant::runner::{Simulation, View};
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a red ball"
+/// #     simulation = { smoke_s = 1 }
+/// #     [[bodies]]
+/// #     name = "ball"
+/// #     shape = { sphere = { radius = 0.1 } }
+/// #     color = [1, 0, 0]
+/// # "#;
+/// # let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
+/// // A red ball of radius 0.1 m, seen from a distance of 1 m.
+/// let view = View::At { eye: Point3::new(0.0, -1.0, 0.0), target: Point3::origin(), field_of_view: 0.6 };
+/// let image = Simulation::new(&scene)?.image(&view, [31, 21])?;
+/// let pixel = |x: usize, y: usize| image.size[0] * y + x;
+/// let [red, green, blue] = image.colors[pixel(15, 10)];
+/// assert!(red > 250 && green == 0 && blue == 0);
+/// assert!((image.depths[pixel(15, 10)] - 0.9).abs() < 1e-6);
+/// // There is nothing in the corner.
+/// assert_eq!(image.depths[pixel(0, 0)], f32::INFINITY);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
     /// Width and height, pixels.

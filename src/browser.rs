@@ -21,7 +21,26 @@ const PATIENCE: Duration = Duration::from_secs(240);
 /// From one look at a browser that starts or ends to the next.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Why a page was not opened.
+/// Why a page was not opened, or what it did not do.
+///
+/// ```
+/// use std::io;
+/// use std::path::Path;
+/// use pliant::browser::{Browser, BrowserError, Window};
+///
+/// /// The title of a page; `None` where there is no Chromium that starts.
+/// fn title(page: &Path) -> Result<Option<String>, BrowserError> {
+///     let Some(browser) = Browser::find() else { return Ok(None) };
+///     match browser.open(page, "", Window { size: [480, 320], scale: 1.0 }) {
+///         Err(BrowserError::Start { .. }) => Ok(None),
+///         page => Ok(page?.evaluate("document.title")?.as_str().map(str::to_owned)),
+///     }
+/// }
+/// # let _ = title;
+/// // The message has the remedy.
+/// let error = BrowserError::Start { program: "chromium".into(), reason: io::ErrorKind::NotFound.into() };
+/// assert!(error.to_string().contains("set PLIANT_CHROMIUM to the path of a Chromium"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrowserError {
@@ -62,7 +81,23 @@ pub enum BrowserError {
     Files(#[from] io::Error),
 }
 
-/// A Chromium.
+/// A Chromium, which draws with the processor where there is no GPU.
+///
+/// ```
+/// use pliant::browser::{Browser, Window};
+/// use pliant::recording::{Frame, Recording};
+///
+/// // Without a Chromium there is nothing to show.
+/// let Some(browser) = Browser::find() else { return Ok(()) };
+/// let mut recording = Recording::new("an empty room", Vec::new(), Vec::new(), Vec::new())?;
+/// recording.push_frame(Frame::default())?;
+/// let file = std::env::temp_dir().join("pliant_browser_example.html");
+/// recording.write_replay(&file)?;
+/// let mut page = browser.open(&file, "theme=light", Window { size: [480, 320], scale: 1.0 })?;
+/// assert_eq!(page.evaluate("document.title")?, "an empty room");
+/// # std::fs::remove_file(&file)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Browser {
     program: PathBuf,
@@ -180,6 +215,22 @@ impl Browser {
 }
 
 /// A page in a browser of its own, which ends when this is dropped.
+///
+/// ```
+/// use pliant::browser::{Browser, Window};
+///
+/// // Without a Chromium there is nothing to show.
+/// let Some(browser) = Browser::find() else { return Ok(()) };
+/// let file = std::env::temp_dir().join("pliant_open_page_example.html");
+/// std::fs::write(&file, "<html data-state='drawn'><script>console.error('a complaint')</script></html>")?;
+/// let mut page = browser.open(&file, "", Window { size: [200, 100], scale: 1.0 })?;
+/// assert_eq!(page.attribute("data-state")?.as_deref(), Some("drawn"));
+/// assert!(page.complaints().iter().any(|text| text.contains("a complaint")));
+/// page.resize(Window { size: [300, 100], scale: 1.0 })?;
+/// assert_eq!(page.evaluate("innerWidth")?, 300);
+/// # std::fs::remove_file(&file)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct OpenPage {
     // Before the process: the browser is asked to end before it is waited for.
     tab: Tab,

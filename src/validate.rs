@@ -52,6 +52,18 @@ use crate::runner::{Outcome, RunLength, RunOptions, Verdict, run};
 use crate::scene::{Scene, SceneOptions};
 
 /// One comparison of a case.
+///
+/// ```
+/// use pliant::validate::{CASES, CaseLength};
+///
+/// let case = CASES.iter().find(|case| case.name == "pd-actuator").ok_or("no such case")?;
+/// for finding in case.run(CaseLength::Quick)? {
+///     assert!(finding.name.starts_with("pd-actuator") && !finding.source.is_empty());
+///     let found = finding.found.ok_or("no value")?;
+///     assert!(finding.pass && (found - finding.expected).abs() <= finding.tolerance, "{found}");
+/// }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// `CASE: QUANTITY`.
@@ -70,7 +82,21 @@ pub struct Finding {
     pub pass: bool,
 }
 
-/// Relation of a value to the known answer.
+/// Relation of a value to the known answer, as a finding requires it.
+///
+/// ```
+/// use pliant::validate::{CASES, CaseLength, Relation};
+///
+/// let case = CASES.iter().find(|case| case.name == "box-stack").ok_or("no such case")?;
+/// let findings = case.run(CaseLength::Quick)?;
+/// // A range in `[[expect]]` becomes its middle with a tolerance, a bound stays one.
+/// let force = findings.iter().find(|f| f.relation == Relation::Equals).ok_or("no range")?;
+/// // The weight of ten boxes of 1 kg.
+/// assert!((force.expected - 98.1).abs() < 1e-9 && force.tolerance > 0.0);
+/// let bounded = findings.iter().find(|f| f.relation == Relation::AtMost).ok_or("no bound")?;
+/// assert!(bounded.found.is_some_and(|found| found <= bounded.expected));
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Relation {
@@ -83,6 +109,16 @@ pub enum Relation {
 }
 
 /// Whether the slow parts of a case are run.
+///
+/// ```
+/// use pliant::validate::{CASES, CaseLength};
+///
+/// // The quick part of this case is one slope, the whole case has more of them.
+/// let ramp = CASES.iter().find(|case| case.name == "ramp").ok_or("no such case")?;
+/// let (quick, full) = (ramp.run(CaseLength::Quick)?, ramp.run(CaseLength::Full)?);
+/// assert!(quick.len() < full.len() && full.iter().all(|finding| finding.pass));
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseLength {
     /// Without the slow parts.
@@ -92,6 +128,16 @@ pub enum CaseLength {
 }
 
 /// How a case is computed.
+///
+/// ```
+/// use pliant::validate::{CASES, CaseKind, CaseLength};
+///
+/// let case = CASES.iter().find(|case| case.name == "pd-actuator").ok_or("no such case")?;
+/// // A function that computes the findings; scenes are run instead.
+/// let CaseKind::Function(compute) = case.kind else { panic!("it is no scene") };
+/// assert_eq!(compute(CaseLength::Quick)?, case.run(CaseLength::Quick)?);
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
 #[derive(Clone, Copy)]
 pub enum CaseKind {
     /// A bundled scene and its expectations.

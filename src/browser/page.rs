@@ -28,7 +28,23 @@ const CHANGE: &str = "window.everChanging ??= (() => { \
                       change(); \
                       return true; })()";
 
-/// What a page looks like from outside.
+/// The window of a page: its size, and how many pixels its pictures have.
+///
+/// ```
+/// use pliant::browser::{Browser, PictureFormat, Window};
+///
+/// // Without a Chromium there is nothing to show.
+/// let Some(browser) = Browser::find() else { return Ok(()) };
+/// let file = std::env::temp_dir().join("pliant_window_example.html");
+/// std::fs::write(&file, "<title>empty</title>")?;
+/// let mut page = browser.open(&file, "", Window { size: [300, 200], scale: 0.5 })?;
+/// assert_eq!(page.evaluate("[innerWidth, innerHeight].join()")?, "300,200");
+/// // A picture of half as many pixels; a PNG says so in bytes 16 to 23.
+/// let picture = page.picture(PictureFormat::Png)?;
+/// assert_eq!(picture[16..24], [0, 0, 0, 150, 0, 0, 0, 100]);
+/// # std::fs::remove_file(&file)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     /// Width and height, CSS pixels.
@@ -37,7 +53,21 @@ pub struct Window {
     pub scale: f64,
 }
 
-/// Format of a picture.
+/// Format of the file of a picture.
+///
+/// ```
+/// use pliant::browser::{Browser, PictureFormat, Window};
+///
+/// // Without a Chromium there is nothing to show.
+/// let Some(browser) = Browser::find() else { return Ok(()) };
+/// let file = std::env::temp_dir().join("pliant_picture_format_example.html");
+/// std::fs::write(&file, "<title>empty</title>")?;
+/// let mut page = browser.open(&file, "", Window { size: [60, 40], scale: 1.0 })?;
+/// assert!(page.picture(PictureFormat::Png)?.starts_with(b"\x89PNG"));
+/// assert!(page.picture(PictureFormat::Jpeg)?.starts_with(b"\xff\xd8"));
+/// # std::fs::remove_file(&file)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureFormat {
     /// Without loss.

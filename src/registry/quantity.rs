@@ -14,6 +14,33 @@ use crate::scene::{Component, Key, SceneError, Subject, TableReader};
 pub type ReadQuantity = dyn Fn(&TableReader<'_>) -> Result<Quantity, SceneError> + Send + Sync;
 
 /// What an observable measures: a name, a unit, and the measurement itself.
+///
+/// The built-in ones are in the [registry](Registry); [`Registry::quantity`] adds others.
+///
+/// ```
+/// use pliant::Registry;
+/// use pliant::registry::Snapshot;
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let mut registry = Registry::default();
+/// registry.quantity("height", "m", &[], |_| Ok(|snapshot: &Snapshot<'_>| snapshot.state.bodies[0].q[2]));
+/// let options = SceneOptions { registry, ..SceneOptions::default() };
+/// let text = r#"
+///     schema = 1
+///     title = "a ball"
+///     simulation = { smoke_s = 1 }
+///     [[bodies]]
+///     name = "ball"
+///     shape = { sphere = { radius = 0.1 } }
+///     [[observables]]
+///     name = "ball.height"
+///     quantity = "height"
+/// "#;
+/// let scene = Scene::parse("ball.toml", text, &options)?;
+/// let quantity = &scene.observables[0].quantity;
+/// assert_eq!((quantity.name(), quantity.unit()), ("height", "m"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Quantity {
     /// As `quantity = "..."` names it.
@@ -205,6 +232,42 @@ fn of_orientation(R_WF: &UnitQuaternion<f64>, component: Component) -> f64 {
 }
 
 /// A state of the world and the step that led to it.
+///
+/// ```
+/// use pliant::Registry;
+/// use pliant::registry::Snapshot;
+/// use pliant::runner::Simulation;
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// // The change of the kinetic energy in the last step, J; there is none at the start.
+/// let mut registry = Registry::default();
+/// registry.quantity("work", "J", &[], |_| {
+///     Ok(|snapshot: &Snapshot<'_>| {
+///         let kinetic = |state| snapshot.world.energy(state).kinetic;
+///         snapshot.step.map_or(f64::NAN, |(_, before)| kinetic(snapshot.state) - kinetic(before))
+///     })
+/// });
+/// let options = SceneOptions { registry, ..SceneOptions::default() };
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a ball falls"
+/// #     simulation = { smoke_s = 1, time_step_s = 0.01 }
+/// #     [[bodies]]
+/// #     name = "ball"
+/// #     shape = { sphere = { radius = 0.1 } }
+/// #     mass = 2
+/// #     [[observables]]
+/// #     name = "ball.work"
+/// #     quantity = "work"
+/// # "#;
+/// let scene = Scene::parse("ball.toml", text, &options)?;
+/// let mut simulation = Simulation::new(&scene)?;
+/// assert!(simulation.measure()[0].is_nan());
+/// simulation.step(|_| {})?;
+/// // 2 kg from rest to g Δt.
+/// assert!((simulation.measure()[0] - 0.0981_f64.powi(2)).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Snapshot<'a> {
     /// The world.

@@ -8,6 +8,31 @@ use crate::stepper::{Reactions, Stepper};
 use crate::world::{BodyIdx, World};
 
 /// Which error an accuracy bounds.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use pliant_coupling::{Accuracy, Adaptive, State, Stepper, StrongImplicit, WorldBuilder};
+/// use pliant_coupling::ErrorMeasure;
+///
+/// // Backward Euler and a fall of 0.1 s: a step has the error g δt²/4, and 1 mm in each allows 5 of 20 ms. 1 mm in each second allows 245.
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// let accuracy = Accuracy { tolerance: 1e-3, measure: ErrorMeasure::PerStep, ..Accuracy::default() };
+/// # let mut stepper = Adaptive::new(stepper, accuracy)?;
+/// # let report = stepper.step(&world, &world.default_state(), 0.1, &mut next)?;
+/// # assert!(report.is_trusted());
+/// let steps = report.adaptive.expect("of an adaptive stepper").accepted;
+/// assert!((5..=10).contains(&steps), "{steps}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ErrorMeasure {
     /// The error of a step divided by its length, in m/s and rad/s: errors of smooth motion then add up to about the accuracy
@@ -94,6 +119,29 @@ impl Accuracy {
 }
 
 /// The steps that a longer step was divided into.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use pliant_coupling::{Accuracy, Adaptive, State, Stepper, StrongImplicit, WorldBuilder};
+/// // A ball falls for 0.1 s. An error of g δt/4 in each second is below 0.02 m/s up to δt = 8.2 ms.
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let mut stepper = Adaptive::new(stepper, Accuracy { tolerance: 0.02, ..Accuracy::default() })?;
+/// let report = stepper.step(&world, &world.default_state(), 0.1, &mut next)?;
+/// let taken = report.adaptive.expect("of an adaptive stepper");
+/// assert!(taken.shortest_s <= 8.2e-3 && taken.error_max <= 0.02);
+/// assert_eq!((taken.rejected, taken.forced), (4, 0)); // 100, 50, 25 and 12.5 ms are too long
+/// assert!((13..20).contains(&taken.accepted)); // 0.1 s/8.2 ms is 12.2
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AdaptiveReport {

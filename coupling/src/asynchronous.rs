@@ -57,7 +57,46 @@ type MakeBackend = Box<dyn Fn(&MaterialPoints) -> Box<dyn SubstepBackend> + Send
 /// Rigid bodies and robots take part in every substep through the links that carry a geometry. Deformable bodies other than material points
 /// take part in the rigid problem; contact of particles with them is refused.
 ///
-/// An example is at [`CpuSubsteps`].
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{Geometry, Mount, State, StrongImplicit, WorldBuilder};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_mpm::{MpmBuilder, MpmSettings, ObjectSpec, Preset, Sampling, fill};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// use pliant_coupling::{Asynchronous, AsynchronousSettings, Precision, Stepper};
+///
+/// // A ball runs into a cube of dough, without gravity: what one loses the other gets.
+/// # let shape = Shape::cuboid(Vector3::repeat(0.04))?;
+/// # let points = fill("dough", &shape, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// # let mut model = MpmBuilder::new(MpmSettings::new(0.02));
+/// # let dough = Preset::PizzaDough;
+/// # model.object(ObjectSpec::new("dough", dough.material(), dough.density(), points));
+/// # let mut tree = ModelBuilder::new("ball");
+/// # tree.root(Root::Floating);
+/// # tree.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(0.1, 0.02)));
+/// # let q = [0.0, 0.0, -0.041, 1.0, 0.0, 0.0, 0.0];
+/// # let tree = RigidTree::new(Arc::new(tree.build()?)).starting_at(&q, &[0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+/// # let mut builder = WorldBuilder::default();
+/// # builder.gravity(Vector3::zeros());
+/// # let points = builder.add_body("dough", Box::new(model.build()?));
+/// # let ball = builder.add_body("ball", Box::new(tree));
+/// # let material = ContactMaterial::default();
+/// # let on_dough = builder.add_geometry(Geometry::of_vertices("dough", points, material));
+/// # let mount = Mount::Frame { body: ball, frame: 0, X_FG: Isometry3::identity() };
+/// # let on_ball = builder.add_geometry(Geometry::new("ball", mount, Shape::sphere(0.02)?, material));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let implicit = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// let settings = AsynchronousSettings { precision: Precision::Double, ..AsynchronousSettings::default() };
+/// let mut stepper = Asynchronous::new(implicit, settings)?;
+/// let state = world.default_state();
+/// assert!(stepper.step(&world, &state, 5e-3, &mut next)?.is_trusted());
+/// assert!(next.bodies[ball.0].v[5] < 0.99); // of 1 m/s
+/// let [before, after] = [&state, &next].map(|state| world.energy(state).linear_momentum_W);
+/// assert!((after - before).norm() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Asynchronous<S> {
     rigid: StrongImplicit<S>,
     settings: AsynchronousSettings,

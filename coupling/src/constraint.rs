@@ -51,6 +51,39 @@ pub struct Constraint {
 }
 
 /// What a constraint prescribes.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use nalgebra::Isometry3;
+/// # use pliant_coupling::{Anchor, Constraint, ConstraintCompliance, State, Stepper, StrongImplicit, WorldBuilder};
+/// use pliant_coupling::ConstraintKind;
+///
+/// // A ball of 1 kg and r = 0.1 m, held at its surface beside its centre: a weld carries the moment of the weight.
+/// let kind = ConstraintKind::Weld;
+/// # let beside = Isometry3::translation(0.1, 0.0, 0.0);
+/// # let held = builder.add_constraint(Constraint {
+/// #     name: "held".into(),
+/// #     kind,
+/// #     a: Anchor::Frame { body, frame: 0, X_FA: beside },
+/// #     b: Anchor::World(beside),
+/// #     compliance: ConstraintCompliance::NearRigid,
+/// # });
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// let on_ball = report.constraint(held).expect("it holds").on_a;
+/// assert!((on_ball.force.z - 9.81).abs() < 0.1);
+/// assert!((on_ball.torque.y - 0.1 * 9.81).abs() < 0.01); // about the anchor; with ConstraintKind::Ball it is zero
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ConstraintKind {
     /// The anchors' origins coincide.
@@ -108,6 +141,38 @@ pub enum ConstraintCompliance {
 }
 
 /// One end of a constraint: a frame fixed on a body or in the world, or a material point.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_coupling::{Constraint, ConstraintCompliance, ConstraintKind, State, Stepper, StrongImplicit, WorldBuilder};
+/// use pliant_contact_sap::MaterialPoint;
+/// use pliant_coupling::Anchor;
+///
+/// // A ball of r = 0.1 m, held at a point of its surface beside its centre.
+/// let on_ball = Anchor::Point { body, point: MaterialPoint::on_frame(0, Vector3::new(0.1, 0.0, 0.0)) };
+/// let in_world = Anchor::World(Isometry3::translation(0.1, 0.0, 0.0));
+/// assert_eq!((on_ball.body(), in_world.body()), (Some(body), None));
+/// # builder.add_constraint(Constraint {
+/// #     name: "joint".into(), kind: ConstraintKind::Ball, a: on_ball, b: in_world, compliance: ConstraintCompliance::NearRigid,
+/// # });
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// # assert!(report.is_trusted());
+/// // It begins to swing about that point: α = g r/(2/5 r² + r²), of which a step gives δt.
+/// let alpha = 9.81 / (1.4 * 0.1);
+/// assert!((next.bodies[0].v[1].abs() - 1e-3 * alpha).abs() < 1e-2 * 1e-3 * alpha);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Anchor {
     /// Fixed in the world, X_WA.

@@ -17,6 +17,51 @@ pub use sap::SapModel;
 pub use similar::SimilarModel;
 
 /// One contact of a step, as its law depends on it.
+///
+/// ```
+/// use pliant_contact_sap::ContactLaw;
+/// use pliant_coupling::{ContactInputs, ContactModel, LaggedModel};
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_coupling::{ContactSettings, Geometry, Mount, State, Stepper, StrongImplicit, WorldBuilder};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+///
+/// /// No friction on level ground, whatever the materials.
+/// #[derive(Debug)]
+/// struct IcyGround;
+///
+/// impl ContactModel for IcyGround {
+///     fn law(&self, contact: &ContactInputs) -> ContactLaw {
+///         let mut icy = *contact;
+///         if contact.normal_W.z.abs() > 0.99 {
+///             icy.parameters.friction = 0.0;
+///         }
+///         LaggedModel::default().law(&icy)
+///     }
+/// }
+/// # builder.contact(ContactSettings { model: Arc::new(IcyGround), ..ContactSettings::default() });
+/// # builder.gravity(Vector3::new(1.0, 0.0, -9.81));
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let on_ball = Geometry::new("ball", mount, Shape::sphere(0.1)?, ContactMaterial::default());
+/// # let mount = Mount::World(Isometry3::identity());
+/// # let on_floor = Geometry::new("floor", mount, Shape::half_space(), ContactMaterial::default());
+/// # builder.add_geometry(on_ball);
+/// # builder.add_geometry(on_floor);
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # assert!(stepper.step(&world, &world.default_state(), 1e-3, &mut next)?.is_trusted());
+/// // A ball under gravity of 1 m/s² along the ground slides, without turning.
+/// assert!((next.bodies[0].v[3] - 1e-3).abs() < 1e-9 && next.bodies[0].v[1].abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ContactInputs {
     /// Materials, geometry and inertia.
@@ -30,6 +75,16 @@ pub struct ContactInputs {
 }
 
 /// Where n0 of the friction bound μ n0 comes from.
+///
+/// ```
+/// use pliant_contact_sap::FrictionLimit;
+/// use pliant_coupling::{ContactModel, FrictionBound, LaggedModel, SimilarModel};
+///
+/// // The lagged model fixes its bounds in each solve and iterates them; the similar model has friction that is not lagged.
+/// assert_eq!(LaggedModel::default().friction_bound(), FrictionBound::Iterated);
+/// let predicted = FrictionBound::Predicted(FrictionLimit::LocalImplicit);
+/// assert_eq!(SimilarModel.friction_bound(), predicted);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrictionBound {
     /// Predicted by this rule and fixed for the step.
@@ -39,6 +94,42 @@ pub enum FrictionBound {
 }
 
 /// Which of a material's two dissipation parameters is used. [`SapModel`] uses the second only.
+///
+/// ```
+/// use pliant_coupling::{ContactSettings, DissipationRule};
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{Geometry, Mount, State, Stepper, StrongImplicit, WorldBuilder};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+///
+/// // A ball of 1 kg meets a floor of k = 1000 N/m, whose materials have d = 0 and τ = 0.1 s as a pair: with τ its velocity
+/// // after a step is v0/(1 + δt k (δt + τ)/m).
+/// # let material = ContactMaterial { stiffness: 2e3, dissipation: 0.0, relaxation_time_s: 0.05, friction: 0.0 };
+/// for (dissipation, tau) in [(DissipationRule::HuntCrossley, 0.0), (DissipationRule::RelaxationTime, 0.1)] {
+///     let settings = ContactSettings { dissipation, ..ContactSettings::default() };
+/// #     let mut ball = ModelBuilder::new("ball");
+/// #     ball.root(Root::Floating);
+/// #     ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// #     let q = [0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0];
+/// #     let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&q, &[0.0, 0.0, 0.0, 0.0, 0.0, -0.1]);
+/// #     let mut builder = WorldBuilder::default();
+/// #     let body = builder.add_body("ball", Box::new(ball));
+/// #     let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// #     builder.add_geometry(Geometry::new("ball", mount, Shape::sphere(0.1)?, material));
+/// #     let mount = Mount::World(Isometry3::identity());
+/// #     builder.add_geometry(Geometry::new("floor", mount, Shape::half_space(), material));
+/// #     builder.gravity(Vector3::zeros());
+///     builder.contact(settings);
+/// #     let (world, mut next) = (builder.build()?, State::default());
+/// #     let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// #     assert!(stepper.step(&world, &world.default_state(), 1e-3, &mut next)?.is_trusted());
+///     let expected = -0.1 / (1.0 + 1e-3 * 1e3 * (1e-3 + tau));
+///     assert!((next.bodies[0].v[5] - expected).abs() < 1e-6);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DissipationRule {
     /// Hunt-Crossley, s/m.

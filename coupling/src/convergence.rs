@@ -122,6 +122,38 @@ impl Untrusted {
 
 /// The fixed-point iteration of lagged terms in bodies under contact or constraint forces: see
 /// [`LaggedTerms`](pliant_contact_sap::LaggedTerms).
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_constitutive::Lame;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{Geometry, Mount, State, Stepper, StrongImplicit, StrongImplicitSettings, WorldBuilder};
+/// # use pliant_fem::{FemBuilder, LinearCorotated};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape, mesh::generate::tet_cuboid};
+/// use pliant_coupling::Untrusted;
+///
+/// // A soft cube that spins at 40 rad/s runs into the floor; the rotations of its elements must not be updated.
+/// # let soft = LinearCorotated::new(Lame::from_young_poisson(1e5, 0.3)?);
+/// # let (cube, _) = FemBuilder::new(tet_cuboid(Vector3::repeat(0.05), [1, 1, 1])?, Arc::new(soft), 1000.0).build()?;
+/// # let start = cube.rigid_state(&Isometry3::translation(0.0, 0.0, 0.05), &(Vector3::y() * 40.0), &(Vector3::z() * -2.0));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("cube", Box::new(cube));
+/// # builder.add_geometry(Geometry::of_surface("cube", body, ContactMaterial::default()));
+/// # let floor = Mount::World(Isometry3::identity());
+/// # builder.add_geometry(Geometry::new("floor", floor, Shape::half_space(), ContactMaterial::default()));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let mut state = world.default_state();
+/// # state.bodies[body.0] = start;
+/// # let stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// let settings = StrongImplicitSettings { lagged_iterations_max: 0, ..StrongImplicitSettings::default() };
+/// let report = stepper.with_settings(settings)?.step(&world, &state, 0.01, &mut next)?;
+/// let lagged = report.convergence.lagged;
+/// assert_eq!((lagged.iterations, lagged.unconverged), (0, Some(body)));
+/// assert!(lagged.residual > 1.0);
+/// assert_eq!(report.untrusted(), Some(Untrusted::LaggedTerms(body)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LaggedReport {
     /// Updates of lagged terms, each followed by another solve.
@@ -134,6 +166,33 @@ pub struct LaggedReport {
 
 /// The relinearisation of a step; all zero with [`Linearisation::Once`](crate::Linearisation::Once) and where every momentum
 /// balance is linear.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::Vector3;
+/// # use pliant_constitutive::Lame;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{Linearisation, State, Stepper, StrongImplicit, StrongImplicitSettings, WorldBuilder};
+/// # use pliant_fem::{FemBuilder, LawKind};
+/// # use pliant_hydroelastic::mesh::generate::tet_cuboid;
+/// // A cube of a nonlinear law, stretched by a third, is let go.
+/// # let law = LawKind::StableNeoHookean.of(Lame::from_young_poisson(3e4, 0.3)?)?;
+/// # let (cube, _) = FemBuilder::new(tet_cuboid(Vector3::repeat(0.05), [1, 1, 1])?, law, 1000.0).build()?;
+/// # let mut builder = WorldBuilder::default();
+/// # builder.add_body("cube", Box::new(cube));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let mut state = world.default_state();
+/// # state.bodies[0].q.iter_mut().step_by(3).for_each(|x| *x *= 1.33);
+/// # let stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// let settings = StrongImplicitSettings {
+///     linearisation: Linearisation::UntilConverged { relative_tolerance: 1e-6, solves_max: 50 },
+///     ..StrongImplicitSettings::default()
+/// };
+/// let report = stepper.with_settings(settings)?.step(&world, &state, 0.01, &mut next)?;
+/// let implicit = report.convergence.implicit;
+/// assert!(implicit.relinearisations > 0 && implicit.residual <= 1e-6 && !implicit.missed);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ImplicitReport {
     /// Linearisations after the first.

@@ -44,6 +44,38 @@ const ROUND_OFF: f64 = 1e-5;
 const SLOPE_MAX: f64 = 0.5;
 
 /// The error of the friction bounds of a step.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_constitutive::Lame;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{Geometry, Mount, State, Stepper, StrongImplicit, WorldBuilder};
+/// # use pliant_fem::{FemBuilder, LinearCorotated};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape, mesh::generate::tet_cuboid};
+/// use pliant_coupling::FRICTION_TOLERANCE;
+///
+/// // A soft cube runs into the floor, at 45 degrees.
+/// # let soft = LinearCorotated::new(Lame::from_young_poisson(1e5, 0.3)?);
+/// # let (cube, _) = FemBuilder::new(tet_cuboid(Vector3::repeat(0.05), [1, 1, 1])?, Arc::new(soft), 1000.0).build()?;
+/// # let at = Isometry3::translation(0.0, 0.0, 0.05);
+/// # let start = cube.rigid_state(&at, &Vector3::zeros(), &Vector3::new(1.0, 0.0, -1.0));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("cube", Box::new(cube));
+/// # let on_cube = Geometry::of_vertices("cube", body, ContactMaterial::default());
+/// # let on_floor =
+/// #     Geometry::new("floor", Mount::World(Isometry3::identity()), Shape::half_space(), ContactMaterial::default());
+/// let (a, b) = (builder.add_geometry(on_cube), builder.add_geometry(on_floor));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let mut state = world.default_state();
+/// # state.bodies[body.0] = start;
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// let report = stepper.step(&world, &state, 0.01, &mut next)?;
+/// let friction = report.convergence.friction;
+/// // Bounds that were predicted with vertices alone are updated once or more, until they are near the loads found.
+/// assert!(friction.updates > 0 && friction.share <= FRICTION_TOLERANCE);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FrictionError {
     /// Of the worst pair of geometries, relative to its largest friction: 0 is Coulomb's law; 1 is friction without load, or none
@@ -57,6 +89,32 @@ pub struct FrictionError {
 }
 
 /// The normal load of a pair with a deformable body in one step.
+///
+/// ```
+/// # use nalgebra::{Isometry3, Point3, Vector3};
+/// # use pliant_contact_sap::conformance::{MassSpringNet, NetSettings};
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{Geometry, Mount, State, Stepper, StrongImplicit, WorldBuilder};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// use pliant_coupling::PairLoad;
+///
+/// // A net of four nodes of 10 g lies on the floor.
+/// # let net = NetSettings { n: 2, node_mass: 0.01, radius: 0.01, corner_W: Point3::new(0.0, 0.0, 0.01), ..NetSettings::default() };
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("net", Box::new(MassSpringNet::new(net)?));
+/// # let on_net = Geometry::of_vertices("net", body, ContactMaterial::default());
+/// # let on_floor =
+/// #     Geometry::new("floor", Mount::World(Isometry3::identity()), Shape::half_space(), ContactMaterial::default());
+/// let (a, b) = (builder.add_geometry(on_net), builder.add_geometry(on_floor));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// let load: &PairLoad = &next.memory.loads[0];
+/// assert_eq!((load.a, load.b), (a, b));
+/// let force = report.pair(a, b).expect("they touch").force_on_a();
+/// assert!((load.force_N - force.z).abs() < 1e-12 && load.force_N > 0.3); // its weight is 0.39 N
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairLoad {
     /// Geometry A.

@@ -21,6 +21,35 @@ use crate::strong_implicit::StrongImplicit;
 use crate::world::{BodyIdx, GeometryIdx, World};
 
 /// Where impulses of rigid geometries act.
+///
+/// ```
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{Geometry, Mount, State, Stepper, StrongImplicit, WorldBuilder};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_mpm::{MpmBuilder, MpmSettings, ObjectSpec, Preset, Sampling, fill};
+/// use pliant_coupling::{ExchangeAt, ImpulseExchange};
+///
+/// // A cube of dough, 4 mm above the floor, on a grid of 20 mm: nodes in the floor hold it up already.
+/// # let shape = Shape::cuboid(Vector3::repeat(0.04))?;
+/// # let points = fill("dough", &shape, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// # let mut model = MpmBuilder::new(MpmSettings::new(0.02));
+/// # let dough = Preset::PizzaDough;
+/// # model.object(ObjectSpec::new("dough", dough.material(), dough.density(), points));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("points", Box::new(model.build()?));
+/// # builder.add_geometry(Geometry::of_vertices("dough", body, ContactMaterial::default()));
+/// # let floor = Mount::World(Isometry3::translation(0.0, 0.0, -0.024));
+/// # builder.add_geometry(Geometry::new("floor", floor, Shape::half_space(), ContactMaterial::default()));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// for (at, touches) in [(ExchangeAt::Nodes, true), (ExchangeAt::Particles, false)] {
+/// #     let implicit = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+///     let mut stepper = ImpulseExchange::new(implicit, 4, at);
+///     let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+///     assert_eq!(!report.contacts.is_empty(), touches);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExchangeAt {
     /// A grid node inside a shape takes the shape's velocity along the normal, and Coulomb friction along the surface. Shapes act

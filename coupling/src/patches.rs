@@ -14,6 +14,39 @@ use crate::state::State;
 use crate::world::{GeometryIdx, World, flat};
 
 /// The patch of one pair.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_hydroelastic::{Compliance, ContactMaterial, PatchGeometry, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # use pliant_coupling::{Geometry, Mount, PatchFinder, WorldBuilder};
+/// # let mut model = ModelBuilder::new("cube");
+/// # model.root(Root::Floating);
+/// # model.link(LinkSpec::new("cube", SpatialInertia::solid_box(1.0, Vector3::repeat(0.1))));
+/// # let q = [0.0, 0.0, 0.05 - 1e-3, 1.0, 0.0, 0.0, 0.0];
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("cube", Box::new(RigidTree::new(Arc::new(model.build()?)).starting_at(&q, &[0.0; 6])));
+/// // A compliant cube of 10 cm, pressed 1 mm into a rigid floor.
+/// # let shape = Shape::cuboid(Vector3::repeat(0.1))?;
+/// # let rubber = PatchGeometry::compliant(&shape, &Compliance::default())?;
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let cube = builder.add_geometry(Geometry::new("cube", mount, shape, ContactMaterial::default()).with_patch(rubber));
+/// # let mount = Mount::World(Isometry3::identity());
+/// # let stone = PatchGeometry::rigid(&Shape::half_space(), 0.1)?;
+/// # let on_floor = Geometry::new("floor", mount, Shape::half_space(), ContactMaterial::default());
+/// # let floor = builder.add_geometry(on_floor.with_patch(stone));
+/// # let world = builder.build()?;
+/// # let mut finder = PatchFinder::default();
+/// let pair = &finder.find(&world, &world.default_state())?[0];
+/// assert_eq!((pair.a, pair.b), (cube, floor));
+/// // What the floor exerts on the cube, A, pushes it up, and acts at the centre of the patch.
+/// let summary = pair.patch.summary();
+/// assert!(summary.center_of_pressure.coords.norm() < 1e-12);
+/// let uniform = summary.pressure_max * summary.area; // it is, but for a rim of 1 mm
+/// assert!((summary.force_W.z / uniform - 1.0).abs() < 0.03);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairPatch {
     /// Geometry A.

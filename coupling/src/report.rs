@@ -68,6 +68,38 @@ pub struct StepReport {
 }
 
 /// One contact point and its force.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.1 - 9.81 / 5e5, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_coupling::{Geometry, Mount, State, StrongImplicit, WorldBuilder};
+/// use pliant_coupling::Stepper;
+///
+/// // A ball of 1 kg at rest on the floor, with k = 5e5 N/m as a pair.
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let on_ball = Geometry::new("ball", mount, Shape::sphere(0.1)?, ContactMaterial::default());
+/// # let mount = Mount::World(Isometry3::identity());
+/// # let on_floor = Geometry::new("floor", mount, Shape::half_space(), ContactMaterial::default());
+/// # let (a, b) = (builder.add_geometry(on_ball), builder.add_geometry(on_floor));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// let contact = &report.contacts[0];
+/// assert_eq!((contact.a, contact.b, contact.patch), (a, b, None));
+/// assert!((contact.normal_W - Vector3::z()).norm() < 1e-12); // from the floor into the ball
+/// assert!((contact.signed_distance + 9.81 / 5e5).abs() < 1e-12);
+/// assert!((contact.force_W.z - 9.81).abs() < 1e-4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactForce {
     /// Geometry A.
@@ -171,6 +203,37 @@ pub struct RowForce {
 }
 
 /// Whose row it is.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use nalgebra::Isometry3;
+/// # use pliant_coupling::{Anchor, Constraint, ConstraintCompliance, ConstraintKind, State, Stepper, StrongImplicit, WorldBuilder};
+/// use pliant_coupling::RowOwner;
+///
+/// // A ball of 1 kg on a thread: the one row of the step is the constraint's, none is the body's own.
+/// # let thread = builder.add_constraint(Constraint {
+/// #     name: "thread".into(),
+/// #     kind: ConstraintKind::Distance(1.0),
+/// #     a: Anchor::Frame { body, frame: 0, X_FA: Isometry3::identity() },
+/// #     b: Anchor::World(Isometry3::translation(0.0, 0.0, 1.0)),
+/// #     compliance: ConstraintCompliance::NearRigid,
+/// # });
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// assert_eq!(report.rows.len(), 1);
+/// assert_eq!(report.rows[0].owner, RowOwner::Constraint(thread));
+/// assert!((report.rows[0].force.abs() - 9.81).abs() < 1e-2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowOwner {
     /// A body's own constraint.
@@ -180,6 +243,35 @@ pub enum RowOwner {
 }
 
 /// What a constraint exerts.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use nalgebra::{Isometry3, Point3};
+/// # use pliant_coupling::{Anchor, Constraint, ConstraintCompliance, ConstraintKind, State, Stepper, StrongImplicit, WorldBuilder};
+/// // A ball of 1 kg at the origin hangs on a thread of 1 m.
+/// # let thread = builder.add_constraint(Constraint {
+/// #     name: "thread".into(),
+/// #     kind: ConstraintKind::Distance(1.0),
+/// #     a: Anchor::Frame { body, frame: 0, X_FA: Isometry3::identity() },
+/// #     b: Anchor::World(Isometry3::translation(0.0, 0.0, 1.0)),
+/// #     compliance: ConstraintCompliance::NearRigid,
+/// # });
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// let pull = report.constraint(thread).expect("it holds");
+/// assert_eq!((pull.constraint, pull.p_WO), (thread, Point3::new(0.0, 0.0, 0.5)));
+/// assert!((pull.on_a.force.z - 9.81).abs() < 1e-2 && pull.on_a.torque.norm() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConstraintForce {
     /// The constraint.

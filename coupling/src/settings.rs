@@ -41,6 +41,37 @@ pub struct ContactSettings {
 }
 
 /// Which contacts have friction memory, a bristle deflection kept from step to step.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_coupling::{Geometry, Mount, State, Stepper, StrongImplicit, WorldBuilder};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// use pliant_coupling::{ContactSettings, Stiction};
+///
+/// // A ball on a slope touches at a point: of the three only `Held` gives it memory.
+/// builder.contact(ContactSettings { stiction: Stiction::Held, ..ContactSettings::default() });
+/// builder.gravity(Vector3::new(1.0, 0.0, -9.81));
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let on_ball = Geometry::new("ball", mount, Shape::sphere(0.1)?, ContactMaterial::default());
+/// # let mount = Mount::World(Isometry3::identity());
+/// # let on_floor = Geometry::new("floor", mount, Shape::half_space(), ContactMaterial::default());
+/// # builder.add_geometry(on_ball);
+/// # builder.add_geometry(on_floor);
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # assert!(stepper.step(&world, &world.default_state(), 1e-3, &mut next)?.is_trusted());
+/// assert_eq!(next.memory.contacts.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stiction {
     /// None. A contact at the fraction s of its friction bound creeps, in the lagged and the similar model at v_s s/√(1 − s²): 1.2e-7 m/s
@@ -68,6 +99,40 @@ impl Stiction {
 }
 
 /// Treatment of contacts that begin within the step.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{Geometry, Mount, State, Stepper, StrongImplicit, WorldBuilder};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// use pliant_coupling::{ContactSettings, Speculation};
+///
+/// // A ball at 100 m/s meets a thin plate in the middle of a step of 10 ms.
+/// for (speculation, tunnels) in [(Speculation::Swept, false), (Speculation::RestingMargin, true)] {
+/// #     let mut ball = ModelBuilder::new("ball");
+/// #     ball.root(Root::Floating);
+/// #     ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// #     let q = [0.0, 0.0, 0.6, 1.0, 0.0, 0.0, 0.0];
+/// #     let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&q, &[0.0, 0.0, 0.0, 0.0, 0.0, -100.0]);
+/// #     let mut builder = WorldBuilder::default();
+/// #     let body = builder.add_body("ball", Box::new(ball));
+/// #     let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// #     builder.add_geometry(Geometry::new("ball", mount, Shape::sphere(0.1)?, ContactMaterial::default()));
+/// #     let plate = Shape::cuboid(Vector3::new(1.0, 1.0, 0.005))?;
+/// #     builder.add_geometry(Geometry::new("plate", Mount::World(Isometry3::identity()), plate, ContactMaterial::default()));
+///     builder.contact(ContactSettings { speculation, ..ContactSettings::default() });
+/// #     let (world, mut next) = (builder.build()?, State::default());
+/// #     let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// #     let report = stepper.step(&world, &world.default_state(), 0.01, &mut next)?;
+/// #     assert!(report.is_trusted());
+///     let height = next.bodies[0].q[2];
+///     assert_eq!(height < -0.3, tunnels);
+///     assert_eq!(height > 0.09, !tunnels);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Speculation {
     /// Speculative contacts where swept paths intersect. In the similar and the SAP model they are frictionless in that step, since the gap

@@ -54,6 +54,33 @@ pub struct State {
 
 /// What steppers carry from one step to the next beside positions and velocities. Empty memory is valid for every world: the next
 /// step then starts cold.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use pliant_coupling::{Accuracy, Adaptive, State, Stepper, StrongImplicit, WorldBuilder};
+/// use pliant_coupling::StepperMemory;
+///
+/// # let (world, mut next, mut after) = (builder.build()?, State::default(), State::default());
+/// // A ball falls by adaptive steps, which remember their length.
+/// # let mut stepper = Adaptive::new(stepper, Accuracy { tolerance: 0.02, ..Accuracy::default() })?;
+/// # assert!(stepper.step(&world, &world.default_state(), 0.1, &mut next)?.is_trusted());
+/// assert!(next.memory.proposed_step_s.is_some_and(|length| length < 0.1));
+/// let warm = stepper.step(&world, &next, 0.1, &mut after)?.adaptive.expect("of an adaptive stepper");
+/// // Without it the next step is legal too, and tries long steps first.
+/// next.memory = StepperMemory::default();
+/// let cold = stepper.step(&world, &next, 0.1, &mut after)?.adaptive.expect("of an adaptive stepper");
+/// assert!(warm.rejected == 0 && cold.rejected > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepperMemory {
     /// Contacts with friction memory, ascending; which ones remember is up to [`Stiction`](crate::Stiction).
@@ -78,6 +105,39 @@ pub struct StepperMemory {
 }
 
 /// Whether a constraint holds.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use nalgebra::Isometry3;
+/// # use pliant_coupling::{Anchor, Constraint, ConstraintCompliance, ConstraintKind, State, Stepper, StrongImplicit, WorldBuilder};
+/// use pliant_coupling::ConstraintState;
+///
+/// // A ball on a thread, which is cut.
+/// # let thread = builder.add_constraint(Constraint {
+/// #     name: "thread".into(),
+/// #     kind: ConstraintKind::Distance(1.0),
+/// #     a: Anchor::Frame { body, frame: 0, X_FA: Isometry3::identity() },
+/// #     b: Anchor::World(Isometry3::translation(0.0, 0.0, 1.0)),
+/// #     compliance: ConstraintCompliance::NearRigid,
+/// # });
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// let mut state = world.default_state();
+/// assert_eq!(state.constraints[thread.0], ConstraintState::Active);
+/// state.constraints[thread.0] = ConstraintState::Released;
+/// let report = stepper.step(&world, &state, 1e-3, &mut next)?;
+/// assert!(report.constraint(thread).is_none());
+/// assert!((next.bodies[0].v[5] + 9.81e-3).abs() < 1e-12); // it falls
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConstraintState {
     /// It holds.

@@ -19,6 +19,38 @@ use crate::world::GeometryIdx;
 const AT_REST: f64 = 1e-5;
 
 /// The friction memory of one contact.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_coupling::{ContactSettings, Geometry, Mount, State, Stepper, Stiction, StrongImplicit, WorldBuilder};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// // A ball on a slope, where all contacts have memory.
+/// builder.contact(ContactSettings { stiction: Stiction::Held, ..ContactSettings::default() });
+/// builder.gravity(Vector3::new(1.0, 0.0, -9.81));
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let on_ball = Geometry::new("ball", mount, Shape::sphere(0.1)?, ContactMaterial::default());
+/// # let mount = Mount::World(Isometry3::identity());
+/// # let on_floor = Geometry::new("floor", mount, Shape::half_space(), ContactMaterial::default());
+/// let (a, b) = (builder.add_geometry(on_ball), builder.add_geometry(on_floor));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # assert!(stepper.step(&world, &world.default_state(), 1e-3, &mut next)?.is_trusted());
+/// let memory = &next.memory.contacts[0];
+/// assert_eq!((memory.a, memory.b), (a, b));
+/// // The ball's side of the bristles is bent downhill, by less than 10 v_s δt.
+/// let r = memory.bristle_deflection_W;
+/// assert!(r.x > 0.0 && r.z == 0.0 && r.norm() < 10.0 * 1e-4 * 1e-3, "{r}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ContactMemory {
     /// Geometry A.

@@ -13,6 +13,47 @@ use crate::strong_implicit::FrameResponse;
 use crate::world::BodyIdx;
 
 /// The mean force of particles on a frame in the last step.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{Geometry, Mount, State, StrongImplicit, WorldBuilder};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_mpm::{MpmBuilder, MpmSettings, ObjectSpec, Preset, Sampling, fill};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # use pliant_coupling::{Asynchronous, AsynchronousSettings};
+/// use pliant_coupling::Stepper;
+///
+/// // A ball of 0.1 kg runs into a cube of dough, without gravity: the mean force of a step is m Δv/δt.
+/// # let shape = Shape::cuboid(Vector3::repeat(0.04))?;
+/// # let points = fill("dough", &shape, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// # let mut model = MpmBuilder::new(MpmSettings::new(0.02));
+/// # let dough = Preset::PizzaDough;
+/// # model.object(ObjectSpec::new("dough", dough.material(), dough.density(), points));
+/// # let mut tree = ModelBuilder::new("ball");
+/// # tree.root(Root::Floating);
+/// # tree.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(0.1, 0.02)));
+/// # let q = [0.0, 0.0, -0.041, 1.0, 0.0, 0.0, 0.0];
+/// # let tree = RigidTree::new(Arc::new(tree.build()?)).starting_at(&q, &[0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+/// # let mut builder = WorldBuilder::default();
+/// # builder.gravity(Vector3::zeros());
+/// # let points = builder.add_body("dough", Box::new(model.build()?));
+/// # let ball = builder.add_body("ball", Box::new(tree));
+/// # let material = ContactMaterial::default();
+/// # let on_dough = builder.add_geometry(Geometry::of_vertices("dough", points, material));
+/// # let mount = Mount::Frame { body: ball, frame: 0, X_FG: Isometry3::identity() };
+/// # let on_ball = builder.add_geometry(Geometry::new("ball", mount, Shape::sphere(0.02)?, material));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let implicit = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut stepper = Asynchronous::new(implicit, AsynchronousSettings::default())?;
+/// assert!(stepper.step(&world, &world.default_state(), 5e-3, &mut next)?.is_trusted());
+/// let force = &next.memory.frame_forces[0];
+/// assert_eq!((force.body, force.frame), (ball, 0));
+/// let expected = 0.1 * (next.bodies[ball.0].v[5] - 1.0) / 5e-3;
+/// assert!((force.wrench_W[5] - expected).abs() < 1e-6 * expected.abs() && expected < 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrameForce {
     /// The body.

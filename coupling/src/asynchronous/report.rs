@@ -6,6 +6,32 @@ use super::split::ParticleSplit;
 use crate::report::{ContactForce, StepReport};
 
 /// The substeps of a step.
+///
+/// ```
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{Asynchronous, AsynchronousSettings, State, StrongImplicit, WorldBuilder};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{MpmBuilder, MpmSettings, ObjectSpec, Preset, Sampling, fill};
+/// use pliant_coupling::Stepper;
+///
+/// // A cube of dough falls for 10 ms, in as few substeps as its elastic waves allow.
+/// # let shape = Shape::cuboid(Vector3::repeat(0.04))?;
+/// # let points = fill("dough", &shape, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// # let mut model = MpmBuilder::new(MpmSettings::new(0.02));
+/// # let dough = Preset::PizzaDough;
+/// # model.object(ObjectSpec::new("dough", dough.material(), dough.density(), points));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("points", Box::new(model.build()?));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let implicit = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut stepper = Asynchronous::new(implicit, AsynchronousSettings::default())?;
+/// let report = stepper.step(&world, &world.default_state(), 0.01, &mut next)?.asynchronous.expect("of this stepper");
+/// let limit = report.limit.expect("there are particles");
+/// assert_eq!((limit.object.as_str(), report.passes), ("dough", 1));
+/// assert_eq!(f64::from(report.substeps.substeps), (0.01 / limit.length_s).ceil());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AsynchronousReport {
     /// Counts and times.

@@ -15,6 +15,36 @@
 use pliant_hydroelastic::SlidingFriction;
 
 /// How the normal force of a penalty depends on the rate of depth.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut model = ModelBuilder::new("box");
+/// # model.root(Root::Floating);
+/// # model.link(LinkSpec::new("box", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let q = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+/// # let tree = RigidTree::new(Arc::new(model.build()?)).starting_at(&q, &[0.0, 0.0, 0.0, 0.0, 0.0, -0.1]);
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("box", Box::new(tree));
+/// # use pliant_coupling::{Geometry, Mount, State, Stepper, WorldBuilder};
+/// use pliant_coupling::{PenaltyDamping, PenaltyForce, PenaltyForceSettings};
+///
+/// // A box of 1 kg meets the floor with 0.1 m/s, on four corners of k = 10³ N/m and τ = 0.05 s: v = v0/(1 + 4 k δt (δt + τ)/m).
+/// # let material = ContactMaterial { stiffness: 2e3, relaxation_time_s: 0.025, ..ContactMaterial::default() };
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let cube = builder.add_geometry(Geometry::new("box", mount, Shape::cuboid(Vector3::repeat(0.2))?, material));
+/// # let mount = Mount::World(Isometry3::translation(0.0, 0.0, -0.1));
+/// # let floor = builder.add_geometry(Geometry::new("floor", mount, Shape::half_space(), material));
+/// # builder.gravity(Vector3::zeros());
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// let damping = PenaltyDamping::KelvinVoigt;
+/// let settings = PenaltyForceSettings { damping, box_particles: 2, ..PenaltyForceSettings::default() };
+/// assert!(PenaltyForce::new(settings)?.step(&world, &world.default_state(), 1e-3, &mut next)?.is_trusted());
+/// assert!((next.bodies[0].v[5] + 0.1 / (1.0 + 4.0 * 0.051)).abs() < 1e-7);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PenaltyDamping {
     /// Not at all, as published. Backward Euler is the only damping.

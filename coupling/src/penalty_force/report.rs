@@ -7,6 +7,37 @@ use pliant_contact_sap::{SolveReport, StopReason};
 use crate::report::StepReport;
 
 /// The solution of a step of [`PenaltyForce`](crate::PenaltyForce).
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut model = ModelBuilder::new("box");
+/// # model.root(Root::Floating);
+/// # model.link(LinkSpec::new("box", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let q = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+/// # let tree = RigidTree::new(Arc::new(model.build()?)).starting_at(&q, &[0.0, 0.0, 0.0, 0.0, 0.0, -0.1]);
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("box", Box::new(tree));
+/// # use pliant_coupling::{Geometry, Mount, PenaltyForce, State, WorldBuilder};
+/// use pliant_coupling::{PenaltyForceSettings, Stepper};
+///
+/// // A box meets the floor.
+/// # let material = ContactMaterial { stiffness: 2e4, ..ContactMaterial::default() };
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let cube = builder.add_geometry(Geometry::new("box", mount, Shape::cuboid(Vector3::repeat(0.2))?, material));
+/// # let mount = Mount::World(Isometry3::translation(0.0, 0.0, -0.1));
+/// # let floor = builder.add_geometry(Geometry::new("floor", mount, Shape::half_space(), material));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// let settings = PenaltyForceSettings { tolerance: 1e-8, ..PenaltyForceSettings::default() };
+/// # let mut stepper = PenaltyForce::new(settings)?;
+/// let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// let balance = report.penalty_force.expect("of a penalty-force stepper");
+/// assert!(balance.residual <= settings.tolerance && balance.iterations > 0);
+/// assert!(balance.krylov_vectors >= balance.iterations); // each iteration solves a linear system
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PenaltyForceReport {
     /// Newton iterations.
@@ -20,6 +51,39 @@ pub struct PenaltyForceReport {
 }
 
 /// Where the time of a step goes; the rest is the linear solver's and the bookkeeping.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut model = ModelBuilder::new("box");
+/// # model.root(Root::Floating);
+/// # model.link(LinkSpec::new("box", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let q = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+/// # let tree = RigidTree::new(Arc::new(model.build()?)).starting_at(&q, &[0.0, 0.0, 0.0, 0.0, 0.0, -0.1]);
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("box", Box::new(tree));
+/// # use pliant_coupling::{Geometry, Mount, PenaltyForce, PenaltyForceSettings, State, WorldBuilder};
+/// use pliant_coupling::{PenaltyForceTimes, Stepper};
+/// use std::time::Instant;
+///
+/// // A box meets the floor: the times of two steps are added up.
+/// # let material = ContactMaterial { stiffness: 2e4, ..ContactMaterial::default() };
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let cube = builder.add_geometry(Geometry::new("box", mount, Shape::cuboid(Vector3::repeat(0.2))?, material));
+/// # let mount = Mount::World(Isometry3::translation(0.0, 0.0, -0.1));
+/// # let floor = builder.add_geometry(Geometry::new("floor", mount, Shape::half_space(), material));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let mut stepper = PenaltyForce::new(PenaltyForceSettings::default())?;
+/// let (mut sum, start) = (PenaltyForceTimes::default(), Instant::now());
+/// for _ in 0..2 {
+///     let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+///     sum = sum + report.penalty_force.expect("of a penalty-force stepper").times;
+/// }
+/// assert!(!sum.forces.is_zero() && sum.detection + sum.forces + sum.material <= start.elapsed());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PenaltyForceTimes {
     /// Searching for contacts.

@@ -75,6 +75,35 @@ impl StrongImplicitSettings {
 }
 
 /// How often a step linearises momentum balances that are nonlinear in the velocities, such as those of nonlinear finite elements.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::Vector3;
+/// # use pliant_constitutive::Lame;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_coupling::{State, Stepper, StrongImplicit, WorldBuilder};
+/// # use pliant_fem::{FemBuilder, LawKind};
+/// # use pliant_hydroelastic::mesh::generate::tet_cuboid;
+/// use pliant_coupling::{Linearisation, StrongImplicitSettings};
+///
+/// // A cube of a nonlinear law, stretched by a third, is let go.
+/// # let law = LawKind::StableNeoHookean.of(Lame::from_young_poisson(3e4, 0.3)?)?;
+/// # let (cube, _) = FemBuilder::new(tet_cuboid(Vector3::repeat(0.05), [1, 1, 1])?, law, 1000.0).build()?;
+/// # let mut builder = WorldBuilder::default();
+/// # builder.add_body("cube", Box::new(cube));
+/// # let world = builder.build()?;
+/// # let mut state = world.default_state();
+/// # state.bodies[0].q.iter_mut().step_by(3).for_each(|x| *x *= 1.33);
+/// let mut ends = [State::default(), State::default()];
+/// for (linearisation, next) in [Linearisation::Once, Linearisation::until_converged()].into_iter().zip(&mut ends) {
+///     let settings = StrongImplicitSettings { linearisation, ..StrongImplicitSettings::default() };
+/// #     let stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+///     assert!(stepper.with_settings(settings)?.step(&world, &state, 0.01, next)?.is_trusted());
+/// }
+/// let [once, full] = ends.map(|end| end.bodies[0].q[0]);
+/// assert!((once - full).abs() > 1e-4, "{once} {full}"); // m, at a corner
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Linearisation {
     /// Once, at the start of the step: one convex problem, with an error of second order in Δt.

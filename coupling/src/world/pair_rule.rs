@@ -62,6 +62,40 @@ pub struct PairRule {
 }
 
 /// Contact of the edges of two deforming surfaces under penalty forces, beside that of their vertices with the triangles of the other.
+///
+/// ```
+/// # use nalgebra::{Point3, Rotation3, Vector3};
+/// # use pliant_contact_sap::conformance::{MassSpringNet, NetSettings};
+/// # use pliant_coupling::{Geometry, GeometryIdx, PenaltyForce, PenaltyForceSettings, State, Stepper, WorldBuilder};
+/// # use pliant_hydroelastic::ContactMaterial;
+/// use pliant_coupling::{EdgeContact, PairRule};
+///
+/// // Two square sheets of two triangles, one turned by 45 degrees, meet in an eight-pointed star. No vertex of one is over the
+/// // other, but sides cross sides 8 times, diagonals sides 4 times, and each other.
+/// for (edges, contacts) in [(EdgeContact::None, 0), (EdgeContact::Crossing, 13)] {
+/// #     let mut builder = WorldBuilder::default();
+/// #     builder.gravity(Vector3::zeros());
+/// #     for (name, z) in [("low", 0.0), ("high", 5e-4)] {
+/// #         let corner_W = Point3::new(-0.05, -0.05, z);
+/// #         let net = NetSettings { n: 2, spacing: 0.1, node_mass: 0.01, stiffness: 200.0, damping: 0.2, radius: 0.0, corner_W };
+/// #         let body = builder.add_body(name, Box::new(MassSpringNet::new(net)?));
+/// #         builder.add_geometry(Geometry::of_vertices(name, body, ContactMaterial { stiffness: 200.0, ..ContactMaterial::default() }));
+/// #     }
+///     builder.pair_rule(GeometryIdx(0), GeometryIdx(1), PairRule { edges, ..PairRule::default() });
+/// #     let (world, mut next) = (builder.build()?, State::default());
+/// #     let mut state = world.default_state();
+/// #     let turn = Rotation3::from_axis_angle(&Vector3::z_axis(), std::f64::consts::FRAC_PI_4);
+/// #     for p in state.bodies[1].q.chunks_exact_mut(3) {
+/// #         let turned = turn * Vector3::from_column_slice(p);
+/// #         p.copy_from_slice(turned.as_slice());
+/// #     }
+/// #     state.bodies[1].v.iter_mut().skip(2).step_by(3).for_each(|v| *v = -1.0);
+/// #     let mut stepper = PenaltyForce::new(PenaltyForceSettings::default())?;
+///     let report = stepper.step(&world, &state, 1e-3, &mut next)?;
+///     assert_eq!(report.contacts.len(), contacts);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EdgeContact {
     /// None, as published: edges pass through each other where no vertex meets a triangle.
@@ -78,6 +112,37 @@ impl EdgeContact {
 }
 
 /// Friction that differs along one direction of one of the two geometries. Across it friction is that of the pair.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut model = ModelBuilder::new("box");
+/// # model.root(Root::Floating);
+/// # model.link(LinkSpec::new("box", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let q = [0.0, 0.0, -9.81 / 4e4, 1.0, 0.0, 0.0, 0.0];
+/// # let tree = RigidTree::new(Arc::new(model.build()?)).starting_at(&q, &[0.0; 6]);
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("box", Box::new(tree));
+/// # use pliant_coupling::{Geometry, Mount, PenaltyForce, PenaltyForceSettings, State, Stepper, WorldBuilder};
+/// use pliant_coupling::{Anisotropy, PairRule};
+///
+/// // A box on a slope of 3 m/s² along x; μ = 0.5 would hold it, but the floor has grooves along x with μ = 0.1.
+/// # let material = ContactMaterial { stiffness: 2e4, ..ContactMaterial::default() };
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let cube = builder.add_geometry(Geometry::new("box", mount, Shape::cuboid(Vector3::repeat(0.2))?, material));
+/// # let mount = Mount::World(Isometry3::translation(0.0, 0.0, -0.1));
+/// # let floor = builder.add_geometry(Geometry::new("floor", mount, Shape::half_space(), material));
+/// builder.gravity(Vector3::new(3.0, 0.0, -9.81));
+/// let grooves = Anisotropy { of: floor, direction: Vector3::x_axis(), friction: 0.1 };
+/// builder.pair_rule(cube, floor, PairRule { anisotropy: Some(grooves), ..PairRule::default() });
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let settings = PenaltyForceSettings { box_particles: 2, ..PenaltyForceSettings::default() };
+/// # assert!(PenaltyForce::new(settings)?.step(&world, &world.default_state(), 0.01, &mut next)?.is_trusted());
+/// assert!((next.bodies[0].v[3] - 0.01 * (3.0 - 0.1 * 9.81)).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Anisotropy {
     /// Whose direction: fixed in the world or on a frame.

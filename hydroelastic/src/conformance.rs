@@ -21,6 +21,27 @@ use crate::{
 };
 
 /// A violated requirement: which, where, and by how much.
+///
+/// ```
+/// use pliant_hydroelastic::conformance::{Trial, check_rigid_pairs};
+/// use pliant_hydroelastic::{ContactGeometry, ContactPoint, ContactWorkspace, GeometryError, PointContact, Posed, Query, Shape};
+///
+/// /// Point contact that forgets the length of its normals.
+/// struct Careless;
+/// impl ContactGeometry for Careless {
+///     fn collide(
+///         &self, a: Posed<'_>, b: Posed<'_>, q: &Query, w: &mut ContactWorkspace, out: &mut Vec<ContactPoint>,
+///     ) -> Option<Result<(), GeometryError>> {
+///         let answer = PointContact.collide(a, b, q, w, out);
+///         out.iter_mut().for_each(|contact| contact.normal_W *= 2.0);
+///         answer
+///     }
+/// }
+/// let pairs = [(Shape::sphere(0.1)?, Shape::half_space())];
+/// let violation = check_rigid_pairs(&Careless, &pairs, &Trial::default()).unwrap_err();
+/// assert_eq!(violation.to_string(), "sphere against half space: normals must have length one: 2");
+/// # Ok::<(), GeometryError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Violation(String);
@@ -32,6 +53,17 @@ impl fmt::Debug for Violation {
 }
 
 /// Settings of a conformance test.
+///
+/// ```
+/// use pliant_hydroelastic::conformance::{Trial, check_rigid_pairs};
+/// use pliant_hydroelastic::{PointContact, Shape};
+///
+/// // Five poses of a ball on a floor, one contact each. The seed decides which.
+/// let pairs = [(Shape::sphere(0.1)?, Shape::half_space())];
+/// let examined = check_rigid_pairs(&PointContact, &pairs, &Trial { poses: 5, ..Trial::default() })?;
+/// assert_eq!(examined, 5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
     /// Poses per pair of shapes.

@@ -127,12 +127,13 @@ pub(crate) struct Peak {
 /// let points: Vec<_> = mesh.vertices().iter().map(|x| Point3::from(x + Vector3::z() * 0.049)).collect();
 /// field.move_vertices(&points.iter().map(|p| p.coords).collect::<Vec<_>>())?;
 /// let own_corners = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
-/// let attachments = field.tets().iter().zip(0..).map(|(corners, tet)| Attachment {
+/// let carried = |(corners, tet): (&[u32; 4], u32)| Attachment {
 ///     primitive: Primitive::Tetrahedron(tet),
 ///     vertices: *corners,
 ///     weights: own_corners,
-/// });
-/// let field = field.clone().attached(attachments.collect())?;
+/// };
+/// let attachments = field.tets().iter().zip(0..).map(carried).collect();
+/// let field = field.attached(attachments)?;
 /// # let (radii, velocities, exclusion) = (vec![0.0; points.len()], vec![Vector3::zeros(); points.len()], SelfExclusion::default());
 /// # let floor = Shape::half_space();
 /// # let hard = PatchGeometry::rigid(&floor, 0.1)?;

@@ -15,6 +15,23 @@ use crate::{
 };
 
 /// A shape and its patch geometry.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::conformance::{PatchBody, Trial, check_patch_pairs};
+/// use pliant_hydroelastic::{Compliance, PatchContact, PatchGeometry, Shape};
+///
+/// // A soft cube on a rigid floor conforms; a rigid cube has no patch with it.
+/// let (cube, floor) = (Shape::cuboid(Vector3::repeat(0.1))?, Shape::half_space());
+/// let soft = PatchBody { patch: PatchGeometry::compliant(&cube, &Compliance::default())?, shape: cube.clone() };
+/// let rigid = PatchBody { patch: PatchGeometry::rigid(&cube, 0.1)?, shape: cube };
+/// let ground = PatchBody { patch: PatchGeometry::rigid(&floor, 0.1)?, shape: floor };
+/// let trial = Trial { poses: 2, ..Trial::default() };
+/// assert!(check_patch_pairs(&PatchContact, &[(soft, ground.clone())], &trial)? > 0);
+/// let violation = check_patch_pairs(&PatchContact, &[(rigid, ground)], &trial).unwrap_err();
+/// assert!(violation.to_string().starts_with("box (rigid surface) against half space (rigid half space): "));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PatchBody {
     /// The shape, in its own frame.

@@ -31,6 +31,23 @@ const DEPTH_MAX: usize = 64;
 const TRIANGLES_MAX: usize = 1 << 24;
 
 /// Triangles of one colour.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::mesh::read_drawn;
+///
+/// // A coloured triangle and one without a colour, in millimetres.
+/// let folder = std::env::temp_dir().join(format!("drawn-part-{}", std::process::id()));
+/// std::fs::create_dir_all(&folder)?;
+/// std::fs::write(folder.join("paint.mtl"), "newmtl red\nKd 1 0 0\n")?;
+/// let obj = "mtllib paint.mtl\nv 0 0 0\nv 1000 0 0\nv 0 1000 0\nf 1 2 3\nusemtl red\nf 3 2 1\n";
+/// std::fs::write(folder.join("flag.obj"), obj)?;
+/// let (parts, _) = read_drawn(folder.join("flag.obj"), &Vector3::repeat(1e-3))?;
+/// assert_eq!(parts.iter().map(|part| part.rgba).collect::<Vec<_>>(), [None, Some([1.0, 0.0, 0.0, 1.0])]);
+/// assert!(parts[0].vertices.contains(&Vector3::x())); // 1 m
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawnPart {
     /// Positions of the vertices, m.

@@ -79,6 +79,18 @@ impl MeshError {
 }
 
 /// One problem: where, what (with the value), and the remedy.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, surface_from_bytes};
+///
+/// let obj = b"v 0 0 0\nv 1 0 nan\nv 0 1 0\nf 1 2 3\n";
+/// let error = surface_from_bytes(obj, "flag.obj", SurfaceUse::Cloth, &SurfaceOptions::default()).unwrap_err();
+/// let flaw = error.flaw().expect("it is about the mesh");
+/// assert_eq!(flaw.at.to_string(), "flag.obj:2");
+/// // The message is the place, what is wrong with its value, and the remedy.
+/// assert!(flaw.what.to_lowercase().contains("nan"));
+/// assert_eq!(error.to_string(), format!("{}: {}. {}", flaw.at, flaw.what, flaw.remedy));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flaw {
     /// Where it is.
@@ -126,6 +138,21 @@ pub struct Location {
 }
 
 /// A position in a file.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{FilePosition, MeshError, SurfaceOptions, SurfaceUse, surface_from_bytes};
+///
+/// let position = |bytes: &[u8], name| match surface_from_bytes(bytes, name, SurfaceUse::Cloth, &SurfaceOptions::default()) {
+///     Err(error) => error.flaw().map(|flaw| flaw.at.position),
+///     Ok(_) => None,
+/// };
+/// // A vertex that is not there in a text file; one that is not finite in a binary STL, after the header and a normal.
+/// assert_eq!(position(b"v 0 0 0\nv 1 0 0\nf 1 2 3\n", "flag.obj"), Some(FilePosition::Line(3)));
+/// let mut stl = [[b' '; 80].as_slice(), &1_u32.to_le_bytes(), &[0; 50]].concat();
+/// stl[84 + 12..84 + 16].copy_from_slice(&f32::NAN.to_le_bytes());
+/// assert_eq!(position(&stl, "flag.stl"), Some(FilePosition::Byte(96)));
+/// assert_eq!(position(b"", "flag.stl"), Some(FilePosition::Whole));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilePosition {
     /// No single position: the whole file.

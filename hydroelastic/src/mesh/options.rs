@@ -4,6 +4,18 @@ use super::error::{FilePosition, Flaw, Location, MeshError};
 use nalgebra::Vector3;
 
 /// Purpose of a surface; it determines the checks.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{MeshError, SurfaceOptions, SurfaceUse, surface_from_bytes};
+///
+/// // A single triangle is a cloth with a boundary, but bounds no solid.
+/// let obj = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+/// let load = |surface_use| surface_from_bytes(obj, "flag.obj", surface_use, &SurfaceOptions::default());
+/// let (flag, _) = load(SurfaceUse::Cloth)?;
+/// assert_eq!(flag.boundary_edges().count(), 3);
+/// assert!(matches!(load(SurfaceUse::Solid), Err(MeshError::Topology(_))));
+/// # Ok::<(), MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SurfaceUse {
     /// The boundary of a solid: closed, every edge shared by two triangles, consistently oriented, outward.
@@ -13,6 +25,20 @@ pub enum SurfaceUse {
 }
 
 /// Which vertices are merged.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, Weld, WeldWhen, surface_from_bytes};
+///
+/// // Two triangles that share a side, in a file that repeats its ends with an error of 1 µm.
+/// let obj = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nv 1 1 0\nv 0.000001 1 0\nv 1 0.000001 0\nf 6 4 5\n";
+/// let vertices = |weld| {
+///     let options = SurfaceOptions { weld, weld_when: WeldWhen::Always, ..SurfaceOptions::default() };
+///     surface_from_bytes(obj, "sail.obj", SurfaceUse::Cloth, &options).map(|(mesh, _)| mesh.vertices().len())
+/// };
+/// assert_eq!(vertices(Weld::Exact)?, 6);
+/// assert_eq!(vertices(Weld::Within { relative_distance: 1e-5 })?, 4);
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Weld {
     /// Vertices stay separate, even at the same position.
@@ -27,6 +53,20 @@ pub enum Weld {
 }
 
 /// When a surface is welded. STL files have no shared vertices and are always welded, at least with [`Weld::Exact`].
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, WeldWhen, surface_from_bytes};
+///
+/// // Two panels of a cloth with a seam: vertices 4 and 5 repeat the ends of the side between them.
+/// let obj = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 4 6 5\n";
+/// let panels = |weld_when| {
+///     let options = SurfaceOptions { weld_when, ..SurfaceOptions::default() };
+///     surface_from_bytes(obj, "shirt.obj", SurfaceUse::Cloth, &options).map(|(mesh, _)| mesh.component_count())
+/// };
+/// assert_eq!(panels(WeldWhen::OpenSolid)?, 2);
+/// assert_eq!(panels(WeldWhen::Always)?, 1);
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WeldWhen {
     /// Only a solid that is open as given.
@@ -36,6 +76,20 @@ pub enum WeldWhen {
 }
 
 /// Treatment of triangles without area: a repeated vertex, or three collinear vertices.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{Degenerate, MeshError, SurfaceOptions, SurfaceUse, surface_from_bytes};
+///
+/// // The second triangle has three corners on a line.
+/// let obj = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 2 0 0\nf 1 2 3\nf 1 2 4\n";
+/// let load = |degenerate| {
+///     let options = SurfaceOptions { degenerate, ..SurfaceOptions::default() };
+///     surface_from_bytes(obj, "flag.obj", SurfaceUse::Cloth, &options)
+/// };
+/// assert_eq!(load(Degenerate::Drop)?.0.triangles().len(), 1);
+/// assert!(matches!(load(Degenerate::Refuse), Err(MeshError::Element(_))));
+/// # Ok::<(), MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Degenerate {
     /// An error with the index of the triangle.
@@ -45,6 +99,22 @@ pub enum Degenerate {
 }
 
 /// Treatment of elements with the wrong order of vertices.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{MeshError, Orientation, SurfaceOptions, SurfaceUse, surface_from_bytes};
+///
+/// // The surface of a tetrahedron, whose last triangle has the wrong order.
+/// let obj = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 4 3\n";
+/// let load = |orientation| {
+///     let options = SurfaceOptions { orientation, ..SurfaceOptions::default() };
+///     surface_from_bytes(obj, "corner.obj", SurfaceUse::Solid, &options)
+/// };
+/// let (mesh, report) = load(Orientation::Reorder)?;
+/// assert!((mesh.solid_moments().expect("it is closed").volume - 1.0 / 6.0).abs() < 1e-15);
+/// assert_eq!(report.entries.len(), 1);
+/// assert!(matches!(load(Orientation::Refuse), Err(MeshError::Element(_))));
+/// # Ok::<(), MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orientation {
     /// An error with the index of the element.
@@ -54,6 +124,26 @@ pub enum Orientation {
 }
 
 /// Whether a solid's surface is tested for self-intersections.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::mesh::{SelfIntersections, Severity, SurfaceOptions, SurfaceUse, TriMesh, generate};
+///
+/// // Two cubes of 1 m in one surface; a corner of each lies in the other.
+/// let cube = generate::cuboid(Vector3::repeat(0.5))?;
+/// let shifted = cube.vertices().iter().map(|x| x + Vector3::new(0.5, 0.4, -0.3));
+/// let vertices: Vec<_> = cube.vertices().iter().copied().chain(shifted).collect();
+/// let n = cube.vertices().len() as u32;
+/// let triangles: Vec<_> = cube.raw_triangles().chain(cube.raw_triangles().map(|t| t.map(|v| v + n))).collect();
+/// let found = |self_intersections| {
+///     let options = SurfaceOptions { self_intersections, ..SurfaceOptions::default() };
+///     let built = TriMesh::build(vertices.clone(), triangles.clone(), SurfaceUse::Solid, &options);
+///     built.map(|(_, report)| report.of(Severity::Suspicious).count())
+/// };
+/// assert_eq!(found(SelfIntersections::Report)?, 1);
+/// assert_eq!(found(SelfIntersections::Skip)?, 0);
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelfIntersections {
     /// Tested; the first intersection found is reported as suspicious.

@@ -5,6 +5,17 @@ use super::error::Location;
 use std::fmt;
 
 /// Kind of a [`LoadEntry`].
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{Severity, SurfaceOptions, SurfaceUse, surface_from_bytes};
+///
+/// // A triangle with texture coordinates, and one without area.
+/// let obj = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1 2 3\nf 1 2 2\n";
+/// let (_, report) = surface_from_bytes(obj, "flag.obj", SurfaceUse::Cloth, &SurfaceOptions::default())?;
+/// let counts = [Severity::Ignored, Severity::Repaired, Severity::Suspicious].map(|kind| report.of(kind).count());
+/// assert_eq!(counts, [1, 1, 0], "{report}");
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Part of the input was ignored, e.g. materials in an OBJ file.
@@ -16,6 +27,18 @@ pub enum Severity {
 }
 
 /// One entry of a [`LoadReport`].
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{FilePosition, Severity, SurfaceOptions, SurfaceUse, surface_from_bytes};
+///
+/// // Line 5 of the file is a triangle without area.
+/// let obj = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 2 2\n";
+/// let (_, report) = surface_from_bytes(obj, "flag.obj", SurfaceUse::Cloth, &SurfaceOptions::default())?;
+/// let entry = &report.entries[0];
+/// assert_eq!((entry.severity, entry.at.position), (Severity::Repaired, FilePosition::Line(5)));
+/// assert!(entry.to_string().starts_with("flag.obj:5: repaired: "));
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadEntry {
     /// Whether it was ignored, repaired or kept as suspicious.

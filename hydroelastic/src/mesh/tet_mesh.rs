@@ -39,6 +39,22 @@ pub struct TetMesh {
 }
 
 /// The boundary of a [`TetMesh`]: the faces of a single tetrahedron, in the order of the tetrahedra.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::mesh::generate;
+///
+/// // A cube of 1 m as 6 tetrahedra: two triangles on each side, each opposite to a corner of the tetrahedron behind it.
+/// let cube = generate::tet_cuboid(Vector3::repeat(0.5), [1, 1, 1])?;
+/// let boundary = cube.boundary();
+/// assert_eq!((cube.tets().len(), boundary.triangles.len()), (6, 12));
+/// for ((triangle, tet), opposite) in boundary.triangles.iter().zip(&boundary.tets).zip(&boundary.opposite_corners) {
+///     let [a, b, c] = triangle.map(|v| cube.vertices()[v.index()]);
+///     let inside = cube.corners(*tet)[usize::from(*opposite)];
+///     assert!((b - a).cross(&(c - a)).dot(&(inside - a)) < 0.0, "counter-clockwise seen from outside");
+/// }
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Boundary {
     /// Corners as vertices of the tetrahedral mesh, counter-clockwise seen from outside.

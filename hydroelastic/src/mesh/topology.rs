@@ -3,6 +3,19 @@
 use super::index::{EdgeIdx, TriangleIdx, VertexIdx};
 
 /// An edge of a triangle mesh and the one or two triangles that share it.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{TriangleIdx, generate};
+///
+/// // A square of cloth as two triangles: four edges on its boundary, and the diagonal, whose triangles are each across the other.
+/// let square = generate::sheet([1.0, 1.0], [1, 1])?;
+/// assert_eq!((square.edges().len(), square.boundary_edges().count()), (5, 4));
+/// let diagonal = square.edges().iter().find(|edge| !edge.is_boundary()).expect("one of five");
+/// assert_eq!(diagonal.across(TriangleIdx(0)), Some(TriangleIdx(1)));
+/// let [a, b] = diagonal.vertices.map(|v| square.vertices()[v.index()]);
+/// assert!(((b - a).norm() - 2f64.sqrt()).abs() < 1e-15);
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// Its ends, the smaller index first.

@@ -7,6 +7,24 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 /// The cells that connect the points.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::mesh::{VtuCells, VtuEncoding, VtuFile};
+///
+/// // A square as one polygon, and its corners as particles.
+/// let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]].map(|[x, y]| Vector3::new(x, y, 0.0));
+/// let text = |cells| {
+///     let file = VtuFile { points: &corners, cells, point_data: Vec::new(), cell_data: Vec::new() };
+///     let mut text = Vec::new();
+///     file.write(&mut text, VtuEncoding::Ascii).map(|()| String::from_utf8_lossy(&text).into_owned())
+/// };
+/// assert!(text(VtuCells::Polygons(&[4]))?.contains("NumberOfCells=\"1\""));
+/// assert!(text(VtuCells::Vertices)?.contains("NumberOfCells=\"4\""));
+/// let error = text(VtuCells::Lines(&[[0, 4]])).unwrap_err();
+/// assert!(error.to_string().contains("point 4 of 4"));
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum VtuCells<'a> {
     /// Each point is a cell: particles.
@@ -22,6 +40,25 @@ pub enum VtuCells<'a> {
 }
 
 /// The values of a field, one per point or cell.
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_hydroelastic::mesh::{VtuArray, VtuCells, VtuEncoding, VtuFile, VtuValues};
+///
+/// // The stress of a particle: nine numbers, row by row.
+/// let stresses = [Matrix3::new(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)];
+/// let file = VtuFile {
+///     points: &[Vector3::zeros()],
+///     cells: VtuCells::Vertices,
+///     point_data: vec![VtuArray { name: "stress", values: VtuValues::Matrices(&stresses) }],
+///     cell_data: Vec::new(),
+/// };
+/// let mut text = Vec::new();
+/// file.write(&mut text, VtuEncoding::Ascii)?;
+/// let text = String::from_utf8(text)?;
+/// assert!(text.contains("Name=\"stress\" NumberOfComponents=\"9\"") && text.contains("1e0 2e0 3e0 4e0"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum VtuValues<'a> {
     /// One number each.
@@ -35,6 +72,25 @@ pub enum VtuValues<'a> {
 }
 
 /// A named field.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::mesh::{VtuArray, VtuCells, VtuEncoding, VtuFile, VtuValues};
+///
+/// // Two particles need two speeds.
+/// let write = |speeds: &[f64]| {
+///     let file = VtuFile {
+///         points: &[Vector3::zeros(), Vector3::x()],
+///         cells: VtuCells::Vertices,
+///         point_data: vec![VtuArray { name: "speed", values: VtuValues::Scalars(speeds) }],
+///         cell_data: Vec::new(),
+///     };
+///     file.write(&mut Vec::new(), VtuEncoding::Ascii)
+/// };
+/// assert!(write(&[0.1, 0.2]).is_ok());
+/// let error = write(&[0.1]).unwrap_err();
+/// assert!(error.to_string().contains("field \"speed\" has 1 values for 2 points"));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct VtuArray<'a> {
     /// As ParaView shows it.
@@ -44,6 +100,24 @@ pub struct VtuArray<'a> {
 }
 
 /// Encoding of numbers.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, VtuCells, VtuEncoding, VtuFile, surface_from_bytes};
+///
+/// // A third of a metre is read back bit for bit from both.
+/// let points = [Vector3::zeros(), Vector3::x() / 3.0, Vector3::y()];
+/// let file = VtuFile { points: &points, cells: VtuCells::Triangles(&[[0, 1, 2]]), point_data: Vec::new(), cell_data: Vec::new() };
+/// for encoding in [VtuEncoding::Ascii, VtuEncoding::Base64] {
+///     let mut bytes = Vec::new();
+///     file.write(&mut bytes, encoding)?;
+///     let is_readable = bytes.windows(8).any(|word| word == b"33333333");
+///     assert_eq!(is_readable, encoding == VtuEncoding::Ascii);
+///     let (mesh, _) = surface_from_bytes(&bytes, "a.vtu", SurfaceUse::Cloth, &SurfaceOptions::default())?;
+///     assert_eq!(mesh.vertices(), points);
+/// }
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VtuEncoding {
     /// Decimal, exact on reading back: human-readable.

@@ -6,6 +6,26 @@ use crate::mesh::orientation::solid_angle;
 use crate::shape::{MeshShape, mesh_nearest};
 
 /// Treatment of self-intersecting surfaces.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::mesh::{Crossings, FillSettings, MeshError, SurfaceOptions, SurfaceUse, TriMesh, generate, tetrahedralise};
+///
+/// // Two cubes of 1 m that share a corner of 0.5 m × 0.6 m × 0.7 m, in one surface.
+/// let cube = generate::cuboid(Vector3::repeat(0.5))?;
+/// let shifted = cube.vertices().iter().map(|x| x + Vector3::new(0.5, 0.4, 0.3));
+/// let vertices: Vec<_> = cube.vertices().iter().copied().chain(shifted).collect();
+/// let n = cube.vertices().len() as u32;
+/// let triangles: Vec<_> = cube.raw_triangles().chain(cube.raw_triangles().map(|t| t.map(|v| v + n))).collect();
+/// let (surface, _) = TriMesh::build(vertices, triangles, SurfaceUse::Solid, &SurfaceOptions::default())?;
+/// let settings = FillSettings::of_edge_length(0.2);
+/// assert!(matches!(tetrahedralise(&surface, &settings), Err(MeshError::Topology(_))));
+/// let (united, _) = tetrahedralise(&surface, &FillSettings { crossings: Crossings::Unite, ..settings })?;
+/// assert_eq!(united.component_count(), 1);
+/// let volume = united.solid_moments().volume;
+/// assert!((volume - (2.0 - 0.5 * 0.6 * 0.7)).abs() < 0.05); // the shared part counts once
+/// # Ok::<(), MeshError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossings {
     /// An error with two of the intersecting triangles.

@@ -36,7 +36,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 ///         page => Ok(page?.evaluate("document.title")?.as_str().map(str::to_owned)),
 ///     }
 /// }
-/// # let _ = title;
 /// // The message has the remedy.
 /// let error = BrowserError::Start { program: "chromium".into(), reason: io::ErrorKind::NotFound.into() };
 /// assert!(error.to_string().contains("set PLIANT_CHROMIUM to the path of a Chromium"));

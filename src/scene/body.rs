@@ -188,6 +188,27 @@ static PART: TableSchema = TableSchema {
 };
 
 /// A shape with its pose and surface material.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a hammer"
+///     simulation = { smoke_s = 1 }
+///     [[bodies]]
+///     name = "hammer"
+///     shapes = [
+///         { shape = { cylinder = { radius = 0.01, length = 0.3 } }, density = 700 },
+///         { shape = { box = { size = [0.1, 0.03, 0.03] } }, pose = { position = [0, 0, 0.15] }, density = 7800 },
+///     ]
+/// "#;
+/// let shapes = &Scene::parse("hammer.toml", text, &SceneOptions::default())?.bodies[0].body.shapes;
+/// assert_eq!((shapes[0].density, shapes[1].density), (700.0, 7800.0));
+/// // Poses are in the frame of the body.
+/// assert_eq!(shapes[1].pose.translation.z, 0.15);
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PlacedShape {
     /// The shape.
@@ -217,7 +238,32 @@ pub struct FixedEntry {
     pub shape: PlacedShape,
 }
 
-/// A rigid body without name and pose.
+/// The shapes, mass and initial velocity of a rigid body, without name and pose: one entry of `[[repeat]]` makes many bodies of it.
+///
+/// ```
+/// use pliant::scene::{GravityEntry, Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "three balls"
+///     simulation = { smoke_s = 1 }
+///     [[repeat]]
+///     name = "ball"
+///     count = 3
+///     grid = { origin = [0, 0, 0], spacing = [1, 1, 1], counts = [3, 1, 1] }
+///     [[repeat.templates]]
+///     shape = { sphere = { radius = 0.1 } }
+///     mass = 2
+///     velocity = [0, 0, 1]
+/// "#;
+/// let bodies = Scene::parse("balls.toml", text, &SceneOptions::default())?.bodies;
+/// assert_eq!(bodies.len(), 3);
+/// for entry in &bodies {
+///     assert_eq!((entry.body.mass, entry.body.velocity.z, entry.body.shapes.len()), (Some(2.0), 1.0, 1));
+///     assert_eq!(entry.body.gravity, GravityEntry::Acts);
+/// }
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct BodyTemplate {
     /// Shapes, at least one.
@@ -233,6 +279,26 @@ pub struct BodyTemplate {
 }
 
 /// Whether gravity acts on a body.
+///
+/// ```
+/// use pliant::runner::{RunOptions, run};
+/// use pliant::scene::{GravityEntry, Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a balloon"
+///     simulation = { smoke_s = 0.1 }
+///     [[bodies]]
+///     name = "balloon"
+///     shape = { sphere = { radius = 0.1 } }
+///     gravity = "absent"
+/// "#;
+/// let scene = Scene::parse("balloon.toml", text, &SceneOptions::default())?;
+/// assert_eq!(scene.bodies[0].body.gravity, GravityEntry::Absent);
+/// // It stays where it is.
+/// assert_eq!(run(&scene, &RunOptions::default(), &mut |_| {})?.state.bodies[0].q[2], 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GravityEntry {
     /// Gravity acts.

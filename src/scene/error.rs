@@ -68,6 +68,23 @@ pub enum SceneError {
 }
 
 /// A fault at one location of a scene file.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneError, SceneFault, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a ball"
+///     simulation = { smoke_s = 1 }
+///     [[bodies]]
+///     name = "ball"
+///     shape = { sphere = { radius = -0.1 } }
+/// "#;
+/// let error = Scene::parse("ball.toml", text, &SceneOptions::default()).unwrap_err();
+/// let SceneError::At { line: 7, fault, .. } = error else { panic!("{error}") };
+/// assert!(matches!(&*fault, SceneFault::OutOfRange { key, .. } if key == "radius"));
+/// assert!(fault.to_string().contains("must be positive")); // the remedy
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneFault {

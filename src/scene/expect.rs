@@ -85,7 +85,37 @@ static EXPECT: TableSchema = TableSchema {
     ],
 };
 
-/// Time of a check.
+/// The time at which a check looks at its observable: an instant or an interval.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions, Window};
+///
+/// # let head = r#"
+/// #     schema = 1
+/// #     title = "a ball"
+/// #     simulation = { smoke_s = 1 }
+/// #     [[bodies]]
+/// #     name = "ball"
+/// #     shape = { sphere = { radius = 0.1 } }
+/// #     [[observables]]
+/// #     name = "ball.z"
+/// #     of = "ball"
+/// #     quantity = "position"
+/// #     component = "z"
+/// #     [[expect]]
+/// #     observable = "ball.z"
+/// #     source = "an example"
+/// #     at_most = 0
+/// # "#;
+/// // A scene with these keys in `[[expect]]`.
+/// let window = |keys: &str| {
+///     let scene = Scene::parse("ball.toml", &format!("{head}{keys}"), &SceneOptions::default())?;
+///     Ok::<_, pliant::scene::SceneError>(scene.expectations[0].window)
+/// };
+/// assert_eq!(window("at_s = 0.5")?, Window::At(0.5));
+/// assert_eq!(window("from_s = 0.5\ntake = \"max\"")?, Window::Span(Some(0.5), None));
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Window {
     /// At this time, s.
@@ -94,7 +124,41 @@ pub enum Window {
     Span(Option<f64>, Option<f64>),
 }
 
-/// Statistic over a window.
+/// Statistic over a window: `take` of `[[expect]]`.
+///
+/// ```
+/// use pliant::runner::{RunOptions, run};
+/// use pliant::scene::{Reduction, Scene, SceneOptions};
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a ball"
+/// #     simulation = { smoke_s = 1, time_step_s = 0.01, gravity = [0, 0, 0] }
+/// #     [[bodies]]
+/// #     name = "ball"
+/// #     shape = { sphere = { radius = 0.1 } }
+/// #     velocity = [3, 0, 0]
+/// #     [[observables]]
+/// #     name = "ball.x"
+/// #     of = "ball"
+/// #     quantity = "position"
+/// #     component = "x"
+/// #     [[expect]]
+/// #     observable = "ball.x"
+/// #     from_s = 0.5
+/// #     take = "spread"
+/// #     equals = 1.5
+/// #     within = 1e-9
+/// #     source = "3 m/s for half a second"
+/// # "#;
+/// // A ball of 3 m/s moves by 1.5 m from 0.5 s to the end at 1 s.
+/// let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
+/// assert_eq!(scene.expectations[0].take, Reduction::Spread);
+/// assert_eq!(Reduction::Spread.word(), "spread");
+/// let verdict = &run(&scene, &RunOptions::default(), &mut |_| {})?.summary.expectations[0];
+/// assert!(verdict.found.is_some_and(|found| (found - 1.5).abs() < 1e-9));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// The last value.

@@ -13,6 +13,18 @@ use super::text::SourceLocation;
 use crate::registry::{Part, Parts};
 
 /// A name at a location in the file.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneFault, SceneOptions};
+///
+/// let scene = Scene::load("rolling-sphere", &SceneOptions::default())?;
+/// let name = &scene.bodies[0].name;
+/// assert_eq!(name.name, "ball");
+/// // An error of one's own at the place of the name.
+/// let error = scene.text.error(name.at, SceneFault::World("it is too round".into()));
+/// assert!(error.to_string().contains("too round") && error.to_string().contains("name = \"ball\""));
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedReference {
     /// The name.

@@ -96,6 +96,15 @@ pub(super) fn drake_remedy(key: &str) -> Option<String> {
 }
 
 /// A surface material; `None` for properties that are not given.
+///
+/// ```
+/// use pliant::scene::Surface;
+///
+/// // What a shape does not say comes from the material `default`.
+/// let default = Surface { stiffness: Some(1e5), friction: Some(0.5), ..Surface::default() };
+/// let ice = Surface { friction: Some(0.02), ..Surface::default() }.or(default);
+/// assert_eq!((ice.stiffness, ice.friction, ice.dissipation), (Some(1e5), Some(0.02), None));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Surface {
     /// Stiffness k, N/m.
@@ -118,7 +127,27 @@ pub struct Surface {
     pub slab_thickness: Option<f64>,
 }
 
-/// The role of a shape in patch contact.
+/// The role of a shape in patch contact: `hydroelastic` of a material.
+///
+/// ```
+/// use pliant::scene::{Hydroelastic, Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a soft ball"
+///     simulation = { smoke_s = 1 }
+///     [[bodies]]
+///     name = "ball"
+///     shape = { sphere = { radius = 0.1 } }
+///     material = { hydroelastic = "compliant", hydroelastic_modulus = 1e6 }
+/// "#;
+/// let surface = Scene::parse("ball.toml", text, &SceneOptions::default())?.bodies[0].body.shapes[0].surface;
+/// assert_eq!((surface.hydroelastic, surface.hydroelastic_modulus), (Some(Hydroelastic::Compliant), Some(1e6)));
+/// // A rigid surface has no pressure inside, so it has no modulus.
+/// let rigid = text.replace("compliant", "rigid");
+/// assert!(Scene::parse("ball.toml", &rigid, &SceneOptions::default()).is_err());
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hydroelastic {
     /// No patches: point contact.

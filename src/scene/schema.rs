@@ -6,7 +6,35 @@ use nalgebra::Vector3;
 
 use super::error::quoted_list;
 
-/// A key of a table.
+/// A key of a table: what the documentation prints of it, and what its reader enforces.
+///
+/// ```
+/// use pliant::Registry;
+/// use pliant::registry::Snapshot;
+/// use pliant::runner::Simulation;
+/// use pliant::scene::{Key, Scene, SceneError, SceneOptions, ValueKind};
+///
+/// const KEYS: &[Key] = &[Key { name: "rate", value: ValueKind::Positive, unit: "1/s", default: "2.5", about: "of growth" }];
+/// let mut registry = Registry::default();
+/// registry.quantity("growth", "1/s", KEYS, |table| {
+///     let rate = table.number("rate")?;
+///     Ok(move |_: &Snapshot<'_>| rate)
+/// });
+/// let options = SceneOptions { registry, ..SceneOptions::default() };
+/// let text = r#"
+///     schema = 1
+///     title = "growth"
+///     simulation = { smoke_s = 1 }
+///     [[observables]]
+///     name = "growth"
+///     quantity = "growth"
+/// "#;
+/// // Without the key it is the default.
+/// assert_eq!(Simulation::new(&Scene::parse("growth.toml", text, &options)?)?.measure(), [2.5]);
+/// let negative = Scene::parse("growth.toml", &format!("{text}rate = -1"), &options);
+/// assert!(matches!(negative, Err(SceneError::At { line: 8, .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
     /// Name in the file.
@@ -35,6 +63,18 @@ impl Key {
 }
 
 /// Type and range of a value; the documentation prints it, the reader enforces it.
+///
+/// ```
+/// use pliant::scene::{ValueKind, tables};
+///
+/// // As the documentation prints it.
+/// assert_eq!(ValueKind::Between(0.0, 1.0).to_string(), "number in (0, 1)");
+/// assert_eq!(ValueKind::Choice(&["exact", "armijo"]).to_string(), "`exact` or `armijo`");
+/// // That of a key of the schema.
+/// let recording = tables().into_iter().find(|table| table.name == "[recording]").ok_or("no table")?;
+/// assert_eq!(recording.key("frames_per_s").map(|key| key.value), Some(ValueKind::Positive));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ValueKind {
     /// A finite number.
@@ -104,6 +144,17 @@ fn alternatives(words: &[&str]) -> String {
 pub const REQUIRED: &str = "required";
 
 /// The keys of one kind of table.
+///
+/// ```
+/// use pliant::scene::{REQUIRED, tables};
+///
+/// let tables = tables();
+/// let simulation = tables.iter().find(|table| table.name == "[simulation]").ok_or("no table")?;
+/// assert!(simulation.key("smoke_s").is_some_and(|key| key.default == REQUIRED && key.unit == "s"));
+/// assert!(simulation.key("duration").is_none());
+/// assert!(simulation.markdown().contains("| `smoke_s` |"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct TableSchema {
     /// Its name in messages and in the documentation, such as `[contact]` or `[[bodies]]`.

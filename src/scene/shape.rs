@@ -122,6 +122,19 @@ static MESH: TableSchema = TableSchema {
 };
 
 /// A shape as a scene file gives it; lengths in m.
+///
+/// ```
+/// use pliant::scene::ShapeEntry;
+/// use pliant_hydroelastic::AnalyticShape;
+///
+/// let tetrahedron = [[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]];
+/// let hull = ShapeEntry::ConvexHull { points: tetrahedron.map(Into::into).to_vec() };
+/// assert!((hull.radius_about_origin().ok_or("it has points")? - 3.0_f64.sqrt()).abs() < 1e-12);
+/// assert_eq!(hull.scaled(2.0).radius_about_origin(), hull.radius_about_origin().map(|radius| 2.0 * radius));
+/// let floor = ShapeEntry::from(AnalyticShape::HalfSpace {});
+/// assert_eq!(floor.radius_about_origin(), Some(f64::INFINITY));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ShapeEntry {
@@ -144,6 +157,28 @@ pub enum ShapeEntry {
 }
 
 /// How a mesh is used in contact.
+///
+/// ```
+/// use pliant::scene::{MeshUse, Scene, SceneOptions, ShapeEntry};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a bowl"
+///     simulation = { smoke_s = 1 }
+///     [[bodies]]
+///     name = "bowl"
+///     shape = { mesh = { file = "meshes/bowl.obj", use = "surface" } }
+/// "#;
+/// let used = |text: &str| -> Result<MeshUse, pliant::scene::SceneError> {
+///     let scene = Scene::parse("bowl.toml", text, &SceneOptions::default())?;
+///     let ShapeEntry::Mesh { used, .. } = scene.bodies[0].body.shapes[0].shape else { panic!("it is a mesh") };
+///     Ok(used)
+/// };
+/// // The surface of a bowl is hollow, its hull is not.
+/// assert_eq!(used(text)?, MeshUse::Surface);
+/// assert_eq!(used(&text.replace("\"surface\"", "\"convex-hull\""))?, MeshUse::ConvexHull);
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeshUse {
     /// The closed surface.

@@ -20,6 +20,45 @@ pub(super) use context::Context;
 /// A table of a scene file, as the reader of a registered part sees it.
 ///
 /// Numbers may be written as expressions of the scene's parameters. Errors carry file, line and column.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant::Registry;
+/// use pliant::registry::Snapshot;
+/// use pliant::runner::Simulation;
+/// use pliant::scene::{Key, REQUIRED, Scene, SceneOptions, ValueKind};
+///
+/// const KEYS: &[Key] = &[
+///     Key { name: "from", value: ValueKind::Vector3, unit: "m", default: "[0, 0, 0]", about: "where it is measured from" },
+///     Key { name: "body", value: ValueKind::Integer(0, 99), unit: "", default: REQUIRED, about: "its number" },
+/// ];
+/// let mut registry = Registry::default();
+/// registry.quantity("distance", "m", KEYS, |table| {
+///     let (from, body) = (table.vector3("from")?, table.integer("body")? as usize);
+///     Ok(move |snapshot: &Snapshot<'_>| (Vector3::from_column_slice(&snapshot.state.bodies[body].q[..3]) - from).norm())
+/// });
+/// let options = SceneOptions { registry, ..SceneOptions::default() };
+/// let text = r#"
+///     schema = 1
+///     title = "a ball"
+///     parameters = { height = 2 }
+///     simulation = { smoke_s = 1 }
+///     [[bodies]]
+///     name = "ball"
+///     shape = { sphere = { radius = 0.1 } }
+///     [[observables]]
+///     name = "away"
+///     quantity = "distance"
+///     body = 0
+///     from = [0, 0, "-3*height"]
+/// "#;
+/// // Numbers may be expressions of parameters.
+/// let scene = Scene::parse("ball.toml", text, &options)?;
+/// assert_eq!(Simulation::new(&scene)?.measure(), [6.0]);
+/// let error = Scene::parse("ball.toml", &text.replace("body = 0", "body = 100"), &options).unwrap_err();
+/// assert!(error.to_string().starts_with("ball.toml:12:12: "));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct TableReader<'a> {
     pub(super) context: &'a Context,
     pub(super) at: SourceLocation,

@@ -5,6 +5,19 @@ use std::sync::Arc;
 use super::error::{SceneError, SceneFault};
 
 /// A range of bytes of a scene's text.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = "schema = 1\ntitle = \"a ball\"\nsimulation = { smoke_s = 1 }\n\
+///             [[bodies]]\nname = \"ball\"\nshape = { sphere = { radius = 0.1 } }\n";
+/// let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
+/// // Where the body is named.
+/// let at = scene.bodies[0].name.at;
+/// assert_eq!(scene.text.as_str()[at.start..at.end].trim_matches('"'), "ball");
+/// assert_eq!(scene.text.line_and_column(at.start).0, 5);
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceLocation {
     /// First byte.

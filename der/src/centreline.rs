@@ -8,6 +8,18 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use crate::error::RodError;
 
 /// Whether a centreline is open or closed.
+///
+/// ```
+/// use pliant_der::{Centreline, Closure};
+///
+/// // The corners of a square of 1 m, the first one repeated: as a chain it has four edges and five nodes, as a loop four of both.
+/// let corners = "0 0 0\n1 0 0\n1 1 0\n0 1 0\n0 0 0";
+/// let chain = Centreline::parse(corners, "square.txt", Closure::Open)?;
+/// assert_eq!((chain.nodes.len(), chain.n_edges()), (5, 4));
+/// let ring = Centreline::parse(corners, "square.txt", Closure::Closed)?;
+/// assert_eq!((ring.nodes.len(), ring.n_edges()), (4, 4));
+/// # Ok::<(), pliant_der::RodError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closure {
     /// Two ends: n nodes, n − 1 edges.
@@ -39,7 +51,7 @@ pub struct Centreline {
 }
 
 impl Centreline {
-    /// From `a` to `b` in `edges` equal edges.
+    /// From `a` to `b` (world frame, m) in `edges` equal edges, `edges` + 1 nodes; open.
     #[must_use]
     pub fn straight(a: Point3<f64>, b: Point3<f64>, edges: usize) -> Self {
         let at = |i: usize| a + (b - a) * (i as f64 / edges.max(1) as f64);
@@ -49,7 +61,19 @@ impl Centreline {
         }
     }
 
-    /// A curve, sampled at `edges` + 1 equidistant parameters from 0 to 1; a closed curve omits the last.
+    /// A curve, sampled at `edges` + 1 equidistant parameters from 0 to 1; a closed curve omits the last, which is its first point.
+    /// `curve` takes the parameter to a point in the world frame, m. Edges have equal lengths where its speed is constant.
+    ///
+    /// ```
+    /// use std::f64::consts::FRAC_PI_2;
+    /// use nalgebra::Point3;
+    /// use pliant_der::{Centreline, Closure};
+    ///
+    /// // A quarter of a circle of 1 m, in two chords of 2 sin(π/8).
+    /// let arc = |u: f64| Point3::new((FRAC_PI_2 * u).cos(), (FRAC_PI_2 * u).sin(), 0.0);
+    /// let line = Centreline::curve(Closure::Open, 2, arc);
+    /// assert!(((line.nodes[1] - line.nodes[0]).norm() - 2.0 * (FRAC_PI_2 / 4.0).sin()).abs() < 1e-15);
+    /// ```
     #[must_use]
     pub fn curve(closure: Closure, edges: usize, curve: impl Fn(f64) -> Point3<f64>) -> Self {
         let last = match closure {
@@ -64,8 +88,8 @@ impl Centreline {
         }
     }
 
-    /// A closed polygon of `edges` edges, its nodes on a circle about the origin in the plane z = 0, counter-clockwise
-    /// from +x.
+    /// A closed polygon of `edges` edges, its nodes on a circle of `radius` (m) about the origin in the plane z = 0,
+    /// counter-clockwise from +x. Its length is that of the chords, 2 n r sin(π/n).
     #[must_use]
     pub fn circle(radius: f64, edges: usize) -> Self {
         Self::curve(Closure::Closed, edges, |u| {
@@ -74,7 +98,8 @@ impl Centreline {
         })
     }
 
-    /// A right-handed helix about the z axis, from (radius, 0, 0) upwards; negative `turns` give a left-handed one.
+    /// A right-handed helix about the z axis, from (radius, 0, 0) upwards; negative `turns` give a left-handed one. `radius` and
+    /// `pitch`, the rise of one turn, are in m; `turns` need not be a whole number.
     #[must_use]
     pub fn helix(radius: f64, pitch: f64, turns: f64, edges: usize) -> Self {
         Self::curve(Closure::Open, edges, |u| {
@@ -83,7 +108,7 @@ impl Centreline {
         })
     }
 
-    /// A trefoil knot within about `size` of the origin, closed.
+    /// A trefoil knot within about `size` (m) of the origin, closed, φ from 0 to 2π:
     ///
     /// ```text
     /// x = (sin φ + 2 sin 2φ, cos φ − 2 cos 2φ, −sin 3φ) size/3
@@ -147,14 +172,14 @@ impl Centreline {
         Ok(Self { nodes, closure })
     }
 
-    /// The centreline after the rigid transform `X_WR`.
+    /// The centreline after the rigid transform `X_WR`: its nodes p_R, so far in a frame R, become p_W = X_WR p_R.
     #[must_use]
     pub fn transformed(mut self, X_WR: &Isometry3<f64>) -> Self {
         self.nodes.iter_mut().for_each(|p| *p = X_WR * *p);
         self
     }
 
-    /// Number of edges.
+    /// Number of edges: n − 1 of an open centreline of n nodes, n of a closed one.
     #[must_use]
     pub fn n_edges(&self) -> usize {
         match self.closure {

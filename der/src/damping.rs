@@ -3,8 +3,10 @@
 /// Rayleigh damping, force −(αM + βK) v.
 ///
 /// K is the material part of the stiffness at the start of the step. It is positive semidefinite, so damping never adds
-/// energy to a rod in compression, and rigid motion is not damped. A mode of frequency ω has the damping ratio
+/// energy to a rod in compression, and β does not damp rigid motion. A mode of frequency ω (rad/s) has the damping ratio
 /// ζ = α/(2ω) + βω/2.
+///
+/// Source: Li and Chou (2025), eq. (6), which has the full stiffness in place of its material part.
 ///
 /// ```
 /// use pliant_der::Rayleigh;
@@ -16,8 +18,8 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rayleigh {
-    /// α, 1/s.
+    /// α, 1/s: drag on all motion, in proportion to mass.
     pub mass: f64,
-    /// β, s.
+    /// β, s: resistance to the rate of strain.
     pub stiffness: f64,
 }

@@ -15,7 +15,10 @@ use crate::strain::{
     material_blocks, moments,
 };
 
-/// Elastic energies, J.
+/// Elastic energies, J, of [`Strains`](crate::Strains) relative to rest lengths and natural shape; l̄ is a rest length, v̄ the Voronoi
+/// length of a joint, the mean of its two edges' rest lengths.
+///
+/// Source: Li and Chou (2025), eqs. (3), (5) and (4), with the torsion constant J of the section in (4).
 ///
 /// ```
 /// use nalgebra::Point3;

@@ -27,9 +27,9 @@ use crate::step::RodStep;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EquilibriumSettings {
-    /// Tolerance on the residual force, relative to elastic forces and loads.
+    /// Tolerance on the residual force, relative to elastic forces and loads; default 1e-9.
     pub relative_tolerance: f64,
-    /// Largest number of steps.
+    /// Largest number of implicit steps; default 300.
     pub steps_max: usize,
 }
 
@@ -42,16 +42,35 @@ impl Default for EquilibriumSettings {
     }
 }
 
-/// A state of static equilibrium.
+/// A state of static equilibrium, from [`Rod::equilibrium`]: ∇E = f with the forces f of weight, efforts and loads on all unknowns that
+/// are not held.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_contact_sap::DeformableModel;
+/// # use pliant_der::{Centreline, Material, RodBuilder, Section};
+/// use pliant_der::EquilibriumSettings;
+///
+/// // A rubber band of 1 m that hangs from its first node stretches by ρgL²/2E.
+/// # let line = Centreline::straight(Point3::origin(), Point3::new(0.0, 0.0, -1.0), 20);
+/// # let (section, rubber) = (Section::Circle { radius: 5e-3 }, Material::isotropic(1e6, 0.5, 1000.0)?);
+/// let band = RodBuilder::new(line).section(section, rubber).pin(0).build()?;
+/// let (gravity, settings) = (Vector3::new(0.0, 0.0, -9.81), EquilibriumSettings::default());
+/// let found = band.equilibrium(&band.default_state(), &gravity, &band.default_control(), &settings)?;
+/// let stretch = -band.position(&found.state, 20).z - 1.0;
+/// assert!((stretch - 1000.0 * 9.81 / 2e6).abs() < 1e-8);
+/// assert!(found.residual <= 1e-9 && found.state.v.iter().all(|v| *v == 0.0));
+/// # Ok::<(), pliant_der::RodError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Equilibrium {
-    /// The state; velocities are zero.
+    /// The state; velocities are zero and the time is that of the start.
     pub state: BodyState,
     /// Steps taken.
     pub steps: usize,
     /// Newton iterations, summed over all steps.
     pub iterations: usize,
-    /// Residual force relative to elastic forces and loads.
+    /// Norm of the residual force, relative to that of elastic forces and loads.
     pub residual: f64,
 }
 

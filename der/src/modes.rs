@@ -11,7 +11,31 @@ impl Rod {
     /// Number of natural frequencies below `omega` (rad/s) of small vibrations about `state`, with the unknowns that
     /// `control` holds fixed. These are the negative pivots of K − ω²M (Sylvester's law of inertia), counted in O(n).
     ///
-    /// At `omega` = 0 it is the number of unstable directions: 0 below the first buckling load, 1 just above it.
+    /// At `omega` = 0 it is the number of unstable directions: 0 below the first buckling load, 1 just above it. K is the Hessian of the
+    /// elastic energy at `state`; weight and dead loads have none.
+    ///
+    /// ```
+    /// use std::f64::consts::PI;
+    /// use nalgebra::Point3;
+    /// use pliant_contact_sap::DeformableModel;
+    /// # use pliant_der::{Centreline, End, EndCondition, Material, RodBuilder, Section};
+    ///
+    /// // A pinned column buckles at π² EI/L². Shortened so that EA ε is 0.9 or 1.1 of it:
+    /// # let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 40);
+    /// # let (circle, steel) = (Section::Circle { radius: 5e-3 }, Material::isotropic(2e11, 0.3, 7800.0)?);
+    /// # let rod = RodBuilder::new(line).section(circle, steel);
+    /// let rod = rod.end(End::Start, EndCondition::Pinned).end(End::Finish, EndCondition::Pinned).build()?;
+    /// let properties = circle.properties(&steel)?;
+    /// let unstable = |share: f64| {
+    ///     let (mut state, mut control) = (rod.default_state(), rod.default_control());
+    ///     let strain = share * PI * PI * properties.bend_1 / properties.stretch;
+    ///     (0..=40).for_each(|node| state.q[4 * node] *= 1.0 - strain);
+    ///     control.held[3] = Some(0.0); // the first edge does not turn about its axis
+    ///     rod.modes_below(&state, &control, 0.0)
+    /// };
+    /// assert_eq!((unstable(0.9)?, unstable(1.1)?), (0, 2)); // two: to either side of a round column
+    /// # Ok::<(), pliant_der::RodError>(())
+    /// ```
     ///
     /// # Errors
     /// [`RodError::Body`] for an inadmissible state; [`RodError::Count`] for a control of the wrong length.
@@ -26,6 +50,23 @@ impl Rod {
 
     /// Natural frequency number `index` in ascending order, from 0, in rad/s; zero for unstable directions. By bisection to
     /// a relative accuracy of 1e-10.
+    ///
+    /// ```
+    /// use nalgebra::Point3;
+    /// use pliant_contact_sap::DeformableModel;
+    /// # use pliant_der::{Centreline, End, EndCondition, Material, RodBuilder, Section};
+    ///
+    /// // A cantilever of steel: ω = 1.8751² √(EI/ρA)/L².
+    /// # let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 40);
+    /// # let (circle, steel) = (Section::Circle { radius: 5e-3 }, Material::isotropic(2e11, 0.3, 7800.0)?);
+    /// # let clamped = EndCondition::Clamped { tangent: None };
+    /// # let rod = RodBuilder::new(line).section(circle, steel).end(End::Start, clamped).build()?;
+    /// let omega = rod.natural_frequency(&rod.default_state(), &rod.default_control(), 0)?;
+    /// let properties = circle.properties(&steel)?;
+    /// let expected = 1.87510_f64.powi(2) * (properties.bend_1 / properties.mass).sqrt();
+    /// assert!((omega / expected - 1.0).abs() < 1e-3);
+    /// # Ok::<(), pliant_der::RodError>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Rod::modes_below`]; [`RodError::IndexOutOfRange`] if `index` is not below the number of free unknowns.

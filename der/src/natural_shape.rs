@@ -5,6 +5,9 @@ use crate::section::parameter;
 
 /// Natural curvatures and twist rate at one point of a rod, in material axes.
 ///
+/// A joint of Voronoi length v̄ has the natural strains k̄ = 2 tan(|κ| v̄/2) κ/|κ| and τ̄ = ω v̄, so that a closed circle of any number
+/// of edges has its natural radius. |κ| v̄ must be less than 2.6 rad.
+///
 /// ```
 /// use std::f64::consts::TAU;
 /// use nalgebra::Point3;
@@ -33,6 +36,24 @@ pub struct NaturalStrain {
 }
 
 /// The stress-free shape of a rod.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_contact_sap::DeformableModel;
+/// # use pliant_der::{Centreline, Material, RodBuilder, Section};
+/// use pliant_der::{NaturalShape, RodError};
+///
+/// // A ring of radius R bent from a straight wire stores ½ EI/R² · 2πR; a ring that was made as one stores nothing.
+/// # let (section, steel) = (Section::Circle { radius: 5e-4 }, Material::isotropic(2e11, 0.3, 7800.0)?);
+/// let bending = |natural| {
+///     let ring = RodBuilder::new(Centreline::circle(0.1, 100)).section(section, steel).natural_shape(natural).build()?;
+///     Ok::<_, RodError>(ring.elastic_energy(&ring.default_state())?.bend)
+/// };
+/// let expected = std::f64::consts::PI * section.properties(&steel)?.bend_1 / 0.1;
+/// assert!((bending(NaturalShape::Straight)? / expected - 1.0).abs() < 2e-3); // a polygon of 100 edges
+/// assert!(bending(NaturalShape::AsBuilt)? < 1e-20 * expected);
+/// # Ok::<(), RodError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum NaturalShape {
     /// Straight and untwisted, whatever the initial centreline.
@@ -46,7 +67,8 @@ pub enum NaturalShape {
     PerNode(Vec<NaturalStrain>),
 }
 
-/// Time-dependent factors on the natural curvature and twist, as for pneumatic actuators or drying fibres.
+/// Time-dependent factors on the natural curvature and twist, as for pneumatic actuators or drying fibres. Time is that in the
+/// state's history, s, from 0 in the default state; steps advance it.
 ///
 /// ```
 /// use std::f64::consts::TAU;
@@ -66,7 +88,7 @@ pub enum NaturalShape {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NaturalShapeSchedule {
-    /// Factor on both curvatures.
+    /// Factor on both curvatures κ₁ and κ₂.
     pub curvature: Schedule,
     /// Factor on the twist rate.
     pub twist: Schedule,
@@ -97,7 +119,7 @@ impl Schedule {
         }
     }
 
-    /// The factor at a time.
+    /// The factor at a time, s.
     #[must_use]
     pub fn at(&self, time_s: f64) -> f64 {
         let after = self.points.partition_point(|(t, _)| *t <= time_s);

@@ -19,6 +19,26 @@ use crate::section::Section;
 use crate::strain::EdgeKinematics;
 
 /// Which end of an open rod.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_contact_sap::DeformableModel;
+/// # use pliant_der::{Centreline, Material, RodBuilder, Section};
+/// use pliant_der::{End, EndCondition};
+///
+/// // A rope that is clamped at its finish, which a control pulls away at 0.1 m/s.
+/// # let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 10);
+/// # let (section, rubber) = (Section::Circle { radius: 5e-3 }, Material::isotropic(1e6, 0.5, 1000.0)?);
+/// let clamped = EndCondition::Clamped { tangent: None };
+/// let rod = RodBuilder::new(line).section(section, rubber).end(End::Finish, clamped).build()?;
+/// let (state, mut control) = (rod.default_state(), rod.default_control());
+/// let (omega_W, v_W) = (Vector3::zeros(), Vector3::new(0.1, 0.0, 0.0));
+/// rod.set_clamp_velocity(End::Finish, &state, &omega_W, &v_W, &mut control)?;
+/// assert_eq!(control.held[rod.node_dofs(10)?.start], Some(0.1));
+/// // The start is free and cannot be moved so.
+/// assert!(rod.set_clamp_velocity(End::Start, &state, &omega_W, &v_W, &mut control).is_err());
+/// # Ok::<(), pliant_der::RodError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// At the first node.
@@ -30,7 +50,12 @@ pub enum End {
 /// A discrete elastic rod, immutable; a clone shares its memory. Built by [`RodBuilder`](crate::RodBuilder).
 ///
 /// It is a [`DeformableModel`](pliant_contact_sap::DeformableModel). Its positions are q = (x₀, γ⁰, x₁, γ¹, …): node
-/// positions in the world frame (m) and material angles of the edges (rad). Its velocities are their time derivatives.
+/// positions in the world frame (m) and material angles of the edges (rad). Its velocities are their time derivatives. The
+/// history of its state has the time (s), the reference frame of each edge and the reference twist of each joint.
+///
+/// Numbers of nodes and edges are those of the centreline, from 0; nodes and edges that clamps add are not counted.
+///
+/// Sources: Bergou et al. (2010), "Discrete viscous threads"; Li and Chou (2025), section III-A, q in eq. (2).
 ///
 /// ```
 /// use nalgebra::Point3;
@@ -53,7 +78,9 @@ pub struct Rod {
     pub(crate) parts: Arc<RodParts>,
 }
 
-/// Strains of a rod at one state.
+/// Strains of a rod at one state, from [`Rod::strains`]: what the energies of [`ElasticEnergy`] are quadratic in.
+///
+/// Source: Li and Chou (2025), eqs. (3) to (5).
 ///
 /// ```
 /// use nalgebra::Point3;
@@ -70,10 +97,11 @@ pub struct Rod {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Strains {
-    /// l/l̄ − 1 of each edge.
+    /// l/l̄ − 1 of each edge of the centreline, with its rest length l̄.
     pub stretch: Vec<f64>,
-    /// Curvature (k₁, k₂) of each joint, along m2 and along −m1, of norm 2 tan(φ/2) for the turning angle φ. Joints are the
-    /// interior nodes of an open rod, starting at its second node, and every node of a closed one, starting at node 1.
+    /// Curvature (k₁, k₂) of each joint, along m2 and along −m1, of norm 2 tan(φ/2) for the turning angle φ; without unit. Over the
+    /// Voronoi length, half the rest length of both edges, it is a curvature in 1/m. Joints are the interior nodes of an open rod,
+    /// starting at its second node, and every node of a closed one, starting at node 1.
     pub curvature: Vec<[f64; 2]>,
     /// τ of each joint, rad: rotation of the material frame about the tangent from edge to edge, full turns included.
     pub twist: Vec<f64>,
@@ -98,13 +126,14 @@ impl Rod {
         self.parts.n_segments()
     }
 
-    /// Number of degrees of freedom, those of clamp edges and held ones included.
+    /// Number of degrees of freedom, those of clamp edges and held ones included: length of q, of v and of
+    /// [`Control::held`](pliant_contact_sap::Control::held). Three for each node and one for each edge.
     #[must_use]
     pub fn n_dofs(&self) -> usize {
         self.parts.n_dofs()
     }
 
-    /// Indices in q and v of a node's position.
+    /// Indices in q and v of a node's position: three, in the order x, y, z.
     ///
     /// # Errors
     /// [`RodError::IndexOutOfRange`].
@@ -151,7 +180,7 @@ impl Rod {
         Vector3::from_column_slice(&state.v[first..first + 3])
     }
 
-    /// Mass of a node, kg: half the mass of each adjacent edge.
+    /// Mass of a node, kg: half the mass of each adjacent edge of the centreline.
     ///
     /// # Panics
     /// If the rod has no such node.
@@ -189,7 +218,7 @@ impl Rod {
         self.parts.section
     }
 
-    /// Material frame of an edge as the columns m1, m2, t.
+    /// Material frame of an edge as the columns m1, m2, t in world axes: it takes coordinates in the section to the world.
     ///
     /// # Errors
     /// [`RodError::IndexOutOfRange`]; [`RodError::Body`] for a state that the rod cannot be in.
@@ -234,7 +263,7 @@ impl Rod {
         })
     }
 
-    /// Elastic energies at a state.
+    /// Elastic energies at a state, J, with the natural shape at the state's time.
     ///
     /// # Errors
     /// [`RodError::Body`] for an inadmissible state.
@@ -242,7 +271,22 @@ impl Rod {
         Ok(self.evaluate(state, DerivativeOrder::Energy)?.1)
     }
 
-    /// dE/dq at a state, N for nodes and N·m for angles: minus the elastic forces.
+    /// dE/dq at a state, n values in the order of q, N for nodes and N·m for angles: minus the elastic forces.
+    ///
+    /// ```
+    /// use nalgebra::Point3;
+    /// use pliant_contact_sap::DeformableModel;
+    /// # use pliant_der::{Centreline, Material, RodBuilder, Section};
+    ///
+    /// // EA = 100 N; the last of ten edges of 0.1 m is stretched by a tenth of its length: 10 N.
+    /// # let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 10);
+    /// # let section = Section::Rectangle { extent_1: 0.01, extent_2: 0.01 };
+    /// # let rod = RodBuilder::new(line).section(section, Material::isotropic(1e6, 0.5, 1000.0)?).build()?;
+    /// let (mut state, x) = (rod.default_state(), rod.node_dofs(10)?.start);
+    /// state.q[x] += 0.01;
+    /// assert!((rod.energy_gradient(&state)?[x] - 10.0).abs() < 1e-9);
+    /// # Ok::<(), pliant_der::RodError>(())
+    /// ```
     ///
     /// # Errors
     /// [`RodError::Body`] for an inadmissible state.
@@ -253,7 +297,8 @@ impl Rod {
         Ok(gradient)
     }
 
-    /// d²E/dq² at a state, a dense n×n matrix, column-major. For inspection and tests: a step assembles it in band form.
+    /// d²E/dq² at a state, a dense symmetric n×n matrix, column-major: N/m between positions, N between a position and an angle,
+    /// N·m between angles. For inspection and tests: a step assembles it in band form.
     ///
     /// # Errors
     /// [`RodError::Body`] for an inadmissible state.
@@ -307,7 +352,8 @@ impl Rod {
     }
 
     /// Prescribes the motion of a clamped or welded end: a rigid motion with angular velocity `omega_W` (rad/s) and
-    /// velocity `v_W` (m/s) of the end's node, both in world axes. It is written to `control.held` and stays until changed.
+    /// velocity `v_W` (m/s) of the end's node, both in world axes. It is written to `control.held` and stays until changed. A
+    /// rotation changes the clamp's tangent, on which these velocities depend: set them again for every step.
     ///
     /// # Errors
     /// [`RodError::ClosedRodHasNoEnds`], or [`RodError::Parameter`] for an end that is neither clamped nor welded.

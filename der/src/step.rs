@@ -30,6 +30,20 @@ pub(crate) use surface::write_surface;
 /// A step of a [`Rod`]: what [`DeformableModel::new_step`](pliant_contact_sap::DeformableModel::new_step) makes, with the
 /// report of its free motion.
 ///
+/// A θ-method in the unknowns of the rod, Li and Chou (2025), eqs. (8) to (10), with the natural shape at the time at which the
+/// elastic forces act. Material points, in world axes:
+///
+/// | point | basis u | velocity |
+/// |---|---|---|
+/// | vertex i | x_i', three rows | u |
+/// | edge i | (x_i', γ', x_i+1'), seven rows | (1 − s) x_i' + s x_i+1' + (t × r) γ' − t (r·(x_i+1' − x_i'))/l |
+/// | named frame | its twist (ω, v_O), six rows | v_O + ω × p |
+///
+/// with s the weight of the edge's second node, l its length, t its tangent and r the offset from its centreline, all at the start.
+/// A point with an offset from a vertex is one of an adjacent edge. A torque of a load acts on the angle of its edge by the component
+/// along the edge, and as a couple on the edge's two nodes by the others. Actuators are refused: a rod has forces
+/// ([`Control::effort`](pliant_contact_sap::Control::effort)), held velocities and loads.
+///
 /// ```
 /// use nalgebra::{Point3, Vector3};
 /// use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, StartLinearisation, StepInput};
@@ -82,7 +96,8 @@ impl RodStep {
         self.report
     }
 
-    /// The velocity of free motion, A⁻¹b of the last linearisation; `out` is overwritten.
+    /// The velocity of free motion, A⁻¹b of the last linearisation, n values in the order of v; `out` is overwritten. With it,
+    /// [`advance`](BodyStep::advance) is a step without contact.
     pub fn free_velocity(&self, out: &mut Vec<f64>) {
         out.clear();
         out.extend_from_slice(self.dynamics.right_hand_side());

@@ -10,7 +10,7 @@ use crate::rod::Rod;
 
 impl Rod {
     /// Total twist Tw = Σ τ of the material frame over all joints, in turns. In a closed rod Tw + Wr is constant under every
-    /// motion without self-crossing.
+    /// motion without self-crossing: the linking number Lk (Călugăreanu 1961, White 1969).
     ///
     /// # Errors
     /// [`RodError::Body`] for an inadmissible state.
@@ -18,7 +18,7 @@ impl Rod {
         Ok(self.strains(state)?.twist.iter().sum::<f64>() / TAU)
     }
 
-    /// [`writhe`] of a closed rod.
+    /// [`writhe`] of a closed rod, without unit; an open one is closed by a straight edge from its last node to its first.
     #[must_use]
     pub fn writhe(&self, state: &BodyState) -> f64 {
         let nodes: Vec<_> = (0..self.n_nodes())
@@ -31,7 +31,16 @@ impl Rod {
 /// Writhe of the closed polygon through `nodes`: signed crossings with itself, averaged over all directions of view.
 ///
 /// Exact for polygons, O(n²): the sum over pairs of edges of the signed solid angle of the directions from which they
-/// appear to cross, over 2π.
+/// appear to cross, over 2π. It depends on the shape alone, not on size, place or direction; a mirror image has the opposite writhe.
+///
+/// ```
+/// use pliant_der::{Centreline, writhe};
+///
+/// assert!(writhe(&Centreline::circle(1.0, 30).nodes).abs() < 1e-12); // plane
+/// // A trefoil seen from above crosses itself three times with one sign, on average over all views 3.4 times.
+/// let knot = writhe(&Centreline::trefoil(1.0, 120).nodes);
+/// assert!((knot.abs() - 3.4).abs() < 0.1, "{knot}");
+/// ```
 ///
 /// # Source
 /// Klenin and Langowski (2000), "Computation of writhe in modeling of supercoiled DNA", method 1a.

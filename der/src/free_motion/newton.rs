@@ -8,6 +8,29 @@ use crate::rod_matrix::Pivots;
 use crate::rod_parts::RodParts;
 
 /// Why the iteration stopped.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_contact_sap::{BodyStep, DeformableModel, StartLinearisation, StepInput};
+/// # use pliant_der::{Centreline, End, EndCondition, Material, RodBuilder, Section};
+/// use pliant_der::{FreeMotionSettings, FreeMotionStop, RodError, RodStep};
+///
+/// // A cantilever of rubber that falls for 50 ms in one step, with one Newton iteration and with as many as it takes.
+/// let stop = |iterations_max| {
+///     let settings = FreeMotionSettings { iterations_max, ..FreeMotionSettings::default() };
+/// #     let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 20);
+/// #     let (section, rubber) = (Section::Circle { radius: 5e-3 }, Material::isotropic(1e6, 0.5, 1000.0)?);
+/// #     let clamped = EndCondition::Clamped { tangent: None };
+/// #     let rod = RodBuilder::new(line).section(section, rubber).end(End::Start, clamped).free_motion(settings).build()?;
+///     let (mut step, mut v, control) = (RodStep::new(&rod), Vec::new(), rod.default_control());
+///     step.begin(&rod.default_state(), &StepInput::new(0.05, Vector3::new(0.0, 0.0, -9.81), &control))?;
+///     step.linearise_start(&mut v)?;
+///     Ok::<_, RodError>(step.report().stop)
+/// };
+/// assert_eq!(stop(1)?, FreeMotionStop::IterationLimit);
+/// assert_eq!(stop(60)?, FreeMotionStop::Converged);
+/// # Ok::<(), RodError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FreeMotionStop {
     /// The residual fell below the tolerance.
@@ -19,7 +42,27 @@ pub enum FreeMotionStop {
     IterationLimit,
 }
 
-/// Statistics of the free-motion solve of one step.
+/// Statistics of the free-motion solve of one step, from [`RodStep::report`](crate::RodStep::report).
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_contact_sap::{BodyStep, DeformableModel, StartLinearisation, StepInput};
+/// # use pliant_der::{Centreline, End, EndCondition, Material, RodBuilder, Section};
+/// use pliant_der::RodStep;
+///
+/// // A cantilever of rubber that falls for 50 ms in one step.
+/// # let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), 20);
+/// # let (section, rubber) = (Section::Circle { radius: 5e-3 }, Material::isotropic(1e6, 0.5, 1000.0)?);
+/// # let clamped = EndCondition::Clamped { tangent: None };
+/// # let rod = RodBuilder::new(line).section(section, rubber).end(End::Start, clamped).build()?;
+/// let (mut step, mut v, control) = (RodStep::new(&rod), Vec::new(), rod.default_control());
+/// step.begin(&rod.default_state(), &StepInput::new(0.05, Vector3::new(0.0, 0.0, -9.81), &control))?;
+/// step.linearise_start(&mut v)?;
+/// let report = step.report();
+/// assert!(report.residual <= 1e-4 && report.iterations >= 2);
+/// assert!(report.evaluations > report.iterations);
+/// # Ok::<(), pliant_der::RodError>(())
+/// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FreeMotionReport {
@@ -29,7 +72,8 @@ pub struct FreeMotionReport {
     pub evaluations: u32,
     /// Number of indefinite matrices that were shifted.
     pub shifts: u32,
-    /// Final relative residual.
+    /// Final residual of the momentum balance relative to inertia, elastic forces and loads; compared with
+    /// [`FreeMotionSettings::relative_tolerance`](crate::FreeMotionSettings::relative_tolerance).
     pub residual: f64,
     /// Why the iteration stopped.
     pub stop: FreeMotionStop,

@@ -7,6 +7,16 @@ use super::{CLAMPED, advance_freely};
 use crate::{Centreline, End, FreeMotionSettings, Material, Rod, RodBuilder, RodError, Section};
 
 /// Iterations of Newton's method, with those of a prototype with the full Hessian as reference.
+///
+/// ```
+/// use pliant_der::known_answers::newton_iterations;
+///
+/// // Four motions, all with fewer iterations than the prototype's.
+/// let all = newton_iterations()?;
+/// assert_eq!(all[0].what, "whip, time step of 1 ms");
+/// assert!(all.len() == 4 && all.iter().all(|motion| motion.found < motion.reference));
+/// # Ok::<(), pliant_der::RodError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Iterations {
     /// Motion and time step.

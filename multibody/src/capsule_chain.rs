@@ -69,6 +69,31 @@ pub struct CapsuleChainSpec {
 }
 
 /// Rest shape of a chain: the shape with relaxed springs.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_contact_sap::DeformableModel;
+/// use pliant_multibody::{CapsuleChain, CapsuleChainSpec, MultibodyError, RestShape};
+///
+/// // A chain that is built as a quarter of a circle of 1 m: straight at rest, its springs hold about ½ EI κ² · arc length.
+/// let energy = |rest| -> Result<f64, MultibodyError> {
+///     let node = |i: u32| (f64::from(i) / 20.0 * std::f64::consts::FRAC_PI_2).sin_cos();
+///     let chain = CapsuleChain::new(&CapsuleChainSpec {
+///         nodes: (0..21).map(node).map(|(sin, cos)| Point3::new(cos, sin, 0.0)).collect(),
+///         radius: 0.005,
+///         linear_density: 0.1,
+///         bending_stiffness: 1e-3,
+///         twisting_stiffness: 1e-3,
+///         stiffness_damping: 0.0,
+///         rest,
+///     })?;
+///     Ok(chain.spring_energy(&chain.default_state()))
+/// };
+/// let expected = 0.5 * 1e-3 * std::f64::consts::FRAC_PI_2;
+/// assert!((energy(RestShape::Straight)? / expected - 1.0).abs() < 0.06); // 19 of 20 lengths bend
+/// assert_eq!(energy(RestShape::AsBuilt)?, 0.0);
+/// # Ok::<(), MultibodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RestShape {
     /// A straight line.

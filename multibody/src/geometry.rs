@@ -33,6 +33,32 @@ pub enum GeometryDescription {
 }
 
 /// Whether a mesh is used as it is, or its convex hull.
+///
+/// ```
+/// use std::path::Path;
+/// use pliant_multibody::{GeometryDescription, MeshHull, RobotOptions, parse_robot};
+///
+/// // A tetrahedron as a mesh file, once as it is and once declared convex.
+/// # let folder = std::env::temp_dir().join(format!("mesh-hull-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// let obj = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+/// std::fs::write(folder.join("corner.obj"), obj)?;
+/// let hull_of = |declared: &str| {
+///     let urdf = format!(
+///         r#"<robot name="r" xmlns:drake="http://drake.mit.edu"><link name="part"><collision><geometry>
+///         <mesh filename="corner.obj">{declared}</mesh></geometry></collision></link></robot>"#
+///     );
+///     let loaded = parse_robot(urdf.as_bytes(), &folder.join("r.urdf"), &RobotOptions::default());
+///     loaded.map(|loaded| match &loaded.model.links()[0].collisions[0].geometry {
+///         GeometryDescription::Mesh { hull, .. } => Some(*hull),
+///         GeometryDescription::Analytic(_) => None,
+///     })
+/// };
+/// assert_eq!(hull_of("")?, Some(MeshHull::AsWritten));
+/// assert_eq!(hull_of("<drake:declare_convex/>")?, Some(MeshHull::Convex));
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeshHull {
     /// The triangles of the file.
@@ -109,6 +135,22 @@ impl ProximityProperties {
 }
 
 /// Compliance of a shape in hydroelastic contact.
+///
+/// ```
+/// use std::path::Path;
+/// use pliant_multibody::{HydroelasticCompliance, RobotOptions, parse_robot};
+///
+/// let urdf = br#"<robot name="pad" xmlns:drake="http://drake.mit.edu"><link name="pad"><collision>
+///     <geometry><box size="0.1 0.1 0.02"/></geometry>
+///     <drake:proximity_properties><drake:compliant_hydroelastic/>
+///       <drake:hydroelastic_modulus value="1e6"/></drake:proximity_properties>
+/// </collision></link></robot>"#;
+/// let pad = parse_robot(urdf, Path::new("pad.urdf"), &RobotOptions::default())?.model;
+/// let proximity = pad.links()[0].collisions[0].proximity;
+/// assert_eq!(proximity.hydroelastic_compliance, Some(HydroelasticCompliance::Compliant));
+/// assert_eq!(proximity.hydroelastic_modulus, Some(1e6));
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HydroelasticCompliance {
     /// Rigid: no pressure field.
@@ -118,6 +160,24 @@ pub enum HydroelasticCompliance {
 }
 
 /// A collision shape of a link.
+///
+/// ```
+/// use std::path::Path;
+/// use nalgebra::Vector3;
+/// use pliant_multibody::{RobotOptions, parse_robot};
+///
+/// // A foot of two balls, 0.1 m in front of and behind its link's origin. The second has a name.
+/// let urdf = br#"<robot name="r"><link name="foot">
+///   <collision><origin xyz="0.1 0 0"/><geometry><sphere radius="0.02"/></geometry></collision>
+///   <collision name="heel"><origin xyz="-0.1 0 0"/><geometry><sphere radius="0.03"/></geometry></collision>
+/// </link></robot>"#;
+/// let model = parse_robot(urdf, Path::new("r.urdf"), &RobotOptions::default())?.model;
+/// let [toe, heel] = &model.links()[0].collisions[..] else { panic!("two shapes") };
+/// assert_eq!((toe.name.as_str(), heel.name.as_str()), ("foot_collision_0", "heel"));
+/// assert_eq!(toe.X_LG.translation.vector, Vector3::new(0.1, 0.0, 0.0));
+/// assert_eq!((heel.geometry.bounding_radius(), heel.surface.is_none()), (Some(0.03), true));
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Collision {
     /// Name in the file, or `LINK_collision_N`.
@@ -133,6 +193,23 @@ pub struct Collision {
 }
 
 /// A visual shape of a link; not used in physics.
+///
+/// ```
+/// use std::path::Path;
+/// use pliant_hydroelastic::AnalyticShape;
+/// use pliant_multibody::{GeometryDescription, RobotOptions, parse_robot};
+///
+/// // A material is defined once and used by name.
+/// let urdf = br#"<robot name="r"><material name="blue"><color rgba="0 0 1 0.5"/></material><link name="lamp">
+///   <visual><geometry><sphere radius="0.1"/></geometry><material name="blue"/></visual>
+/// </link></robot>"#;
+/// let model = parse_robot(urdf, Path::new("r.urdf"), &RobotOptions::default())?.model;
+/// let lamp = &model.links()[0];
+/// assert_eq!(lamp.visuals[0].geometry, GeometryDescription::Analytic(AnalyticShape::Sphere { radius: 0.1 }));
+/// assert_eq!(lamp.visuals[0].rgba, Some([0.0, 0.0, 1.0, 0.5]));
+/// assert!(lamp.collisions.is_empty(), "nothing touches it");
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Visual {
     /// Name in the file, or `LINK_visual_N`.
@@ -146,6 +223,27 @@ pub struct Visual {
 }
 
 /// A collision filter group: links whose contacts with other groups are excluded.
+///
+/// ```
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// use pliant_multibody::{CollisionFilterGroup, LinkIdx};
+///
+/// // Two fingers on a palm that make no contact with each other.
+/// # let mut builder = ModelBuilder::new("gripper");
+/// # for name in ["palm", "left", "right"] {
+/// #     builder.link(LinkSpec::new(name, SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # }
+/// # builder.joint(JointSpec::new("left slide", JointKind::Prismatic, "palm", "left"));
+/// # builder.joint(JointSpec::new("right slide", JointKind::Prismatic, "palm", "right"));
+/// builder.collision_filter_group(CollisionFilterGroup {
+///     name: "fingers".to_owned(),
+///     members: vec!["left".to_owned(), "right".to_owned()],
+///     ignored_groups: vec!["fingers".to_owned()],
+/// });
+/// let gripper = builder.build()?;
+/// assert_eq!(gripper.filtered_links(), [(LinkIdx(1), LinkIdx(2))]);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollisionFilterGroup {
     /// Name of the group.

@@ -73,6 +73,36 @@ impl Default for IkSettings {
 }
 
 /// Why the iteration stopped.
+///
+/// ```
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # let mut builder = ModelBuilder::new("arm");
+/// # for name in ["base", "upper", "lower"] {
+/// #     builder.link(LinkSpec::new(name, SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # }
+/// # builder.joint(JointSpec::new("shoulder", JointKind::Continuous, "base", "upper").about(Vector3::z()));
+/// # let elbow = JointSpec::new("elbow", JointKind::Continuous, "upper", "lower").about(Vector3::z());
+/// # builder.joint(elbow.at(Isometry3::translation(1.0, 0.0, 0.0)));
+/// # builder.frame("hand", "lower", Isometry3::translation(1.0, 0.0, 0.0));
+/// # let model = builder.build()?;
+/// use pliant_multibody::{HeldDofs, IkSettings, IkStop, InverseKinematics};
+///
+/// // A planar arm of 1 m + 1 m with a held elbow at 90° turns its hand on a circle of √2 m.
+/// let hand = model.frame_named("hand")?;
+/// let mut held = HeldDofs::none(&model);
+/// held.hold(&model, model.joint_named("elbow")?);
+/// let stop = |target: [f64; 2], iterations_max: u32| {
+///     let settings = IkSettings { rotation_weight: 0.0, iterations_max, ..IkSettings::default() };
+///     let mut ik = InverseKinematics::new(&model, hand.clone(), held.clone(), settings);
+///     let mut q = [0.5, std::f64::consts::FRAC_PI_2];
+///     ik.reach(&model, &mut q, &Isometry3::translation(target[0], target[1], 0.0)).stop
+/// };
+/// assert_eq!(stop([1.0, 1.0], 200), IkStop::Reached);
+/// assert_eq!(stop([1.0, 1.0], 1), IkStop::IterationLimit);
+/// assert_eq!(stop([0.5, 0.5], 200), IkStop::Stalled);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IkStop {
     /// Both errors are within tolerance.

@@ -85,6 +85,21 @@ impl JointKind {
 }
 
 /// Whether a degree of freedom rotates about its direction or translates along it.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_multibody::{DofIdx, DofKind, JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+///
+/// // A puck on a table: two translations, m, and a rotation, rad.
+/// let mut builder = ModelBuilder::new("table");
+/// builder.link(LinkSpec::new("table", SpatialInertia::zero()));
+/// builder.link(LinkSpec::new("puck", SpatialInertia::solid_cylinder(0.2, 0.03, 0.02)));
+/// builder.joint(JointSpec::new("sliding", JointKind::Planar, "table", "puck").about(Vector3::z()));
+/// let model = builder.build()?;
+/// let kinds = [0, 1, 2].map(|k| model.dof_kind(DofIdx(k)));
+/// assert_eq!(kinds, [DofKind::Linear, DofKind::Linear, DofKind::Angular]);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DofKind {
     /// Rotation, rad.

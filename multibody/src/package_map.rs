@@ -4,6 +4,30 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Folders for `package://NAME/...` and for relative names. Only these and the folder of the model file are searched.
+///
+/// ```
+/// use std::path::Path;
+/// use pliant_multibody::{PackageMap, RobotOptions, parse_robot};
+///
+/// # let folder = std::env::temp_dir().join(format!("package-map-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// let obj = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+/// std::fs::write(folder.join("corner.obj"), obj)?;
+/// let urdf = br#"<robot name="r"><link name="part"><collision><geometry>
+///   <mesh filename="package://shop/corner.obj"/></geometry></collision></link></robot>"#;
+/// let load = |packages| {
+///     let options = RobotOptions { packages, ..RobotOptions::default() };
+///     parse_robot(urdf, Path::new("r.urdf"), &options)
+/// };
+/// let error = load(PackageMap::default()).unwrap_err();
+/// assert!(error.to_string().contains("package \"shop\" is not mapped"));
+/// let mut packages = PackageMap::default();
+/// packages.add_package("shop", &folder);
+/// let part = load(packages)?.model;
+/// assert_eq!(part.links()[0].collisions[0].surface.as_ref().map(|surface| surface.triangles().len()), Some(4));
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct PackageMap {
     packages: BTreeMap<String, Vec<PathBuf>>,

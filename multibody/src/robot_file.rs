@@ -67,6 +67,24 @@ pub struct LoadedModel {
 }
 
 /// Named positions of the joints of a file.
+///
+/// ```
+/// use std::path::Path;
+/// use pliant_multibody::{RobotOptions, parse_robot};
+///
+/// // A cart on a rail with a pole, and a position of both: 0.3 m and 1.5 rad.
+/// let mjcf = br#"<mujoco model="cart pole"><worldbody><body name="cart"><joint name="slide" type="slide" axis="1 0 0"/>
+///   <geom size="0.1"/><body name="pole"><joint name="hinge" axis="0 1 0"/><geom size="0.05" pos="0 0 0.5"/></body></body>
+///   </worldbody><keyframe><key name="home" qpos="0.3 1.5"/></keyframe></mujoco>"#;
+/// let loaded = parse_robot(mjcf, Path::new("cart_pole.xml"), &RobotOptions::default())?;
+/// let home = &loaded.keyframes[0];
+/// let mut q = loaded.model.neutral_positions();
+/// for (joint, positions) in &home.positions {
+///     q[loaded.model.joint(loaded.model.joint_named(joint)?).positions()].copy_from_slice(positions);
+/// }
+/// assert_eq!((home.name.as_str(), q), ("home", vec![0.3, 1.5]));
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keyframe {
     /// Its name.

@@ -74,6 +74,21 @@ pub trait Number:
 }
 
 /// A truth value for each lane.
+///
+/// ```
+/// use pliant_constitutive::{Mask, Number};
+///
+/// /// x clamped to [−1, 1], of one point or of several side by side.
+/// fn clamped<N: Number>(x: N) -> N {
+///     let (one, minus_one) = (x.like(1.0), x.like(-1.0));
+///     let (low, high) = (x.below(minus_one), one.below(x));
+///     if low.or(high).not().all() {
+///         return x; // no lane has to change
+///     }
+///     N::select(low, minus_one, N::select(high, one, x))
+/// }
+/// assert_eq!([-3.0, 0.5, 2.0].map(clamped::<f64>), [-1.0, 0.5, 1.0]);
+/// ```
 pub trait Mask: Copy {
     /// Whether it is true in any lane.
     fn any(self) -> bool;

@@ -56,6 +56,21 @@ pub trait PrincipalLaw<T: Real = f64>: Send + Sync + Debug {
 }
 
 /// Where a law is defined.
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_constitutive::{Domain, Lame, NeoHookean, PrincipalLaw, StableNeoHookean};
+///
+/// // An element that is turned inside out has no energy in one law and a finite one in the other.
+/// let (lame, inverted) = (Lame::new(1e6, 3e6)?, Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, -0.5)));
+/// let barrier = NeoHookean::new(lame)?;
+/// assert_eq!(PrincipalLaw::<f64>::domain(&barrier), Domain::PositiveVolume);
+/// assert_eq!(barrier.strain_energy(&inverted), f64::INFINITY);
+/// let stable = StableNeoHookean::new(lame);
+/// assert_eq!(PrincipalLaw::<f64>::domain(&stable), Domain::Everywhere);
+/// assert!(stable.strain_energy(&inverted) < 1e8);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
     /// For every F, inverted ones too.

@@ -109,6 +109,25 @@ impl Default for Lag {
 }
 
 /// How the stress of a law depends on F, within one step.
+///
+/// ```
+/// use nalgebra::{Matrix3, Rotation3, Vector3};
+/// use pliant_constitutive::{Lame, StableNeoHookean};
+/// use pliant_fem::{Lag, Linear, LinearCorotated, Linearity, Material};
+///
+/// let lame = Lame::new(1e6, 1e6)?;
+/// let laws: [&dyn Material; 3] = [&StableNeoHookean::new(lame), &Linear::new(lame), &LinearCorotated::new(lame)];
+/// let linearity = laws.map(|law| law.linearity());
+/// assert_eq!(linearity, [Linearity::Nonlinear, Linearity::Linear, Linearity::Corotated]);
+/// // A rotation of 30°, without strain: only the law that knows it from F itself is free of stress.
+/// let turned = Rotation3::from_scaled_axis(Vector3::new(0.0, 0.0, 0.52)).into_inner();
+/// let stress = laws.map(|law| law.first_piola(&turned, &Lag::default()).norm());
+/// assert!(stress[0] < 1e-6 && stress[1] > 1e5 && stress[2] > 1e5);
+/// // The corotated law is, too, once its lag has the rotation.
+/// let lag = Lag { rotation: turned, target: Matrix3::identity() };
+/// assert!(laws[2].first_piola(&turned, &lag).norm() < 1e-6);
+/// # Ok::<(), pliant_constitutive::ParameterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linearity {
     /// Nonlinear.

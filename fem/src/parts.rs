@@ -43,6 +43,39 @@ impl Default for Rayleigh {
 }
 
 /// Treatment of rotation within a step by the linear corotated law. Other laws are invariant under rotation.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use nalgebra::{Isometry3, Vector3};
+/// # use pliant_constitutive::Lame;
+/// use pliant_contact_sap::{BodyState, Control, DeformableModel, StepInput};
+/// use pliant_fem::{FemBuilder, Rotation};
+/// # use pliant_fem::LinearCorotated;
+/// # use pliant_hydroelastic::mesh::generate::tet_cuboid;
+///
+/// // A cube that spins freely by θ = 0.2 rad in a step: the growth of its volume.
+/// let growth = |rotation| -> Result<f64, Box<dyn std::error::Error>> {
+/// #     let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2])?;
+/// #     let material = Arc::new(LinearCorotated::new(Lame::new(1e5, 1e5)?));
+///     let (cube, _) = FemBuilder::new(mesh, material, 1000.0).rotation(rotation).build()?;
+///     let state = cube.rigid_state(&Isometry3::identity(), &Vector3::new(0.0, 0.0, 20.0), &Vector3::zeros());
+///     let (mut step, control, mut v) = (cube.new_step(), Control::default(), Vec::new());
+///     step.begin(&state, &StepInput::new(0.01, Vector3::zeros(), &control))?;
+///     step.linearise_start(&mut v)?;
+///     if let Some(lagged) = step.as_lagged()
+///         && let Some(free) = lagged.update_in_free_motion()?
+///     {
+///         v.copy_from_slice(free);
+///     }
+///     let mut next = BodyState::default();
+///     assert!(step.advance(&v, &mut next)?.warnings.is_empty());
+///     Ok(cube.volume(&next) / cube.volume(&state) - 1.0)
+/// };
+/// assert!((growth(Rotation::Lagged)? - 0.2 * 0.2).abs() < 1e-6);
+/// assert!(growth(Rotation::Followed)? < 1e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rotation {
     /// The paper's model: the rest shape has the rotation at the start of the step. A rotation by θ per step increases the volume of an
@@ -56,6 +89,34 @@ pub enum Rotation {
 }
 
 /// Whether a step offers solvers an approximation of A⁻¹ ([`Dynamics::precondition`](pliant_contact_sap::Dynamics::precondition)).
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use nalgebra::Vector3;
+/// # use pliant_constitutive::Lame;
+/// use pliant_contact_sap::{Control, DeformableModel, StepInput};
+/// use pliant_fem::{FemBuilder, Preconditioning};
+/// # use pliant_fem::LinearCorotated;
+/// # use pliant_hydroelastic::mesh::generate::tet_cuboid;
+///
+/// // A cube that is let go. At rest it is A⁻¹: the free motion v = A⁻¹b = δt g without a solver.
+/// let step = |preconditioning| -> Result<_, Box<dyn std::error::Error>> {
+/// #     let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2])?;
+/// #     let material = Arc::new(LinearCorotated::new(Lame::new(1e5, 1e5)?));
+///     let (cube, _) = FemBuilder::new(mesh, material, 1000.0).preconditioning(preconditioning).build()?;
+///     let (mut step, control, mut v0) = (cube.new_step(), Control::default(), Vec::new());
+///     step.begin(&cube.default_state(), &StepInput::new(0.01, Vector3::new(0.0, 0.0, -9.81), &control))?;
+///     step.linearise_start(&mut v0)?;
+///     Ok(step)
+/// };
+/// let offering = step(Preconditioning::RestShape)?;
+/// let mut x = offering.dynamics().right_hand_side().to_vec();
+/// assert!(offering.dynamics().precondition(&mut x));
+/// assert!(x.chunks(3).all(|v| (v[2] + 0.0981).abs() < 1e-5));
+/// assert!(!step(Preconditioning::None)?.dynamics().precondition(&mut x));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preconditioning {
     /// None.
@@ -68,6 +129,44 @@ pub enum Preconditioning {
 }
 
 /// Compliance of an anchor.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use nalgebra::Vector3;
+/// # use pliant_constitutive::Lame;
+/// use pliant_contact_sap::*;
+/// use pliant_fem::{AnchorCompliance, FemBuilder, Region};
+/// # use pliant_fem::LinearCorotated;
+/// # use pliant_hydroelastic::mesh::generate::tet_cuboid;
+///
+/// // A cube of 1 kg whose nine top vertices are anchored: their fall in the first 10 ms, m/s.
+/// let fall = |compliance| -> Result<f64, Box<dyn std::error::Error>> {
+/// #     let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2])?;
+/// #     let material = Arc::new(LinearCorotated::new(Lame::new(1e5, 1e5)?));
+///     let top = Region::HalfSpace { point: Vector3::new(0.0, 0.0, 0.05), normal: -Vector3::z() };
+///     let (cube, _) = FemBuilder::new(mesh, material, 1000.0).anchor(top.clone(), compliance).build()?;
+/// #     let (mut step, control, mut v0) = (cube.new_step(), Control::default(), Vec::new());
+/// #     step.begin(&cube.default_state(), &StepInput::new(0.01, Vector3::new(0.0, 0.0, -9.81), &control))?;
+/// #     step.linearise_start(&mut v0)?;
+///     let (mut factors, mut constraints) = (BlockFactors::default(), ConstraintSet::default());
+///     factors.factor(&[step.dynamics()])?;
+///     step.constraints(&mut constraints.internal(ParticipantIdx(0), &factors));
+///     assert_eq!(constraints.n_rows(), 27);
+///     let problem = ContactProblem { dynamics: &[step.dynamics()], constraints: &constraints };
+///     let mut solution = Solution::default();
+///     assert!(Newton::default().solve(&problem, &v0, &mut solution)?.is_trusted());
+///     let vertices = cube.points_in(&top)?.into_iter().filter_map(|p| match p.primitive {
+///         Primitive::Vertex(vertex) => Some(vertex as usize),
+///         _ => None,
+///     });
+///     Ok(vertices.map(|vertex| -solution.velocity[3 * vertex + 2]).fold(0.0, f64::max))
+/// };
+/// assert!(fall(AnchorCompliance::NearRigid)? < 1e-3);
+/// let soft = AnchorCompliance::Spring { stiffness: 1.0, relaxation_time_s: 0.0 };
+/// assert!(fall(soft)? > 0.05); // nearly g δt = 0.098 m/s
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum AnchorCompliance {
     /// As stiff as the time step can resolve.

@@ -169,6 +169,30 @@ impl Elements {
 }
 
 /// A direction of the world.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use nalgebra::Vector3;
+/// # use pliant_constitutive::Lame;
+/// use pliant_contact_sap::{Control, DeformableModel, StepInput};
+/// use pliant_fem::{Axis, FemBuilder, Region};
+/// # use pliant_fem::Linear;
+/// # use pliant_hydroelastic::mesh::generate::tet_cuboid;
+///
+/// // A cube on a smooth floor: the nine vertices of its bottom cannot move along z, and slide along x and y.
+/// # let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2])?;
+/// # let material = Arc::new(Linear::new(Lame::new(1e5, 1e5)?));
+/// let floor = Region::HalfSpace { point: Vector3::new(0.0, 0.0, -0.05), normal: Vector3::z() };
+/// let (cube, _) = FemBuilder::new(mesh, material, 1000.0).fix(floor, &[Axis::Z]).build()?;
+/// let (mut step, control) = (cube.new_step(), Control::default());
+/// step.begin(&cube.default_state(), &StepInput::new(0.01, Vector3::zeros(), &control))?;
+/// assert_eq!(step.start_velocity().len(), 3 * 27 - 9);
+/// // Vertex 0 is drawn along x at 0.1 m/s.
+/// let pull = cube.holding(&[0], &[Axis::X], &Vector3::new(0.1, 0.0, 0.0));
+/// assert_eq!(pull.held[..3], [Some(0.1), None, None]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
     /// x.

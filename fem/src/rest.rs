@@ -3,6 +3,31 @@
 use nalgebra::{Matrix3, Vector3};
 
 /// Kinematic assumption of a body.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use nalgebra::Vector3;
+/// # use pliant_constitutive::Lame;
+/// use pliant_contact_sap::DeformableModel;
+/// use pliant_fem::{FemBuilder, Kinematics};
+/// # use pliant_fem::Linear;
+/// use pliant_hydroelastic::mesh::TetIdx;
+/// # use pliant_hydroelastic::mesh::generate::tet_cuboid;
+///
+/// // μ = λ = 10 kPa, stretched by 1 % along x: the stress across the plane is λ ε, and a displacement along z strains nothing.
+/// # let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2])?;
+/// # let material = Arc::new(Linear::new(Lame::new(1e4, 1e4)?));
+/// let (slab, _) = FemBuilder::new(mesh, material, 1000.0).kinematics(Kinematics::PlaneStrain).build()?;
+/// let mut state = slab.default_state();
+/// for position in state.q.chunks_mut(3) {
+///     position[0] *= 1.01;
+///     position[2] *= 1.5;
+/// }
+/// let stress = slab.cauchy_stress(&state, TetIdx(0));
+/// assert!((stress[(2, 2)] * 1.01 - 1e4 * 0.01).abs() < 1e-9); // of the area at rest, Pa
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kinematics {
     /// Three-dimensional deformation.

@@ -8,6 +8,19 @@ use pulp::x86::V3;
 use super::{Mask, Number};
 
 /// A register with a number of each of several material points, and the proof that the processor has its instructions.
+///
+/// ```
+/// use pliant_constitutive::{Mask, Number, Packed};
+///
+/// // The volume ratios of four material points, and the logarithms of those that are not inverted.
+/// if let Some(simd) = pulp::x86::V3::try_new() {
+///     let ratios = Packed::<pulp::f64x4>::from_fn(simd, |point| [1.0, 1.1, -0.2, 0.9][point]);
+///     let inverted = ratios.below(ratios.like(0.0));
+///     assert!(inverted.any() && !inverted.all() && inverted.lane(2));
+///     let strains = Number::select(inverted, ratios.like(0.0), ratios.logarithm());
+///     assert_eq!([0, 1, 2, 3].map(|point| strains.lane(point)), [0.0, 1.1_f64.ln(), 0.0, 0.9_f64.ln()]);
+/// }
+/// ```
 #[derive(Clone, Copy)]
 pub struct Packed<R> {
     values: R,

@@ -5,6 +5,27 @@ use super::Number;
 use super::Packed;
 
 /// Work that is generic over the number.
+///
+/// ```
+/// use pliant_constitutive::{Number, SideBySide, side_by_side};
+///
+/// /// The lengths of vectors, as many at once as the processor's registers hold.
+/// struct Lengths<'a> { vectors: &'a [[f64; 3]], out: &'a mut Vec<f64> }
+/// impl SideBySide for Lengths<'_> {
+///     fn run<N: Number<Scalar = f64>>(self, zero: N) {
+///         for vectors in self.vectors.chunks(N::LANES) {
+///             // Lanes beyond the last vector repeat it.
+///             let last = vectors.len() - 1;
+///             let [x, y, z] = [0, 1, 2].map(|k| zero.with_lanes(|lane| vectors[lane.min(last)][k]));
+///             let lengths = (x * x + y * y + z * z).root();
+///             self.out.extend((0..vectors.len()).map(|lane| lengths.lane(lane)));
+///         }
+///     }
+/// }
+/// let (vectors, mut out) = ([[3.0, 4.0, 0.0]; 6], Vec::new());
+/// side_by_side(Lengths { vectors: &vectors, out: &mut out });
+/// assert_eq!(out, [5.0; 6]);
+/// ```
 pub trait SideBySide {
     /// Does the work. `zero` makes other numbers: see [`Number::like`].
     fn run<N: Number<Scalar = f64>>(self, zero: N);

@@ -4,7 +4,7 @@ use crate::kinematics::PositionKinematics;
 use crate::model::Model;
 use crate::spatial::OriginInertia;
 
-/// Inertias of all bodies about their origins, in world axes, at q.
+/// Inertias of all bodies about their origins, in world axes, at q: mass (kg), first moment m c (kg m) and second moment (kg m²).
 ///
 /// ```
 /// # use nalgebra::Vector3;
@@ -39,7 +39,7 @@ impl BodyInertias {
         }
     }
 
-    /// Rotates all inertias to world axes.
+    /// Rotates all inertias to world axes, I_W = R_WB I_B R_WBᵀ, with the poses of the last update of `positions`. Does not allocate.
     pub fn update(&mut self, model: &Model, positions: &PositionKinematics) {
         for (i, body) in model.bodies.iter().enumerate().skip(1) {
             self.bodies[i] = body.inertia_B.rotated(&positions.bodies[i].rotation);

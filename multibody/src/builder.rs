@@ -86,7 +86,7 @@ impl ModelBuilder {
         self
     }
 
-    /// Adds a link.
+    /// Adds a link. The link that is no joint's child becomes the root.
     pub fn link(&mut self, link: LinkSpec) -> &mut Self {
         self.links.push(link);
         self
@@ -98,7 +98,8 @@ impl ModelBuilder {
         self
     }
 
-    /// Couples two joints: q_joint = multiplier · q_source + offset.
+    /// Couples two joints of one degree of freedom by their names: q_joint = `multiplier` · q_source + `offset`, with the offset in rad
+    /// or m.
     pub fn coupler(
         &mut self,
         joint: impl Into<String>,
@@ -115,7 +116,7 @@ impl ModelBuilder {
         self
     }
 
-    /// Adds a named frame at `X_LF` on a link.
+    /// Adds a named frame, fixed on a link at `X_LF` in the link's frame (m).
     pub fn frame(
         &mut self,
         name: impl Into<String>,
@@ -130,7 +131,7 @@ impl ModelBuilder {
         self
     }
 
-    /// Adds a collision filter group.
+    /// Adds a collision filter group. [`Model::filtered_links`] gives the pairs of links that the groups exclude from contact.
     pub fn collision_filter_group(&mut self, group: CollisionFilterGroup) -> &mut Self {
         self.filter_groups.push(group);
         self

@@ -54,7 +54,7 @@ use step::ChainStep;
 pub struct CapsuleChainSpec {
     /// End points of the capsules, in order, world frame, m.
     pub nodes: Vec<Point3<f64>>,
-    /// Radius, m.
+    /// Radius of the capsules, m.
     pub radius: f64,
     /// Mass per unit length, kg/m.
     pub linear_density: f64,
@@ -103,7 +103,13 @@ pub enum RestShape {
     AsBuilt,
 }
 
-/// A chain of rigid capsules.
+/// A chain of rigid capsules on bending and twisting springs, as a body of the contact problem.
+///
+/// Between two capsules of lengths l₁ and l₂ are three revolute joints: two with a spring EI/l for bending, one with GJ/l for twist,
+/// l = (l₁ + l₂)/2. The chain is inextensible; its nodes are the ends of the capsules.
+///
+/// # Source
+/// Li and Chou 2025, section V.
 ///
 /// ```
 /// use nalgebra::Point3;
@@ -221,7 +227,7 @@ impl CapsuleChain {
         self.tree.model()
     }
 
-    /// Volume of the cylinders between nodes, m³.
+    /// Volume π r² Σ l of the cylinders between nodes, m³.
     #[must_use]
     pub fn volume(&self) -> f64 {
         std::f64::consts::PI * self.row.radius.powi(2) * self.row.lengths.iter().sum::<f64>()
@@ -259,7 +265,7 @@ impl CapsuleChain {
         }));
     }
 
-    /// Potential energy of the springs, J.
+    /// Potential energy of the bending and twisting springs, J.
     #[must_use]
     pub fn spring_energy(&self, state: &BodyState) -> f64 {
         self.tree.model().spring_energy(&state.q)

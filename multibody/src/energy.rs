@@ -67,7 +67,8 @@ pub struct CentreOfMass {
     pub position: Vector3<f64>,
 }
 
-/// Kinetic energy of the bodies, J, without rotors.
+/// Kinetic energy Σ ½ (ω·I ω + 2 v·(ω × m c) + m v·v) = ½ vᵀM v of the bodies, J, without rotors. `velocities` and `inertias` are
+/// those of updates at the same q.
 pub fn kinetic_energy(
     model: &Model,
     velocities: &VelocityKinematics,
@@ -93,7 +94,7 @@ pub fn potential_energy(
     -centre.mass * model.gravity_from(gravity).dot(&centre.position)
 }
 
-/// Total momentum of all bodies.
+/// Total momentum of all bodies: linear, and angular about the world origin, world axes.
 pub fn momentum(
     model: &Model,
     positions: &PositionKinematics,
@@ -111,7 +112,7 @@ pub fn momentum(
     }
 }
 
-/// Total mass and centre of mass of all bodies.
+/// Total mass (kg) and centre of mass (m, world frame) of all bodies.
 pub fn centre_of_mass(
     model: &Model,
     positions: &PositionKinematics,

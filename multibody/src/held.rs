@@ -79,6 +79,9 @@ impl HeldDofs {
     }
 
     /// Whether `dof` is held.
+    ///
+    /// # Panics
+    /// If the model has no such degree of freedom.
     pub fn contains(&self, dof: DofIdx) -> bool {
         self.is_held[dof.0]
     }

@@ -105,7 +105,8 @@ impl SpatialInertia {
         }
     }
 
-    /// From mass (kg), centre of mass (m) and rotational inertia about it (kg m²).
+    /// From mass (kg), centre of mass (link frame, m) and rotational inertia about it (link axes, kg m²). The values are checked when a
+    /// model is built.
     pub fn new(mass: f64, com: Vector3<f64>, rotational: Matrix3<f64>) -> Self {
         Self {
             mass,
@@ -114,27 +115,29 @@ impl SpatialInertia {
         }
     }
 
-    /// A homogeneous box of full side lengths `size` (m), centred in the link frame.
+    /// A homogeneous box of `mass` (kg) and full side lengths `size` (m), centred in the link frame: I_x = m (y² + z²)/12.
     pub fn solid_box(mass: f64, size: Vector3<f64>) -> Self {
         Self::of_gyration(mass, gyration::of_box(&size))
     }
 
-    /// A homogeneous ellipsoid of semi-axes `radii` (m).
+    /// A homogeneous ellipsoid of `mass` (kg) and semi-axes `radii` (m), centred in the link frame: I_x = m (b² + c²)/5.
     pub fn solid_ellipsoid(mass: f64, radii: Vector3<f64>) -> Self {
         Self::of_gyration(mass, gyration::of_ellipsoid(&radii))
     }
 
-    /// A homogeneous sphere of `radius` (m): 2/5 m r².
+    /// A homogeneous sphere of `mass` (kg) and `radius` (m), centred in the link frame: I = 2/5 m r².
     pub fn solid_sphere(mass: f64, radius: f64) -> Self {
         Self::solid_ellipsoid(mass, Vector3::repeat(radius))
     }
 
-    /// A homogeneous cylinder along z.
+    /// A homogeneous cylinder of `mass` (kg), `radius` and `length` (m) along z, centred in the link frame: I_z = m r²/2,
+    /// I_x = m (r²/4 + l²/12).
     pub fn solid_cylinder(mass: f64, radius: f64, length: f64) -> Self {
         Self::of_gyration(mass, gyration::of_cylinder(radius, length))
     }
 
-    /// A homogeneous capsule along z; `length` (m) is that of its cylindrical part.
+    /// A homogeneous capsule of `mass` (kg) and `radius` (m) along z, centred in the link frame; `length` (m) is that of its
+    /// cylindrical part.
     pub fn solid_capsule(mass: f64, radius: f64, length: f64) -> Self {
         Self::of_gyration(mass, gyration::of_capsule(radius, length))
     }
@@ -144,7 +147,8 @@ impl SpatialInertia {
         Self::new(mass, Vector3::zeros(), Matrix3::from_diagonal(&moments))
     }
 
-    /// The same inertia expressed in a frame A in which this link frame has the pose `X_AL`.
+    /// The same inertia expressed in a frame A in which this link frame has the pose `X_AL`: c_A = X_AL c_L, I_A = R I_L Rᵀ. The
+    /// rotational inertia stays that about the centre of mass.
     pub fn expressed_in(&self, X_AL: &Isometry3<f64>) -> Self {
         let r = X_AL.rotation.to_rotation_matrix();
         Self {

@@ -28,6 +28,8 @@ pub(crate) fn column(kind: DofKind, d: &Vector3<f64>, arm: &Vector3<f64>) -> Twi
 /// ```text
 /// rotation about d through p_B: [d; d × (p_Q − p_B)]        translation along d: [0; d]
 /// ```
+///
+/// `positions` are those of an update at the wanted q. Degrees of freedom that do not move the link have no column.
 pub fn jacobian_columns<'a>(
     model: &'a Model,
     positions: &'a PositionKinematics,
@@ -100,8 +102,28 @@ pub fn point_jacobian(
     }
 }
 
-/// Adds Jᵀ F to `tau`, n_v entries: the generalised force (N·m for rotations, N for translations) of a wrench on `link`, in world axes about the
-/// world point `p_WQ`.
+/// Adds Jᵀ F to `tau`, n_v entries: the generalised force (N m for rotations, N for translations) of a wrench on `link`, in world axes
+/// about the world point `p_WQ`.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, PositionKinematics, SpatialInertia};
+/// use pliant_multibody::{Wrench, add_wrench};
+///
+/// // A push of 3 N on a door, 2 m from its hinge and across it: 6 N m.
+/// # let mut builder = ModelBuilder::new("door");
+/// # builder.link(LinkSpec::new("frame", SpatialInertia::zero()));
+/// # builder.link(LinkSpec::new("leaf", SpatialInertia::solid_box(10.0, Vector3::new(1.0, 0.04, 2.0))));
+/// # builder.joint(JointSpec::new("hinge", JointKind::Continuous, "frame", "leaf").about(Vector3::z()));
+/// # let model = builder.build()?;
+/// # let mut positions = PositionKinematics::new(&model);
+/// # positions.update(&model, &[0.0]);
+/// let push = Wrench { torque: Vector3::zeros(), force: Vector3::y() * 3.0 };
+/// let mut tau = [0.0];
+/// add_wrench(&model, &positions, model.link_named("leaf")?, &Vector3::new(2.0, 0.0, 0.0), &push, &mut tau);
+/// assert_eq!(tau, [6.0]);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 pub fn add_wrench(
     model: &Model,
     positions: &PositionKinematics,

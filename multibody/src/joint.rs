@@ -46,7 +46,7 @@ pub enum JointKind {
 }
 
 impl JointKind {
-    /// Number of position coordinates.
+    /// Number of position coordinates: entries of q.
     pub fn n_q(self) -> usize {
         match self {
             Self::Fixed => 0,
@@ -57,7 +57,7 @@ impl JointKind {
         }
     }
 
-    /// Number of degrees of freedom.
+    /// Number of degrees of freedom: entries of v.
     pub fn n_v(self) -> usize {
         self.dof_kinds().len()
     }
@@ -178,13 +178,13 @@ impl Default for JointLimits {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PassiveForces {
-    /// Viscous damping, N m s/rad or N s/m.
+    /// Viscous damping d, N m s/rad or N s/m: the force −d v.
     pub damping: f64,
-    /// Dry (Coulomb) friction, N m or N.
+    /// Largest dry (Coulomb) friction, N m or N, which does not depend on the load of the joint.
     pub dry_friction: f64,
-    /// Spring stiffness, N m/rad or N/m; only for joints of one degree of freedom.
+    /// Spring stiffness k, N m/rad or N/m: the force −k (q − q_rest); only for joints of one degree of freedom.
     pub spring_stiffness: f64,
-    /// Rest position of the spring, rad or m.
+    /// Rest position q_rest of the spring, rad or m.
     pub spring_rest: f64,
 }
 
@@ -231,9 +231,9 @@ pub struct Drive {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DriveGains {
-    /// Proportional gain, N m/rad or N/m.
+    /// Proportional gain, N m/rad or N/m: force per error of the position.
     pub proportional: f64,
-    /// Derivative gain, N m s/rad or N s/m.
+    /// Derivative gain, N m s/rad or N s/m: force per error of the velocity.
     pub derivative: f64,
 }
 
@@ -284,7 +284,21 @@ pub(crate) fn write_wxyz(rotation: &UnitQuaternion<f64>, quat_wxyz: &mut [f64]) 
     quat_wxyz.copy_from_slice(&[rotation.w, rotation.i, rotation.j, rotation.k]);
 }
 
-/// Writes a pose as a floating joint's position: x, y, z, then the quaternion w, x, y, z.
+/// Writes a pose as a floating joint's position into the first seven entries of `q`: x, y, z (m), then the quaternion w, x, y, z.
+///
+/// # Panics
+/// If `q` has fewer entries.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_multibody::joint::write_floating_position;
+///
+/// // Turned by 180° about z.
+/// let mut q = [0.0; 7];
+/// write_floating_position(&Isometry3::new(Vector3::new(1.0, 2.0, 3.0), Vector3::z() * std::f64::consts::PI), &mut q);
+/// assert_eq!(q[..3], [1.0, 2.0, 3.0]);
+/// assert!(q[3].abs() < 1e-15 && (q[6] - 1.0).abs() < 1e-15);
+/// ```
 pub fn write_floating_position(X_JB: &Isometry3<f64>, q: &mut [f64]) {
     q[..3].copy_from_slice(X_JB.translation.vector.as_slice());
     write_wxyz(&X_JB.rotation, &mut q[3..7]);

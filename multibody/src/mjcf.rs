@@ -60,7 +60,19 @@ use compiler::Compiler;
 use defaults::Defaults;
 use world::Tree;
 
-/// Reads an MJCF file.
+/// Reads an MJCF file. What it uses, repairs and reports is in the [module's table](self).
+///
+/// ```
+/// use std::path::Path;
+/// use pliant_multibody::{JointKind, RobotOptions, mjcf};
+///
+/// // A free ball of 0.1 m with the density 1000 kg/m³ that MuJoCo assumes.
+/// let text = br#"<mujoco><worldbody><body name="ball"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>"#;
+/// let ball = mjcf::parse_mjcf(text, Path::new("ball.xml"), &RobotOptions::default())?.model;
+/// assert!(ball.joints().iter().any(|joint| joint.kind == JointKind::Floating));
+/// assert!((ball.moving_mass() - 1000.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-3).abs() < 1e-12);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 ///
 /// # Errors
 /// As [`read_robot`](crate::read_robot).

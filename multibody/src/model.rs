@@ -286,7 +286,7 @@ pub struct Coupler {
     pub joint: JointIdx,
     /// The joint that it follows.
     pub source: JointIdx,
-    /// Ratio of the two motions.
+    /// Ratio of the two motions, dimensionless between joints of one kind, otherwise rad/m or m/rad.
     pub multiplier: f64,
     /// Offset, rad or m.
     pub offset: f64,
@@ -389,12 +389,12 @@ impl Model {
         self.gravity
     }
 
-    /// Number of position coordinates.
+    /// Number n_q of position coordinates: the length of q. A quaternion counts as four.
     pub fn n_q(&self) -> usize {
         self.n_q
     }
 
-    /// Number of degrees of freedom.
+    /// Number n_v of degrees of freedom: the length of v, v̇ and τ.
     pub fn n_v(&self) -> usize {
         self.dof_kind.len()
     }
@@ -430,11 +430,17 @@ impl Model {
     }
 
     /// The link at an index.
+    ///
+    /// # Panics
+    /// If there is none.
     pub fn link(&self, link: LinkIdx) -> &Link {
         &self.links[link.0]
     }
 
     /// The joint at an index.
+    ///
+    /// # Panics
+    /// If there is none.
     pub fn joint(&self, joint: JointIdx) -> &Joint {
         &self.joints[joint.0]
     }
@@ -444,7 +450,7 @@ impl Model {
         JointIdx(self.dof_joint[dof.0])
     }
 
-    /// Whether a degree of freedom is a rotation or a translation.
+    /// Whether a degree of freedom is a rotation (rad, N m) or a translation (m, N).
     pub fn dof_kind(&self, dof: DofIdx) -> DofKind {
         self.dof_kind[dof.0]
     }

@@ -19,7 +19,7 @@ impl Model {
         }
     }
 
-    /// The diagonal that implicit joint forces add to M(q): reflected inertia + `forces_s`·damping +
+    /// The diagonal that implicit joint forces add to M(q), n_v entries, kg m² or kg: reflected inertia + `forces_s`·damping +
     /// `forces_s`·`positions_s`·stiffness.
     ///
     /// Dampers act at the velocity v0 + (v − v0)·`forces_s`/δt; springs at the position that follows from it. Both times are δt
@@ -43,7 +43,7 @@ impl Model {
     /// −d v₀ − k_s (q₀ + forces_s v₀ − q_rest)
     /// ```
     ///
-    /// With `forces_s` = 0 these are the forces at (q₀, v₀).
+    /// With `forces_s` = 0 these are the forces at (q₀, v₀). `q` has n_q entries, `v` and `tau` (N m or N) have n_v.
     pub fn add_passive_forces(&self, q: &[f64], v: &[f64], forces_s: f64, tau: &mut [f64]) {
         for joint in &self.joints {
             let passive = &joint.passive;
@@ -57,7 +57,7 @@ impl Model {
         }
     }
 
-    /// Potential energy of the joint springs, J.
+    /// Potential energy Σ ½ k (q − q_rest)² of the joint springs, J.
     pub fn spring_energy(&self, q: &[f64]) -> f64 {
         let springs = self
             .joints

@@ -147,7 +147,8 @@ impl RigidTree {
         Ok(tree)
     }
 
-    /// Sets the initial positions `q` and velocities `v`. They are not clamped to limits; quaternions are normalised.
+    /// Sets the initial positions `q` (n_q entries) and velocities `v` (n_v entries). They are not clamped to limits; quaternions are
+    /// normalised.
     ///
     /// # Panics
     /// If an array has the wrong length.

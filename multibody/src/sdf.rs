@@ -43,7 +43,19 @@ use include::only_model;
 /// Name of the link that stands for the world.
 const WORLD: &str = "world";
 
-/// Reads an SDFormat file.
+/// Reads an SDFormat file. What it uses, repairs and reports is in the [module's table](self).
+///
+/// ```
+/// use std::path::Path;
+/// use pliant_multibody::{RobotOptions, Root, sdf};
+///
+/// let text = br#"<sdf version="1.9"><model name="ball"><link name="ball"><inertial><mass>2</mass>
+///   <inertia><ixx>0.1</ixx><iyy>0.1</iyy><izz>0.1</izz></inertia></inertial></link></model></sdf>"#;
+/// let options = RobotOptions { root: Root::Floating, ..RobotOptions::default() };
+/// let ball = sdf::parse_sdf(text, Path::new("ball.sdf"), &options)?.model;
+/// assert_eq!((ball.n_v(), ball.moving_mass()), (6, 2.0));
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 ///
 /// # Errors
 /// As [`read_robot`](crate::read_robot).

@@ -21,9 +21,9 @@ use nalgebra::{Matrix3, Vector3, Vector6};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Twist {
-    /// Angular part ω.
+    /// Angular part ω, rad/s; of an acceleration α, rad/s².
     pub angular: Vector3<f64>,
-    /// Linear part v, of the frame's origin.
+    /// Linear part v, of the frame's origin, m/s; of an acceleration a, m/s².
     pub linear: Vector3<f64>,
 }
 
@@ -42,13 +42,13 @@ impl Twist {
         }
     }
 
-    /// The vector [ω; v].
+    /// The vector [ω; v], angular part first.
     pub fn to_vector(&self) -> Vector6<f64> {
         let (w, v) = (&self.angular, &self.linear);
         Vector6::new(w.x, w.y, w.z, v.x, v.y, v.z)
     }
 
-    /// From the vector [ω; v].
+    /// From the vector [ω; v], angular part first.
     pub fn from_vector(stacked: &Vector6<f64>) -> Self {
         Self {
             angular: stacked.fixed_rows::<3>(0).into_owned(),
@@ -70,9 +70,9 @@ impl Twist {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wrench {
-    /// Torque about the reference point.
+    /// Torque n about the reference point, N m.
     pub torque: Vector3<f64>,
-    /// Force.
+    /// Force f, N.
     pub force: Vector3<f64>,
 }
 

@@ -43,7 +43,21 @@ use crate::robot_file::{LoadedModel, RobotOptions, read_with};
 use document::{Document, Reader};
 pub(crate) use meshes::{collision_surface, unsupported};
 
-/// Reads a URDF file.
+/// Reads a URDF file. What it uses, repairs and reports is in the [module's table](self).
+///
+/// ```
+/// use std::path::Path;
+/// use pliant_multibody::{JointKind, RobotOptions, urdf};
+///
+/// // A joint without limits is a legal robot, with a remark.
+/// let text = br#"<robot name="r"><link name="base"/>
+///   <link name="arm"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+///   <joint name="hinge" type="revolute"><parent link="base"/><child link="arm"/></joint></robot>"#;
+/// let loaded = urdf::parse_urdf(text, Path::new("r.urdf"), &RobotOptions::default())?;
+/// assert_eq!(loaded.model.joints()[0].kind, JointKind::Revolute);
+/// assert!(loaded.report.to_string().starts_with("r.urdf:3: suspicious: "));
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
 ///
 /// # Errors
 /// [`MultibodyError::Unreadable`] and [`MultibodyError::NotUrdf`] for the file as a whole, otherwise

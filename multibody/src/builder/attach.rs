@@ -8,7 +8,19 @@ use crate::joint::JointKind;
 use crate::model::{JointIdx, Model};
 
 impl Model {
-    /// A builder with the links, joints and frames of this model, to extend it.
+    /// A builder with the links, joints, couplings, frames and filter groups of this model, to extend it. Its root attachment and
+    /// gravity setting are those of the model.
+    ///
+    /// ```
+    /// use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+    ///
+    /// let cart = ModelBuilder::new("cart").link(LinkSpec::new("cart", SpatialInertia::solid_sphere(1.0, 0.1))).build()?;
+    /// let mut extended = cart.to_builder();
+    /// extended.link(LinkSpec::new("wheel", SpatialInertia::solid_cylinder(0.1, 0.05, 0.01)));
+    /// extended.joint(JointSpec::new("axle", JointKind::Continuous, "cart", "wheel"));
+    /// assert_eq!((cart.n_v(), extended.build()?.n_v()), (0, 1));
+    /// # Ok::<(), pliant_multibody::MultibodyError>(())
+    /// ```
     pub fn to_builder(&self) -> ModelBuilder {
         let mut builder = ModelBuilder::new(&*self.name);
         builder.root(self.root).gravity(self.gravity);

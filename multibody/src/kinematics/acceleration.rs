@@ -77,7 +77,7 @@ impl AccelerationKinematics {
         }
     }
 
-    /// Computes the bias accelerations J̇ v, for v̇ = 0.
+    /// Computes the bias accelerations J̇ v: those of [`update`](Self::update) for v̇ = 0.
     pub fn update_bias(
         &mut self,
         model: &Model,
@@ -110,8 +110,11 @@ impl AccelerationKinematics {
         }
     }
 
-    /// Acceleration of a link in world axes, with the linear part at the world point `p_WQ` fixed on the link:
-    /// a + α × r + ω × (ω × r).
+    /// Acceleration of a link, rad/s² and m/s², in world axes, with the linear part at the world point `p_WQ` fixed on the link:
+    ///
+    /// ```text
+    /// a_Q = a_B + α × r + ω × (ω × r)        r = p_Q − p_B
+    /// ```
     pub fn acceleration_at(
         &self,
         model: &Model,

@@ -115,13 +115,13 @@ impl PositionKinematics {
         body.origin + rotate(&body.rotation, &link.p_BL)
     }
 
-    /// Rotation matrix R_WL of a link.
+    /// Rotation matrix R_WL of a link: its columns are the axes of the link frame, expressed in the world.
     pub fn link_rotation(&self, model: &Model, link: LinkIdx) -> Matrix3<f64> {
         let link = &model.links[link.0];
         product(&self.bodies[link.body.0].rotation, &link.R_BL)
     }
 
-    /// Pose of a link in the world, `X_WL`.
+    /// Pose of a link's frame in the world, `X_WL`, m.
     pub fn link_pose(&self, model: &Model, link: LinkIdx) -> Isometry3<f64> {
         let rotation = Rotation3::from_matrix_unchecked(self.link_rotation(model, link));
         Isometry3::from_parts(
@@ -130,12 +130,12 @@ impl PositionKinematics {
         )
     }
 
-    /// Pose of a frame fixed on a link, `X_WF`.
+    /// Pose in the world of a frame fixed on a link, `X_WF` = `X_WL` · `X_LF`, m.
     pub fn frame_pose(&self, model: &Model, frame: &NamedFrame) -> Isometry3<f64> {
         self.link_pose(model, frame.link) * frame.X_LF
     }
 
-    /// Position in the world of a point given in a link's frame, m.
+    /// Position `p_WQ` in the world, m, of a point given by its position `p_LQ` in a link's frame, m.
     pub fn point(&self, model: &Model, link: LinkIdx, p_LQ: &Vector3<f64>) -> Vector3<f64> {
         self.link_position(model, link) + rotate(&self.link_rotation(model, link), p_LQ)
     }

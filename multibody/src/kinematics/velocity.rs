@@ -69,7 +69,7 @@ impl VelocityKinematics {
         }
     }
 
-    /// Twist of a link in world axes, with v that of the link's origin.
+    /// Twist of a link, rad/s and m/s, in world axes, with v that of the link's origin.
     pub fn link_twist(
         &self,
         model: &Model,
@@ -84,7 +84,8 @@ impl VelocityKinematics {
         )
     }
 
-    /// Twist of a link in world axes, with v that of the world point `p_WQ` fixed on the link.
+    /// Twist of a link, rad/s and m/s, in world axes, with v that of the point of the link that is at `p_WQ` (world frame, m):
+    /// v_Q = v_B + ω × (p_Q − p_B).
     pub fn twist_at(
         &self,
         model: &Model,

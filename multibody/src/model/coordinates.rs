@@ -24,8 +24,12 @@ impl Model {
         q
     }
 
-    /// `next` = q ⊕ δt v: the position after `time_step_s` at constant joint velocities. Rotations follow the exponential
-    /// map; quaternions keep unit length.
+    /// `next` = q ⊕ δt v: the position after `time_step_s` (s) at constant joint velocities. Rotations follow the exponential
+    /// map; quaternions keep unit length. `q` and `next` have n_q entries, `v` has n_v.
+    ///
+    /// ```text
+    /// x ← x + δt v        R ← exp(δt [ω]×) R
+    /// ```
     ///
     /// # Panics
     /// If an array has the wrong length.
@@ -41,7 +45,8 @@ impl Model {
         }
     }
 
-    /// The velocity from `q` to `to` in unit time; the inverse of [`integrate`](Self::integrate).
+    /// The velocity `v` from `q` to `to` in unit time, along the shortest rotations; the inverse of [`integrate`](Self::integrate).
+    /// `v` has n_v entries, rad/s or m/s.
     ///
     /// # Panics
     /// If an array has the wrong length.

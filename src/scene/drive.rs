@@ -21,6 +21,32 @@ use tables::{
 };
 
 /// Values over time for some joints of a model.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a reaching arm"
+///     simulation = { smoke_s = 1 }
+///     [[models]]
+///     name = "arm"
+///     file = "robots/arm7.urdf"
+///     actuators = { "*" = { proportional = 100, derivative = 10 } }
+///     [[joint_targets]]
+///     model = "arm"
+///     joints = ["joint_2", "joint_4"]
+///     interpolation = "hold"
+///     knots = [{ at_s = 0, positions = [0, 0] }, { at_s = 0.5, positions = [0.6, -0.4] }]
+/// "#;
+/// let reach = &Scene::parse("arm.toml", text, &SceneOptions::default())?.drives.joint_targets[0];
+/// assert_eq!((reach.model.name.as_str(), reach.joints[1].name.as_str()), ("arm", "joint_4"));
+/// // A column of the track for each joint.
+/// let mut targets = [0.0; 2];
+/// reach.track.value(0.6, &mut targets);
+/// assert_eq!(targets, [0.6, -0.4]);
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct JointDrive {
     /// The model.
@@ -72,6 +98,30 @@ pub struct LoadEntry {
 }
 
 /// All drives of a scene.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a pushed arm"
+///     simulation = { smoke_s = 1 }
+///     [[models]]
+///     name = "arm"
+///     file = "robots/arm7.urdf"
+///     [[joint_efforts]]
+///     model = "arm"
+///     joints = ["joint_2"]
+///     interpolation = "linear"
+///     knots = [{ at_s = 0, efforts = [8] }, { at_s = 0.5, efforts = [0] }]
+/// "#;
+/// let drives = Scene::parse("arm.toml", text, &SceneOptions::default())?.drives;
+/// assert_eq!((drives.joint_efforts.len(), drives.joint_targets.len()), (1, 0));
+/// let mut effort = [0.0];
+/// drives.joint_efforts[0].track.value(0.25, &mut effort);
+/// assert_eq!(effort, [4.0]); // N·m
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Drives {
     /// Position targets of actuators.

@@ -171,6 +171,27 @@ pub enum Shown {
 }
 
 /// A deformable body.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a thrown cushion"
+///     simulation = { smoke_s = 1 }
+///     [[fem]]
+///     name = "cushion"
+///     mesh = { box = { size = [0.2, 0.2, 0.06], cells = [4, 4, 2] } }
+///     constitutive_material = { youngs_modulus = 5e4, poissons_ratio = 0.3 }
+///     pose = { position = [0, 0, 1] }
+///     velocity = [2, 0, 0]
+/// "#;
+/// let cushion = &Scene::parse("cushion.toml", text, &SceneOptions::default())?.soft.entries[0];
+/// assert_eq!((cushion.name.name.as_str(), cushion.velocity.x), ("cushion", 2.0));
+/// // The pose of the body frame, here the centre of the box.
+/// assert_eq!(cushion.pose.translation.z, 1.0);
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SoftEntry {
     /// Name.
@@ -195,7 +216,31 @@ pub struct SoftEntry {
     pub matter: Matter,
 }
 
-/// The kinds of deformable bodies.
+/// The kind of a deformable body, with the keys that only this kind has.
+///
+/// ```
+/// use pliant::scene::{Matter, Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a rope and sand"
+///     simulation = { smoke_s = 1 }
+///     grid = { spacing = 0.05 }
+///     [[rods]]
+///     name = "rope"
+///     centreline = { line = { from = [0, 0, 1], to = [1, 0, 1], edges = 20 } }
+///     section = { circle = { radius = 0.005 } }
+///     youngs_modulus = 1e7
+///     [[material_points]]
+///     name = "sand"
+///     shape = { box = { size = [0.2, 0.2, 0.2] } }
+///     constitutive_material = "dry-sand"
+/// "#;
+/// let scene = Scene::parse("rope.toml", text, &SceneOptions::default())?;
+/// let is_rod = |name: &str| scene.soft.entries.iter().any(|e| e.name.name == name && matches!(e.matter, Matter::Rod(_)));
+/// assert!(is_rod("rope") && !is_rod("sand"));
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Matter {
@@ -212,6 +257,28 @@ pub enum Matter {
 }
 
 /// Deformable bodies in the order of the file, kind by kind, and which of them are copies of one entry.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a row of balls"
+///     simulation = { smoke_s = 1 }
+///     grid = { spacing = 0.05 }
+///     [[material_points]]
+///     name = "ball"
+///     copies = 3
+///     shape = { sphere = { radius = 0.1 } }
+///     pose = { position = ["0.3*i", 0, 0.1] }
+///     constitutive_material = "foam-cube"
+/// "#;
+/// let soft = Scene::parse("balls.toml", text, &SceneOptions::default())?.soft;
+/// assert_eq!(soft.entries.len(), 3);
+/// assert_eq!((soft.copies[0].0.name.as_str(), soft.copies[0].1.clone()), ("ball", 0..3));
+/// assert_eq!(soft.grid.map(|grid| grid.spacing), Some(0.05));
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct SoftBodies {
     /// All bodies, including copies.

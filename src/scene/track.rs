@@ -2,7 +2,23 @@
 
 use nalgebra::{Isometry3, Translation3, UnitQuaternion};
 
-/// How values go from knot to knot. Before the first and after the last they stay.
+/// How values go from knot to knot. Before the first and after the last they are constant.
+///
+/// ```
+/// use pliant::scene::{Track, TrackInterpolation};
+///
+/// let knots = [(0.0, vec![0.0]), (1.0, vec![1.0]), (2.0, vec![1.0])];
+/// let at = |interpolation: TrackInterpolation, time_s: f64| {
+///     let mut value = [0.0];
+///     Track::new(interpolation, &knots).value(time_s, &mut value);
+///     value[0]
+/// };
+/// assert_eq!(at(TrackInterpolation::Linear, 0.25), 0.25);
+/// assert_eq!(at(TrackInterpolation::Hold, 0.25), 0.0);
+/// // Slow at first, and not above 1 after the second knot.
+/// assert!(at(TrackInterpolation::Cubic, 0.25) < 0.25);
+/// assert_eq!(at(TrackInterpolation::Cubic, 1.5), 1.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrackInterpolation {
     /// Straight.

@@ -111,6 +111,28 @@ static FILE: TableSchema = TableSchema {
 };
 
 /// The initial nodes of a rod.
+///
+/// ```
+/// use pliant::scene::{CentrelineEntry, Matter, Scene, SceneOptions};
+///
+/// # let text = r#"
+/// #     schema = 1
+/// #     title = "a ring"
+/// #     simulation = { smoke_s = 1 }
+/// #     [[rods]]
+/// #     name = "ring"
+/// #     centreline = { circle = { radius = 0.1, edges = 40 } }
+/// #     section = { circle = { radius = 0.002 } }
+/// #     youngs_modulus = 1e6
+/// # "#;
+/// # let scene = Scene::parse("ring.toml", text, &SceneOptions::default())?;
+/// // A rod with `centreline = { circle = { radius = 0.1, edges = 40 } }`.
+/// let Matter::Rod(ring) = &scene.soft.entries[0].matter else { panic!("it is a rod") };
+/// let CentrelineEntry::Nodes(line) = &ring.centreline else { panic!("it is in no file") };
+/// assert_eq!(line.nodes.len(), 40);
+/// assert!(line.nodes.iter().all(|node| (node.coords.norm() - 0.1).abs() < 1e-12));
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum CentrelineEntry {
     /// Given nodes.

@@ -280,6 +280,30 @@ static HELD_KNOT: TableSchema = TableSchema {
 };
 
 /// A cloth.
+///
+/// ```
+/// use pliant::scene::{Matter, Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a towel"
+///     simulation = { smoke_s = 1 }
+///     grid = { spacing = 0.05 }
+///     [[cloth]]
+///     name = "towel"
+///     mesh = { sheet = { size = [0.5, 0.3], cells = [20, 12] } }
+///     density = 400
+///     thickness = 0.002
+///     youngs_modulus = 1e5
+///     contact_radius = 0.004
+/// "#;
+/// let scene = Scene::parse("towel.toml", text, &SceneOptions::default())?;
+/// let Matter::Cloth(towel) = &scene.soft.entries[0].matter else { panic!("it is a cloth") };
+/// // 400 kg/m³ times 2 mm.
+/// assert!((towel.material.areal_density() - 0.8).abs() < 1e-12);
+/// assert_eq!(towel.contact_radius, Some(0.004));
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ClothEntry {
     /// Shape at rest.

@@ -26,7 +26,52 @@ pub(super) static OWN: TableSchema = TableSchema {
     ],
 };
 
-/// A body of a registered kind.
+/// A body of a registered kind: what makes it, with the settings of its table already read.
+///
+/// ```
+/// use pliant::Registry;
+/// use pliant::runner::check;
+/// use pliant::scene::{Matter, Scene, SceneOptions};
+/// # use nalgebra::{Point3, Vector3};
+/// # use pliant_contact_sap::{BodyState, BodyStep, DeformableModel, Energy, Surface};
+/// # use pliant_multibody::{CapsuleChain, CapsuleChainSpec, RestShape};
+/// # struct Chain(CapsuleChain);
+/// # impl Chain {
+/// #     fn new() -> Self {
+/// #         let nodes = (0..4).map(|i| Point3::new(0.1 * f64::from(i), 0.0, 1.0)).collect();
+/// #         let (stiffness, rest) = (1e-3, RestShape::AsBuilt);
+/// #         Self(CapsuleChain::new(&CapsuleChainSpec {
+/// #             nodes,
+/// #             radius: 0.01,
+/// #             linear_density: 0.5,
+/// #             bending_stiffness: stiffness,
+/// #             twisting_stiffness: stiffness,
+/// #             stiffness_damping: 0.01,
+/// #             rest,
+/// #         }).expect("its numbers are valid"))
+/// #     }
+/// # }
+/// # impl DeformableModel for Chain {
+/// #     fn default_state(&self) -> BodyState { self.0.default_state() }
+/// #     fn new_step(&self) -> Box<dyn BodyStep> { self.0.new_step() }
+/// #     fn surface(&self, state: &BodyState, out: &mut Surface) { self.0.surface(state, out); }
+/// #     fn energy(&self, state: &BodyState, gravity: &Vector3<f64>) -> Energy { self.0.energy(state, gravity) }
+/// # }
+/// # impl pliant::registry::SceneBody for Chain {
+/// #     fn masses(&self, _: &BodyState) -> Vec<f64> { (0..self.0.n_nodes()).map(|node| self.0.node_mass(node)).collect() }
+/// #     fn velocities(&self, _: &BodyState) -> Vec<Vector3<f64>> { vec![Vector3::zeros(); self.0.n_nodes()] }
+/// # }
+///
+/// // `Chain` is a `SceneBody`, and `[[chains]]` are its tables.
+/// let mut registry = Registry::default();
+/// registry.body("chains", &[], |_| Ok(Chain::new));
+/// let options = SceneOptions { registry, ..SceneOptions::default() };
+/// let text = "schema = 1\ntitle = \"a chain\"\nsimulation = { smoke_s = 1 }\n[[chains]]\nname = \"chain\"\n";
+/// let scene = Scene::parse("chain.toml", text, &options)?;
+/// assert!(matches!(scene.soft.entries[0].matter, Matter::Own(_)));
+/// assert!(check(&scene)?.world.find_body("chain").is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct OwnBodyEntry {
     make: MakeBody,

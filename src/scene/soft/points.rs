@@ -176,6 +176,25 @@ static POINTS: TableSchema = TableSchema {
 };
 
 /// The grid that all material points share.
+///
+/// ```
+/// use pliant::scene::{Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a jelly"
+///     simulation = { smoke_s = 1 }
+///     grid = { spacing = 0.05, low = [-1, -1, 0], high = [1, 1, 2] }
+///     [[material_points]]
+///     name = "jelly"
+///     shape = { box = { size = [0.2, 0.2, 0.2] } }
+///     constitutive_material = { youngs_modulus = 1e4, poissons_ratio = 0.3 }
+/// "#;
+/// let grid = Scene::parse("jelly.toml", text, &SceneOptions::default())?.soft.grid.ok_or("no grid")?;
+/// assert_eq!((grid.spacing, grid.bounds.map(|[low, high]| high - low)), (0.05, Some([2.0, 2.0, 2.0].into())));
+/// assert!(grid.walls.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct GridEntry {
     /// Location of `[grid]` in the file.
@@ -197,6 +216,28 @@ pub struct GridEntry {
 }
 
 /// A body of material points.
+///
+/// ```
+/// use pliant::scene::{Matter, Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "sand"
+///     simulation = { smoke_s = 1 }
+///     grid = { spacing = 0.02 }
+///     [[material_points]]
+///     name = "sand"
+///     shape = { box = { size = [0.2, 0.2, 0.2] } }
+///     constitutive_material = "dry-sand"
+///     density = 1600
+///     drawn_max = 5000
+/// "#;
+/// let scene = Scene::parse("sand.toml", text, &SceneOptions::default())?;
+/// let Matter::Points(sand) = &scene.soft.entries[0].matter else { panic!("it is made of points") };
+/// assert_eq!((sand.density, sand.drawn_max), (1600.0, 5000));
+/// assert!(sand.shape.is_some());
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PointsEntry {
     /// Shape that is filled at the start.

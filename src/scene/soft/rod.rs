@@ -214,6 +214,30 @@ static ROD: TableSchema = TableSchema {
 };
 
 /// A rod.
+///
+/// ```
+/// use pliant::scene::{Matter, Scene, SceneOptions};
+///
+/// let text = r#"
+///     schema = 1
+///     title = "a steel wire"
+///     simulation = { smoke_s = 1 }
+///     [[rods]]
+///     name = "wire"
+///     centreline = { line = { from = [0, 0, 1], to = [1, 0, 1], edges = 20 } }
+///     section = { circle = { radius = 0.001 } }
+///     youngs_modulus = 200e9
+///     stretching_stiffness = 5e5
+///     tips = "flat"
+/// "#;
+/// let scene = Scene::parse("wire.toml", text, &SceneOptions::default())?;
+/// let Matter::Rod(wire) = &scene.soft.entries[0].matter else { panic!("it is a rod") };
+/// // Bending follows from the section, E π r⁴/4; stretching is given.
+/// let expected = 200e9 * std::f64::consts::PI * 1e-12 / 4.0;
+/// assert!((wire.properties.bend_1 / expected - 1.0).abs() < 1e-12);
+/// assert_eq!((wire.properties.stretch, wire.tips), (5e5, pliant_hydroelastic::Tips::Flat));
+/// # Ok::<(), pliant::scene::SceneError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RodEntry {
     /// Initial nodes.

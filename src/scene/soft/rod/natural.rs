@@ -35,6 +35,20 @@ pub(super) static SCATTER: TableSchema = TableSchema {
 };
 
 /// Random natural strains: independent normal deviates of mean 0 at each node.
+///
+/// ```
+/// use pliant::scene::NaturalScatter;
+/// use pliant_der::NaturalStrain;
+///
+/// // Curvatures that scatter by 2 1/m, and no twist.
+/// let scatter = NaturalScatter { curvature: 2.0, twist: 0.0, seed: 1 };
+/// let strains = scatter.strains(&NaturalStrain::default(), 10_000);
+/// assert!(strains.iter().all(|strain| strain.twist_rate == 0.0));
+/// let square: f64 = strains.iter().map(|strain| strain.curvature_1.powi(2)).sum();
+/// assert!(((square / 1e4).sqrt() - 2.0).abs() < 0.05); // 3.5 standard errors
+/// // Equal seeds give equal rods.
+/// assert_eq!(strains, scatter.strains(&NaturalStrain::default(), 10_000));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NaturalScatter {
     /// Standard deviation of each component of the curvature, 1/m.

@@ -7,11 +7,11 @@ mod surface;
 
 use std::sync::Arc;
 
-use nalgebra::{Matrix3, Point3, Vector3};
+use nalgebra::{Matrix3, Point3};
 use pliant_contact_sap::{
     BalanceTangent, BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, ExplicitStep,
     Interpolation, MaterialPoint, MomentumBalance, NonlinearBalance, Rows, StartLinearisation,
-    StepInput, Surface, SurfaceMotion,
+    StepInput, SurfaceMotion,
 };
 
 use crate::dynamics::RodDynamics;
@@ -392,24 +392,5 @@ impl ExplicitStep for RodStep {
             *out = v0[i] - change;
         }
         Ok(())
-    }
-}
-
-impl SurfaceMotion for RodStep {
-    fn start_surface(&self, out: &mut Surface) {
-        write_surface(&self.rod, &self.q, |i| Some(self.start[i]), out);
-    }
-
-    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
-        let rod = &*self.rod;
-        let (start, held) = (&self.motion.start, &self.motion.held);
-        out.clear();
-        let nodes = rod.first_node()..rod.first_node() + rod.n_vertices();
-        out.extend(nodes.map(|i| {
-            Vector3::from_fn(|k, _| {
-                let dof = 4 * i + k;
-                if held[dof] { start[dof] } else { v[dof] }
-            })
-        }));
     }
 }

@@ -1,8 +1,9 @@
-//! The contact surface of a rod, and its named frames.
+//! The contact surface of a rod and its motion, and its named frames.
 
-use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, UnitQuaternion};
-use pliant_contact_sap::{FlatEdge, Surface};
+use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, UnitQuaternion, Vector3};
+use pliant_contact_sap::{FlatEdge, Surface, SurfaceMotion};
 
+use super::RodStep;
 use crate::elasticity::node;
 use crate::rod_parts::RodParts;
 use crate::strain::EdgeKinematics;
@@ -50,5 +51,24 @@ pub(crate) fn write_surface(
                 outline,
             });
         }
+    }
+}
+
+impl SurfaceMotion for RodStep {
+    fn start_surface(&self, out: &mut Surface) {
+        write_surface(&self.rod, &self.q, |i| Some(self.start[i]), out);
+    }
+
+    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
+        let rod = &*self.rod;
+        let (start, held) = (&self.motion.start, &self.motion.held);
+        out.clear();
+        let nodes = rod.first_node()..rod.first_node() + rod.n_vertices();
+        out.extend(nodes.map(|i| {
+            Vector3::from_fn(|k, _| {
+                let dof = 4 * i + k;
+                if held[dof] { start[dof] } else { v[dof] }
+            })
+        }));
     }
 }

@@ -49,7 +49,7 @@ pub struct GeometryIdx(pub u32);
 )]
 pub struct OwnerIdx(pub u32);
 
-/// A named set of geometries.
+/// A named set of geometries, made by [`CollisionFilterBuilder::group`]. A filter has at most 64.
 ///
 /// ```
 /// use pliant_hydroelastic::{CollisionFilterBuilder, GroupIdx};

@@ -113,7 +113,8 @@ pub(crate) struct Peak {
     pub(crate) tet: u32,
 }
 
-/// Attachment of a tetrahedron of a moving field.
+/// Attachment of a tetrahedron of a moving field: its corners are Σ weights·vertices of a primitive of the body's surface, which receives
+/// the forces of contacts in the tetrahedron.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Point3, Vector3};

@@ -269,13 +269,13 @@ impl Filament {
         self.id
     }
 
-    /// Vertices in the world, m.
+    /// Vertices in the world at the last [`move_to`](Self::move_to), m.
     #[must_use]
     pub fn points(&self) -> &[Point3<f64>] {
         &self.points
     }
 
-    /// Predicted velocity of each vertex, m/s.
+    /// Predicted velocity of each vertex over the step, world axes, m/s.
     #[must_use]
     pub fn velocities(&self) -> &[Vector3<f64>] {
         &self.velocities
@@ -287,7 +287,8 @@ impl Filament {
         &self.segments
     }
 
-    /// Whether contact of two segments of this filament is excluded.
+    /// Whether contact of the segments `i` and `j` of this filament is excluded: they share a vertex, or the arc length at rest between
+    /// them is at most the width of the section.
     #[must_use]
     pub fn excludes(&self, i: usize, j: usize) -> bool {
         if i == j

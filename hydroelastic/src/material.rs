@@ -42,7 +42,7 @@ impl Default for ContactMaterial {
     }
 }
 
-/// The parameters of a contact between two given surfaces.
+/// The parameters of a contact between two given surfaces: those of [`ContactMaterial::combined_with`], or given for the pair.
 ///
 /// ```
 /// use pliant_hydroelastic::{ContactMaterial, PairMaterial};
@@ -60,11 +60,11 @@ impl Default for ContactMaterial {
 pub struct PairMaterial {
     /// k, N/m per contact point of share one; infinite when both surfaces are rigid.
     pub stiffness: f64,
-    /// d, s/m.
+    /// d of Hunt and Crossley, s/m.
     pub dissipation: f64,
-    /// τ, s.
+    /// τ, s: linear relaxation time.
     pub relaxation_time_s: f64,
-    /// μ.
+    /// μ, dimensionless Coulomb coefficient of the pair.
     pub friction: f64,
 }
 

@@ -32,7 +32,10 @@ const FADING: f64 = 0.01;
 /// The lines are followed this far beyond the ends of the edges, in their lengths.
 const BEYOND: f64 = 1.0;
 
-/// A relaxed attachment between two edges, with its derivatives by a₀, a₁, b₀ and b₁.
+/// A relaxed attachment between two edges, with its derivatives by a₀, a₁, b₀ and b₁ (in this order, the variables x).
+///
+/// The force on the first edge is the stiffness (N/m) times `fading` times `pull`, at the place α'; its opposite acts on the second edge
+/// at β'. All positions and vectors are in one frame.
 ///
 /// ```
 /// use nalgebra::{Point3, Vector3};
@@ -49,31 +52,31 @@ const BEYOND: f64 = 1.0;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct EdgesRelaxed {
-    /// What it does.
+    /// Whether the edges are apart, stick or slip.
     pub branch: Branch,
-    /// α' and β'.
+    /// α' and β': places on the first and on the second edge, 0 at the first end and 1 at the second; beyond that on its line.
     pub at: [f64; 2],
-    /// ν.
+    /// ν: unit normal of both edges, towards the side of the first.
     pub normal: Vector3<f64>,
-    /// d, m.
+    /// d: depth, m; positive where the edges have passed each other, or are nearer than the distance at which they are kept.
     pub depth: f64,
-    /// r, m.
+    /// r, m: the offset of the old attachment from the nearest points, within the plane of both edges.
     pub offset: Vector3<f64>,
-    /// b(β') − a(α') + a ν, m.
+    /// d ν + s r = b(β') − a(α') + a ν, m: the direction of the force on the first edge.
     pub pull: Vector3<f64>,
-    /// m, 1 for edges that cross at more than some degrees.
+    /// m in [0, 1]: 1 for edges that cross at more than some 6°, towards 0 for parallel ones.
     pub fading: f64,
-    /// ∂(α', β')/∂x.
+    /// ∂(α', β')/∂x, 1/m, for each end.
     pub at_by: [[RowVector3<f64>; 2]; 4],
-    /// ∂d/∂x.
+    /// ∂d/∂x for each end.
     pub depth_by: [RowVector3<f64>; 4],
-    /// ∂(pull)/∂x.
+    /// ∂(pull)/∂x for each end.
     pub pull_by: [Matrix3<f64>; 4],
-    /// ∂m/∂x.
+    /// ∂m/∂x, 1/m, for each end.
     pub fading_by: [RowVector3<f64>; 4],
 }
 
-/// The nearest points of two lines.
+/// The nearest points of the two lines through edges: of a₀ and a₁, along u, and of b₀ and b₁, along w.
 ///
 /// ```
 /// use nalgebra::{Point3, Vector3};
@@ -90,18 +93,18 @@ pub struct EdgesRelaxed {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct EdgesCrossing {
-    /// α* and β*.
+    /// α* and β*: the places of the nearest points, 0 at the first end of an edge and 1 at its second.
     pub at: [f64; 2],
-    /// (u × w)/|u × w|.
+    /// Unit normal of both lines, (u × w)/|u × w|.
     pub normal: Vector3<f64>,
-    /// normal·(b₀ − a₀), m.
+    /// Distance of the lines along the normal, normal·(b₀ − a₀), m; positive where the second is in front of the first.
     pub height: f64,
-    /// sin²θ.
+    /// sin²θ of the angle θ between the lines.
     pub sine_squared: f64,
 }
 
 impl EdgesCrossing {
-    /// Of the lines through a₀, a₁ and b₀, b₁; `None` if they are parallel.
+    /// Of the lines through a₀, a₁ and b₀, b₁ (m); `None` if they are parallel.
     #[must_use]
     pub fn of([a_0, a_1, b_0, b_1]: &[Point3<f64>; 4]) -> Option<Self> {
         let (u, w, c) = (a_1 - a_0, b_1 - b_0, b_0 - a_0);

@@ -10,7 +10,8 @@ use nalgebra::{Point3, RealField};
 
 use crate::signed_distance::SignedDistance;
 
-/// The point of the surface nearest to `p`, by one projection.
+/// The point p − φ∇φ of the surface nearest to `p`, by one projection: exact for a signed distance, otherwise an approximation. Coordinates
+/// in m, in the frame of the level set.
 pub fn closest_attachment<T: RealField + Copy>(
     distance: impl Fn(&Point3<T>) -> SignedDistance<T>,
     p: &Point3<T>,
@@ -19,7 +20,7 @@ pub fn closest_attachment<T: RealField + Copy>(
     p - at.gradient * at.value
 }
 
-/// What is known of a level set on the way through it.
+/// What is known of a level set on the way through it. It decides the steps of [`entry_point`].
 ///
 /// ```
 /// use nalgebra::{Point3, Vector3};

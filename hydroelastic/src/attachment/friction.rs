@@ -25,11 +25,11 @@ use nalgebra::{RealField, Unit, Vector3};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlidingFriction<T: RealField + Copy> {
-    /// μ_s, not less than `sliding`.
+    /// Static coefficient μ_s, dimensionless, not less than `sliding`.
     pub sticking: T,
-    /// μ_k, not negative.
+    /// Kinetic coefficient μ_k, dimensionless, not negative.
     pub sliding: T,
-    /// Along which both coefficients differ.
+    /// The axis along which both coefficients differ from those across it; `None` for friction that is the same in all directions.
     pub axis: Option<FrictionAxis<T>>,
 }
 
@@ -52,9 +52,9 @@ pub struct SlidingFriction<T: RealField + Copy> {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrictionAxis<T: RealField + Copy> {
-    /// e.
+    /// Direction e of the axis.
     pub direction: Unit<Vector3<T>>,
-    /// ρ: the coefficient along e is ρ times the one across, positive.
+    /// ρ, positive: the coefficient along e is ρ times the one across it.
     pub ratio: T,
 }
 
@@ -86,7 +86,7 @@ impl<T: RealField + Copy> SlidingFriction<T> {
         }
     }
 
-    /// M^½ r, whose norm is within μ d in the cone.
+    /// M^½ r of an offset r (m): its norm is at most μ d where the force is in the cone. M^½ = I + (1/ρ − 1) e eᵀ.
     #[must_use]
     pub fn stretched(&self, r: &Vector3<T>) -> Vector3<T> {
         match &self.axis {

@@ -26,7 +26,7 @@ use super::exact_slide::{OnSegment, exact_slide};
 use super::friction::SlidingFriction;
 use crate::signed_distance::SignedDistance;
 
-/// What an attachment does.
+/// What an attachment does when its particle moves.
 ///
 /// ```
 /// use nalgebra::Point3;
@@ -83,7 +83,8 @@ pub enum Slide {
     Exact,
 }
 
-/// A relaxed attachment and its derivatives, in the frame of the level set.
+/// A relaxed attachment Y = P(X, Z) and its derivatives, in the frame of the level set. The force on the particle is a stiffness (N/m)
+/// times Y − Z.
 ///
 /// ```
 /// use nalgebra::Point3;
@@ -101,17 +102,17 @@ pub enum Slide {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Relaxed<T: RealField + Copy> {
-    /// What it does.
+    /// Whether the particle is outside, or its attachment sticks or slips.
     pub branch: Branch,
-    /// Y, on the surface; in [`Branch::Stick`] X bit for bit, in [`Branch::Separate`] the particle itself.
+    /// Y, m, on the surface; in [`Branch::Stick`] X bit for bit, in [`Branch::Separate`] the particle itself.
     pub attachment: Point3<T>,
     /// Unit normal of the surface at Y, outwards.
     pub normal: Vector3<T>,
     /// The rule that s follows: [`Slide::Planar`] also where an exact s has no derivative.
     pub slide: Slide,
-    /// ∂Y/∂Z.
+    /// ∂Y/∂Z, by the position of the particle.
     pub by_particle: Matrix3<T>,
-    /// ∂Y/∂X.
+    /// ∂Y/∂X, by the old attachment.
     pub by_attachment: Matrix3<T>,
 }
 

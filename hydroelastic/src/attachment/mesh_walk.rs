@@ -57,9 +57,9 @@ const STATES_MAX: usize = 1000;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct MeshPlace {
-    /// The triangle.
+    /// Index of the triangle in its surface.
     pub triangle: u32,
-    /// Barycentric weights of its vertices; they sum to one.
+    /// Barycentric weights of its vertices, in their order; they sum to one.
     pub weights: [f64; 3],
 }
 
@@ -154,9 +154,9 @@ pub enum WalkEnd {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MeshRelaxed {
-    /// What it does.
+    /// Whether the particle is outside, or its attachment sticks or slips.
     pub branch: Branch,
-    /// Y; where it sticks, and where the particle is outside, the weights are those of X bit for bit.
+    /// Y as a place; where it sticks, and where the particle is outside, the weights are those of X bit for bit.
     pub place: Option<MeshPlace>,
     /// The part of the mesh that it is on.
     pub end: WalkEnd,
@@ -164,18 +164,18 @@ pub struct MeshRelaxed {
     pub normal: Vector3<f64>,
     /// States of the walk: 1 for an attachment that stays within its triangle.
     pub states: usize,
-    /// ∂w/∂Z and ∂w/∂x of the weights of `place`.
+    /// ∂w/∂Z and ∂w/∂x (1/m) of the weights of `place`; empty unless it slips.
     pub derivative: WeightDerivative,
 }
 
 impl MeshRelaxed {
-    /// Y.
+    /// Y, m, in the frame of the vertices; `None` before the first relaxation.
     #[must_use]
     pub fn point(&self, surface: &WalkSurface, vertices: &[Point3<f64>]) -> Option<Point3<f64>> {
         self.place.map(|place| surface.point(vertices, &place))
     }
 
-    /// ∂Y/∂Z on a mesh that does not deform.
+    /// ∂Y/∂Z on a mesh that does not deform: Σ x_i ∂w_i/∂Z, zero where it sticks.
     #[must_use]
     pub fn by_particle(&self, surface: &WalkSurface, vertices: &[Point3<f64>]) -> Matrix3<f64> {
         let Some(place) = self.place else {

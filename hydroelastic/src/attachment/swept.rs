@@ -27,7 +27,7 @@ const OUTSIDE: f64 = 1e-7;
 /// Gap at which advanced features have met, relative to their size.
 const GAP: f64 = 1e-9;
 
-/// Positions at the start and at the end of a straight path.
+/// Positions (m) at the start and at the end of a straight path, which is followed at constant velocity.
 pub type Path = [Point3<f64>; 2];
 
 /// Where a vertex meets a triangle.

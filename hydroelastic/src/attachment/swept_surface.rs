@@ -12,7 +12,7 @@ use super::swept::{Path, vertex_meets_triangle};
 use crate::aabb::Aabb;
 use crate::parry;
 
-/// From which sides a surface can be entered.
+/// From which sides a surface can be entered by a vertex.
 ///
 /// ```
 /// use nalgebra::Point3;
@@ -60,9 +60,9 @@ pub enum Crossable {
 pub struct SurfaceHit {
     /// Part of the motion, 0 to 1.
     pub time: f64,
-    /// The place that it meets.
+    /// The place of the surface that it meets.
     pub place: MeshPlace,
-    /// The side that it comes from.
+    /// The side of the surface that it comes from, and on which it is to be kept.
     pub facing: Facing,
 }
 
@@ -95,7 +95,7 @@ pub struct SweptSurface {
 }
 
 impl SweptSurface {
-    /// Takes the vertices of `surface` from `start` to `end`.
+    /// Takes the vertices of `surface` from `start` to `end` (m, one position a vertex), and rebuilds the tree of the swept triangles.
     ///
     /// # Panics
     /// If positions are missing.
@@ -125,13 +125,13 @@ impl SweptSurface {
         self.bounds = Some(bounds);
     }
 
-    /// Positions of the vertices at the start of the motion.
+    /// Positions of the vertices at the start of the motion, m.
     #[must_use]
     pub fn start(&self) -> &[Point3<f64>] {
         &self.start
     }
 
-    /// Positions of the vertices at the end of the motion.
+    /// Positions of the vertices at the end of the motion, m.
     #[must_use]
     pub fn end(&self) -> &[Point3<f64>] {
         &self.end

@@ -8,19 +8,19 @@ use crate::mesh::TetIdx;
 use crate::pressure_bvh::PressureBvh;
 
 impl PressureField {
-    /// Vertices, m.
+    /// Vertices, m, in the frame G of the geometry; in the world frame if the field is [attached](Self::attached).
     #[must_use]
     pub fn vertices(&self) -> &[Vector3<f64>] {
         &self.vertices
     }
 
-    /// Pressure at each vertex, Pa.
+    /// Pressure at each vertex, Pa: negative in the margin outside the surface.
     #[must_use]
     pub fn pressures(&self) -> &[f64] {
         &self.pressures
     }
 
-    /// Corners of each tetrahedron.
+    /// Corners of each tetrahedron, as vertex indices.
     #[must_use]
     pub fn tets(&self) -> &[[u32; 4]] {
         &self.corners
@@ -40,7 +40,7 @@ impl PressureField {
         self.tets[tet.index()].pressure.gradient
     }
 
-    /// Pressure at a point, Pa; `None` outside the mesh. Searches the tree.
+    /// Pressure at a point (m, in the frame of the vertices), Pa; `None` outside the mesh. Searches the tree.
     #[must_use]
     pub fn pressure_at(&self, p_GQ: &Vector3<f64>) -> Option<f64> {
         let mut found: Option<f64> = None;
@@ -76,13 +76,13 @@ impl PressureField {
         self.pressure_max() / self.depth
     }
 
-    /// How far the field extends outside the shape, m.
+    /// How far the field extends outside the shape, m; zero for a user-defined field.
     #[must_use]
     pub fn margin(&self) -> f64 {
         self.margin
     }
 
-    /// A box around the mesh.
+    /// A box around the mesh, m, in the frame of the vertices. It includes the margin.
     #[must_use]
     pub fn local_aabb(&self) -> Aabb {
         let root = self.tet_tree.root();

@@ -9,10 +9,26 @@ use crate::mesh::{MeshError, TetMesh};
 use crate::shape::MeshShape;
 
 impl PressureField {
-    /// E·d/H, with d the exact distance of each vertex to the mesh's own surface and H the largest of them; linear in
-    /// between.
+    /// The field of a given tetrahedral mesh:
     ///
-    /// A tetrahedron with all corners on the surface would have zero pressure; it is divided at its centroid.
+    /// ```text
+    /// p = E d/H
+    /// ```
+    ///
+    /// with E the hydroelastic modulus (Pa), d the exact distance (m) of each vertex to the mesh's own surface and H the largest of them;
+    /// linear in between. A tetrahedron with all corners on the surface would have zero pressure; it is divided at its centroid.
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use pliant_hydroelastic::{Compliance, PressureField, mesh::generate};
+    ///
+    /// // A cube of 10 cm and 1 MPa: the modulus at its centre, half of it half-way to a face.
+    /// let cube = generate::tet_cuboid(Vector3::repeat(0.05), [4, 4, 4])?;
+    /// let field = PressureField::of_tets(&cube, &Compliance { hydroelastic_modulus: 1e6, ..Compliance::default() })?;
+    /// let at = |z: f64| field.pressure_at(&Vector3::new(0.0, 0.0, z)).expect("inside");
+    /// assert!((at(0.0) - 1e6).abs() < 1e-3 && (at(0.025) - 5e5).abs() < 1e-3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`GeometryError::Material`] for parameters out of range, [`GeometryError::Meshing`] if the boundary of the mesh

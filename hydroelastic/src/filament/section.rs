@@ -4,7 +4,7 @@ use std::f64::consts::FRAC_PI_2;
 
 use nalgebra::Vector3;
 
-/// The cross-section of a segment that is not round.
+/// The cross-section of a segment that is not round: its extents across the unit tangent t of the segment.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Point3, Vector3};
@@ -29,7 +29,7 @@ use nalgebra::Vector3;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlatSection {
-    /// Unit vector perpendicular to the segment, world frame.
+    /// Unit vector m₁ perpendicular to the segment, world frame: the first principal direction of the section.
     pub m_1: Vector3<f64>,
     /// Half of the extent along `m_1`, m.
     pub half_1: f64,

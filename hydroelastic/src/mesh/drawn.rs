@@ -30,7 +30,7 @@ const DEPTH_MAX: usize = 64;
 /// Scenes with more triangles are refused: instances of instances grow without bound.
 const TRIANGLES_MAX: usize = 1 << 24;
 
-/// Triangles of one colour.
+/// The triangles of one colour of a drawn surface, in the frame of the file after scaling.
 ///
 /// ```
 /// use nalgebra::Vector3;

@@ -137,7 +137,7 @@ pub struct Location {
     pub position: FilePosition,
 }
 
-/// A position in a file.
+/// A position in a file, or in arrays in memory.
 ///
 /// ```
 /// use pliant_hydroelastic::mesh::{FilePosition, MeshError, SurfaceOptions, SurfaceUse, surface_from_bytes};

@@ -28,6 +28,16 @@ pub use sweep::{tet_cylinder, tet_torus};
 ///
 /// # Errors
 /// [`MeshError::Setting`] unless the radius is positive and `subdivisions` at most 8 (1.3 million triangles).
+///
+/// ```
+/// use pliant_hydroelastic::mesh::generate;
+///
+/// // Each subdivision reduces the error of the volume by about four.
+/// let exact = 4.0 / 3.0 * std::f64::consts::PI;
+/// let missing = |n: u32| generate::sphere(1.0, n).map(|ball| exact - ball.solid_moments().expect("closed").volume);
+/// assert!((missing(3)? / missing(4)? - 4.0).abs() < 0.1);
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 pub fn sphere(radius: f64, subdivisions: u32) -> Result<TriMesh, MeshError> {
     positive("radius", radius)?;
     within("subdivisions", subdivisions, 0, 8)?;

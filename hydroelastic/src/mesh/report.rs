@@ -43,7 +43,7 @@ pub enum Severity {
 pub struct LoadEntry {
     /// Whether it was ignored, repaired or kept as suspicious.
     pub severity: Severity,
-    /// The (first) location.
+    /// Where it is; of a remark about several places, the first.
     pub at: Location,
     /// Description with names and values; long lists are truncated to a few names and their number.
     pub text: String,
@@ -77,7 +77,7 @@ pub struct LoadReport {
 }
 
 impl LoadReport {
-    /// Adds an entry.
+    /// Adds an entry after the others.
     pub fn add(&mut self, severity: Severity, at: Location, text: impl Into<String>) {
         self.entries.push(LoadEntry {
             severity,

@@ -33,7 +33,7 @@ impl Edge {
         self.second.is_none()
     }
 
-    /// The triangle on the other side of `from`; `None` on the boundary.
+    /// The triangle on the other side of `from`, which must be one of the two; `None` on the boundary.
     #[must_use]
     pub fn across(&self, from: TriangleIdx) -> Option<TriangleIdx> {
         if self.first == from {

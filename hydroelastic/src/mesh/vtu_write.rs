@@ -6,7 +6,7 @@ use nalgebra::{Matrix3, Vector3};
 use std::fmt::Write as _;
 use std::io::Write;
 
-/// The cells that connect the points.
+/// The cells that connect the points of a VTU file, by indices of points counted from 0. A file has cells of one kind.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -71,7 +71,7 @@ pub enum VtuValues<'a> {
     Integers(&'a [i64]),
 }
 
-/// A named field.
+/// A named field of a [`VtuFile`], with one value per point or per cell.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -93,13 +93,13 @@ pub enum VtuValues<'a> {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct VtuArray<'a> {
-    /// As ParaView shows it.
+    /// Its name, as ParaView shows it.
     pub name: &'a str,
     /// Its values.
     pub values: VtuValues<'a>,
 }
 
-/// Encoding of numbers.
+/// Encoding of the numbers of a VTU file.
 ///
 /// ```
 /// use nalgebra::Vector3;

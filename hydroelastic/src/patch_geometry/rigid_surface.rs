@@ -7,7 +7,7 @@ use crate::pressure_bvh::{PressureBox, PressureBvh};
 use crate::shape::MeshShape;
 use crate::{GeometryError, Shape};
 
-/// A closed triangle surface with adjacency and a tree.
+/// The surface of a rigid body in patch contact, in the frame G of its shape: closed triangles with adjacency and a tree of boxes.
 ///
 /// ```
 /// use nalgebra::{Vector2, Vector3};
@@ -128,7 +128,7 @@ impl RigidSurface {
         &self.vertices
     }
 
-    /// Triangles, counter-clockwise visited from outside.
+    /// Triangles as vertex indices, counter-clockwise seen from outside.
     #[must_use]
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles

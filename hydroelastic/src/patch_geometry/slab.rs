@@ -42,19 +42,19 @@ impl Slab {
         })
     }
 
-    /// −∂p/∂z, Pa/m.
+    /// Rise of the pressure with the depth, −∂p/∂z = E/thickness, Pa/m.
     #[must_use]
     pub fn stiffness(&self) -> f64 {
         self.stiffness
     }
 
-    /// Thickness, m.
+    /// Thickness of the compliant layer, m: the depth at which the pressure reaches the modulus.
     #[must_use]
     pub fn thickness(&self) -> f64 {
         self.thickness
     }
 
-    /// Margin, m.
+    /// How far the field extends above the surface, with negative pressure, m.
     #[must_use]
     pub fn margin(&self) -> f64 {
         self.margin

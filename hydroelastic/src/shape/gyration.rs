@@ -3,6 +3,13 @@
 use nalgebra::Vector3;
 
 /// Of a box of full side lengths `size` (m): k_x² = (y² + z²)/12.
+///
+/// ```
+/// use pliant_hydroelastic::gyration;
+///
+/// // A rod of 2 m along x: l²/12 across it.
+/// assert!((gyration::of_box(&[2.0, 0.0, 0.0].into()).z - 1.0 / 3.0).abs() < 1e-15);
+/// ```
 #[must_use]
 pub fn of_box(size: &Vector3<f64>) -> Vector3<f64> {
     across(size) / 12.0
@@ -14,7 +21,7 @@ pub fn of_ellipsoid(radii: &Vector3<f64>) -> Vector3<f64> {
     across(radii) / 5.0
 }
 
-/// Of a cylinder along z: k_z² = r²/2, k_x² = r²/4 + l²/12.
+/// Of a cylinder of `radius` r and `length` l (m) along z: k_z² = r²/2, k_x² = k_y² = r²/4 + l²/12.
 #[must_use]
 pub fn of_cylinder(radius: f64, length: f64) -> Vector3<f64> {
     let r2 = radius * radius;

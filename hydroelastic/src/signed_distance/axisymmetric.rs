@@ -69,8 +69,24 @@ impl<T: RealField + Copy> Profile<T> {
     }
 }
 
-/// φ of a cylinder along z with half length h. Where side and end are equally near inside, the side is used; the
-/// gradient is +x for the side on the axis, and +z for the end on the mid-plane.
+/// φ of a cylinder about the origin along z, with `radius` r and `half_length` h (m). With ρ = √(x² + y²):
+///
+/// ```text
+/// inside, beside, above    φ = max(ρ − r, |z| − h)
+/// beyond the rim           φ = √((ρ − r)² + (|z| − h)²)
+/// ```
+///
+/// Where side and end are equally near inside, the side is used; the gradient is +x for the side on the axis, and +z for the end on
+/// the mid-plane.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::signed_distance::cylinder;
+///
+/// // 0.3 m beside and 0.4 m above the rim of a can of radius 1 m and height 2 m.
+/// let phi = cylinder(&Point3::new(1.3_f64, 0.0, 1.4), 1.0, 1.0);
+/// assert!((phi.value - 0.5).abs() < 1e-15 && (phi.gradient.x - 0.6).abs() < 1e-15);
+/// ```
 pub fn cylinder<T: RealField + Copy>(
     p: &Point3<T>,
     radius: T,
@@ -89,8 +105,17 @@ pub fn cylinder<T: RealField + Copy>(
     profile.spun(p, rho)
 }
 
-/// φ of a cone along z: base disc at z = −h, apex at z = +h, with h half the height. Where side and base are equally
+/// φ of a cone along z: base disc of `radius` r at z = −h, apex at z = +h, with h = `half_height` (m). Where side and base are equally
 /// near inside, the side is used; on the axis its gradient leans towards +x.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::signed_distance::cone;
+///
+/// // Above the apex, and in the middle of the axis: h r/√(r² + 4h²) below the side.
+/// assert_eq!(cone(&Point3::new(0.0, 0.0, 1.5), 0.5, 1.0).value, 0.5);
+/// assert!((cone(&Point3::origin(), 0.5, 1.0).value + 0.5 / 4.25_f64.sqrt()).abs() < 1e-15);
+/// ```
 pub fn cone<T: RealField + Copy>(p: &Point3<T>, radius: T, half_height: T) -> SignedDistance<T> {
     let rho = p.x.hypot(p.y);
     let q = Vector2::new(rho, p.z);

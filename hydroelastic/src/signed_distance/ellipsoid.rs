@@ -77,8 +77,18 @@ pub(super) fn nearest<T: RealField + Copy, const N: usize>(
     q
 }
 
-/// φ of an ellipsoid with semi-axes a: the distance to its nearest point, negative inside. The Hessian is S(1 + φS)⁻¹
-/// with S the shape operator of the surface there.
+/// φ of an ellipsoid about the origin with semi-axes a (m) along x, y, z: the distance to its nearest point, negative inside. The Hessian
+/// is S(1 + φS)⁻¹ with S the shape operator of the surface there.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use pliant_hydroelastic::signed_distance::ellipsoid;
+///
+/// // From the centre, the ends of the shortest axis are nearest.
+/// let semi_axes = Vector3::new(3.0_f64, 2.0, 1.0);
+/// assert!((ellipsoid(&Point3::origin(), &semi_axes).value + 1.0).abs() < 1e-12);
+/// assert!((ellipsoid(&Point3::new(5.0, 0.0, 0.0), &semi_axes).value - 2.0).abs() < 1e-12);
+/// ```
 pub fn ellipsoid<T: RealField + Copy>(p: &Point3<T>, semi_axes: &Vector3<T>) -> SignedDistance<T> {
     let a2 = semi_axes.component_mul(semi_axes);
     let q = nearest(&p.coords, semi_axes);

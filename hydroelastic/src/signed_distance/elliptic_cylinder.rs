@@ -5,7 +5,7 @@ use nalgebra::{Matrix3, Point3, RealField, Vector2, Vector3};
 use super::SignedDistance;
 use super::ellipsoid::nearest;
 
-/// φ of a cylinder along z with half length h and an elliptic section with semi-axes a along x and y.
+/// φ of a cylinder about the origin along z with half length h (m) and an elliptic section with semi-axes a (m) along x and y.
 ///
 /// With φₑ the distance to the ellipse, n its normal and t its tangent at the nearest point, κ its curvature there:
 ///

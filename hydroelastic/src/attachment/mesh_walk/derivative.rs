@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix3, RowVector3, Vector3};
 
-/// What weights depend on.
+/// What the weights of an attachment depend on.
 ///
 /// ```
 /// use nalgebra::Point3;
@@ -28,7 +28,9 @@ pub enum Variable {
     Vertex(u32),
 }
 
-/// ∂w/∂y of three weights, for each variable y that they depend on: row i is ∂w_i/∂y. Rows sum to zero.
+/// ∂w/∂y (1/m) of three barycentric weights, for each variable y that they depend on: row i is ∂w_i/∂y. Rows sum to zero.
+///
+/// Formulas: the documentation of the module, and `docs/theory/ding-2020.md`.
 ///
 /// ```
 /// use nalgebra::{Matrix3, Point3};
@@ -58,7 +60,7 @@ impl WeightDerivative {
         &self.terms
     }
 
-    /// ∂w/∂y.
+    /// ∂w/∂y, 1/m; zero for a variable that the weights do not depend on.
     #[must_use]
     pub fn by(&self, variable: Variable) -> Matrix3<f64> {
         let found = self.terms.iter().find(|(known, _)| *known == variable);

@@ -87,31 +87,34 @@ impl WalkSurface {
         self.is_closed
     }
 
-    /// Number of vertices.
+    /// Number of vertices, also of those without a triangle: the length of the positions that other functions take.
     #[must_use]
     pub fn n_vertices(&self) -> usize {
         self.n_vertices
     }
 
-    /// The triangles.
+    /// The triangles as vertex indices, counter-clockwise seen from outside.
     #[must_use]
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
     }
 
     /// Vertices of a triangle.
+    ///
+    /// # Panics
+    /// If there is no such triangle.
     #[must_use]
     pub fn triangle(&self, triangle: u32) -> [u32; 3] {
         self.triangles[triangle as usize]
     }
 
-    /// Positions of the vertices of a triangle.
+    /// Positions of the vertices of a triangle, m.
     #[must_use]
     pub fn corners(&self, vertices: &[Point3<f64>], triangle: u32) -> [Point3<f64>; 3] {
         self.triangle(triangle).map(|v| vertices[v as usize])
     }
 
-    /// The point at a place.
+    /// The point Σ w_i x_i at a place, m.
     #[must_use]
     pub fn point(&self, vertices: &[Point3<f64>], place: &MeshPlace) -> Point3<f64> {
         let corners = self.corners(vertices, place.triangle);
@@ -159,14 +162,14 @@ impl WalkSurface {
         (normal, [gradient(c - b), gradient(a - c), gradient(b - a)])
     }
 
-    /// A third of the triangles around a vertex, times their normals (m²).
+    /// Area vector of a vertex, m²: a third of the area of each triangle around it, times its unit normal.
     #[must_use]
     pub fn vertex_area(&self, vertices: &[Point3<f64>], vertex: u32) -> Vector3<f64> {
         let twice = self.around(vertex).map(|t| self.area_normal(vertices, t));
         twice.sum::<Vector3<f64>>() / 6.0
     }
 
-    /// Number of edges.
+    /// Number of edges; an edge of two triangles counts once.
     #[must_use]
     pub fn n_edges(&self) -> usize {
         self.topology.edges.len()
@@ -178,7 +181,7 @@ impl WalkSurface {
         self.topology.edges[edge as usize].vertices.map(|v| v.0)
     }
 
-    /// The edges of a triangle that no triangle before it has.
+    /// The edges of a triangle that no triangle before it has: over all triangles, each edge comes once.
     pub fn first_edges_of(&self, triangle: u32) -> impl Iterator<Item = u32> + '_ {
         let edges = self.topology.triangle_edges[triangle as usize];
         edges
@@ -195,7 +198,7 @@ impl WalkSurface {
             .filter(move |e| self.edge(*e).contains(&vertex))
     }
 
-    /// Sum of the unit normals of the triangles of an edge.
+    /// Sum of the unit normals of the one or two triangles of an edge; not normalised.
     #[must_use]
     pub fn normal_of_edge(&self, vertices: &[Point3<f64>], edge: u32) -> Vector3<f64> {
         let edge = &self.topology.edges[edge as usize];

@@ -15,6 +15,16 @@ use crate::mesh::tet_mesh::TetMesh;
 ///
 /// # Errors
 /// [`MeshError::Setting`] unless all lengths are positive, and the cells along lie in 3..=4096, the others in 1..=256.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::generate;
+///
+/// // Two pulleys of 0.1 m at a distance of 0.5 m: the midline of a belt of 1 cm is 2 · 0.5 m + 2π · 0.105 m long.
+/// let belt = generate::tet_belt(0.5, 0.1, [0.05, 0.01], [200, 2, 1])?;
+/// let length = 1.0 + std::f64::consts::TAU * 0.105;
+/// assert!((belt.solid_moments().volume / (length * 0.05 * 0.01) - 1.0).abs() < 1e-3);
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 pub fn tet_belt(
     axles: f64,
     radius: f64,

@@ -18,6 +18,35 @@ const FORCING_MAX: f64 = 1e-2;
 const SLOW_REDUCTION: f64 = 0.1;
 
 /// Settings of the search for the free motion. Quadratic models do not need it: A and b define them completely.
+///
+/// ```
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_constitutive::{Lame, NeoHookean};
+/// # use pliant_contact_sap::{BodyState, DeformableModel, SolverKind, StopCriteria};
+/// # use pliant_coupling::{State, Stepper, StrongImplicit, WorldBuilder};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{MpmBuilder, ObjectSpec, Sampling, fill};
+/// use pliant_mpm::{FreeMotionSettings, MpmSettings};
+///
+/// // A rubber cube that turns at 20 rad/s, with one Newton iteration, which is not enough, or 100.
+/// for (newton_iterations_max, converges) in [(1, false), (100, true)] {
+///     let free_motion = FreeMotionSettings { newton_iterations_max, ..FreeMotionSettings::default() };
+///     let settings = MpmSettings { free_motion, ..MpmSettings::new(0.02) };
+/// #     let points = fill("rubber", &Shape::cuboid(Vector3::repeat(0.04))?, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// #     let material = std::sync::Arc::new(NeoHookean::new(Lame::from_young_poisson(1e5, 0.4)?)?);
+/// #     let mut rubber = ObjectSpec::new("rubber", material, 1000.0, points);
+/// #     rubber.angular_velocity_W = Vector3::z() * 20.0;
+/// #     let mut model = MpmBuilder::new(settings);
+/// #     model.object(rubber);
+/// #     let mut builder = WorldBuilder::default();
+/// #     builder.add_body("rubber", Box::new(model.build()?));
+/// #     let (world, mut next) = (builder.build()?, State::default());
+/// #     let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+///     let report = stepper.step(&world, &world.default_state(), 0.01, &mut next)?;
+///     assert_eq!(report.warnings.is_empty(), converges);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FreeMotionSettings {
     /// Largest residual |M^(−½) m(v)| relative to max(|M^½ v|, |M^(−½) δt f|).

@@ -79,6 +79,26 @@ impl<T: Real> Lanes<T> for Baseline {
 ///
 /// AVX2 rounds a·b + c once, the baseline twice: results differ by round-off, and only those of the baseline are identical on every
 /// processor.
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_mpm::{GradientForm, InstructionSet, NodeField, Particle, SparseGrid, Transfer};
+///
+/// // The instruction sets of this processor give the same momentum to a node, to round-off.
+/// let particle = Particle { x: Vector3::repeat(0.013), v: Vector3::new(3.0, 0.0, 0.0), mass: 2e-3, ..Particle::<f64>::default() };
+/// # let (mut grid, mut nodes) = (SparseGrid::default(), NodeField::default());
+/// # grid.build(0.02, [particle.x].into_iter())?;
+/// # let free = |_: &[Particle<f64>], impulses: &mut [Matrix3<f64>]| impulses.fill(Matrix3::zeros());
+/// let momenta = InstructionSet::available().map(|instructions| {
+///     let transfer = Transfer { instructions, ..Transfer::new(0.02, GradientForm::True) };
+///     transfer.particles_to_grid(&grid, &[particle], free, &mut nodes);
+///     nodes.nodes().map(|node| node[0]).fold(0.0, f64::max)
+/// });
+/// let momenta: Vec<f64> = momenta.collect();
+/// assert!(momenta.iter().all(|p| (p - momenta[0]).abs() < 1e-15 && *p > 0.0));
+/// assert_eq!(InstructionSet::available().last(), Some(InstructionSet::widest()));
+/// # Ok::<(), pliant_mpm::MpmError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InstructionSet {
     /// The instructions of every processor of the target.
@@ -111,6 +131,25 @@ pub trait LaneWork<T: Real> {
 }
 
 /// Scalars with rows in every instruction set.
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_mpm::{GradientForm, LaneScalar, NodeField, Particle, SparseGrid, Transfer};
+///
+/// /// The mass on all nodes around a particle of 2 g, kg.
+/// fn mass_on_grid<T: LaneScalar>() -> Result<f64, pliant_mpm::MpmError> {
+///     let particle = Particle { x: Vector3::repeat(T::of(0.013)), mass: T::of(2e-3), ..Particle::<T>::default() };
+///     let (mut grid, mut nodes) = (SparseGrid::default(), NodeField::default());
+///     grid.build(T::of(0.02), [particle.x].into_iter())?;
+///     let free = |_: &[Particle<T>], impulses: &mut [Matrix3<T>]| impulses.fill(Matrix3::zeros());
+///     Transfer::new(T::of(0.02), GradientForm::True).particles_to_grid(&grid, &[particle], free, &mut nodes);
+///     Ok(nodes.nodes().map(|node| node[3].wide()).sum())
+/// }
+/// # use pliant_constitutive::Real;
+/// assert!((mass_on_grid::<f64>()? - 2e-3).abs() < 1e-17);
+/// assert!((mass_on_grid::<f32>()? - 2e-3).abs() < 1e-9);
+/// # Ok::<(), pliant_mpm::MpmError>(())
+/// ```
 pub trait LaneScalar: Real {
     /// Runs `work` with the widest registers of the processor and of `set`.
     #[doc(hidden)]

@@ -101,6 +101,14 @@ impl<T: Real> Lagged<T> {
 }
 
 /// How ψ depends on G.
+///
+/// ```
+/// use pliant_mpm::{EnergyForm, Material, Preset};
+///
+/// // Foam is linear about the rotation at the start of a step; the pressure of water is a power of its volume.
+/// assert_eq!(Preset::FoamCube.material().energy_form(), EnergyForm::Quadratic);
+/// assert_eq!(Preset::ShallowWater.material().energy_form(), EnergyForm::General);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnergyForm {
     /// Quadratic: a step without constraints is one linear system.

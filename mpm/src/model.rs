@@ -25,10 +25,59 @@ pub use flow::{Sink, Source};
 pub(crate) use records::{Records, check_finite};
 
 /// Index of an object of a [`MaterialPoints`].
+///
+/// ```
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_contact_sap::DeformableModel;
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{MpmBuilder, MpmSettings, ObjectSpec, Preset, Sampling, fill};
+/// // Dough and sand on one grid.
+/// # let shape = Shape::cuboid(Vector3::repeat(0.04))?;
+/// # let cube = |x| fill("cube", &shape, &Isometry3::translation(x, 0.0, 0.0), 0.02, Sampling::default());
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// let dough = builder.object(ObjectSpec::new("dough", Preset::PizzaDough.material(), 1000.0, cube(0.0)?));
+/// let sand = builder.object(ObjectSpec::new("sand", Preset::DrySand.material(), 2200.0, cube(0.1)?));
+/// let model = builder.build()?;
+/// assert_eq!((dough.0, sand.0, model.n_objects()), (0, 1, 2));
+/// let state = model.default_state();
+/// let of_sand = model.particles(&state).filter(|particle| particle.object == sand);
+/// assert!((of_sand.map(|particle| particle.mass).sum::<f64>() - 2200.0 * 0.04_f64.powi(3)).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectIdx(pub usize);
 
 /// Rest strain of the linear corotated model for a particle that rotates within a step.
+///
+/// ```
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_contact_sap::{DeformableModel, SolverKind, StopCriteria};
+/// # use pliant_coupling::{State, Stepper, StrongImplicit, WorldBuilder};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{MpmBuilder, ObjectSpec, Preset, Sampling, fill};
+/// use pliant_mpm::{MpmSettings, RotationTarget};
+///
+/// // A cube of foam turns by θ = 0.2 rad in a step.
+/// for (rotation_target, growth) in [(RotationTarget::Start, 0.04), (RotationTarget::End, 0.0)] {
+///     let settings = MpmSettings { rotation_target, ..MpmSettings::new(0.02) };
+/// #     let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// #     let mut foam = ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points);
+/// #     foam.angular_velocity_W = Vector3::z() * 2.0;
+/// #     let mut model = MpmBuilder::new(settings);
+/// #     model.object(foam);
+/// #     let model = model.build()?;
+/// #     let mut builder = WorldBuilder::default();
+/// #     builder.add_body("foam", Box::new(model.clone()));
+/// #     builder.gravity(Vector3::zeros());
+/// #     let (world, mut next) = (builder.build()?, State::default());
+/// #     let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// #     assert!(stepper.step(&world, &world.default_state(), 0.1, &mut next)?.is_trusted());
+///     let ratios = model.particles(&next.bodies[0]).map(|particle| particle.volume_ratio);
+///     let mean = ratios.sum::<f64>() / 64.0;
+///     assert!((mean - 1.0 - growth).abs() < 0.005, "{mean}");
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RotationTarget {
     /// The identity, as in Zong, Jiang, Han (2024): the volume of a body that rotates by θ in a step grows by θ².
@@ -40,6 +89,29 @@ pub enum RotationTarget {
 }
 
 /// When A is assembled.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use pliant_contact_sap::{BodyStep, Control, DeformableModel, StepInput};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{MpmBuilder, ObjectSpec, Preset, Sampling, fill};
+/// use pliant_mpm::{MatrixForm, MpmSettings};
+///
+/// // A cube of foam of 2 × 2 × 2 cells has 64 nodes or more: too many, if 50 are allowed.
+/// for (nodes_max, is_assembled) in [(50, false), (1000, true)] {
+///     let settings = MpmSettings { matrix: MatrixForm::Automatic { nodes_max }, ..MpmSettings::new(0.02) };
+/// #     let cube = Shape::cuboid(Vector3::repeat(0.04))?;
+/// #     let points = fill("foam", &cube, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// #     let mut builder = MpmBuilder::new(settings);
+/// #     builder.object(ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points));
+/// #     let model = builder.build()?;
+/// #     let (mut step, control, mut v) = (model.new_step(), Control::default(), Vec::new());
+///     step.begin(&model.default_state(), &StepInput::new(0.01, Vector3::zeros(), &control))?;
+///     step.linearise_start(&mut v)?;
+///     assert_eq!(step.dynamics().assembled().is_some(), is_assembled);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatrixForm {
     /// Always; direct solvers need it.
@@ -187,6 +259,23 @@ pub struct MaterialPoints {
 }
 
 /// One particle of a state, for output.
+///
+/// ```
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_contact_sap::DeformableModel;
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{MpmBuilder, MpmSettings, ObjectSpec, Preset, Sampling, fill};
+/// // Foam at rest, in 64 particles of 1 cm³.
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &Isometry3::translation(0.0, 0.0, 0.5), 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # builder.object(ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points));
+/// # let model = builder.build()?;
+/// let state = model.default_state();
+/// let particle = model.particles(&state).nth(7).expect("it has 64");
+/// assert_eq!((particle.id, particle.volume_ratio, particle.pressure), (7, 1.0, 0.0));
+/// assert!((particle.mass - 400e-6).abs() < 1e-15 && (particle.p_WP.z - 0.5).abs() < 0.02);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParticleView {
     /// Identifier, constant while other particles are added and removed.

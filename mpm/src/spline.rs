@@ -6,6 +6,18 @@ use pliant_constitutive::Real;
 
 /// Discretisation of the velocity gradient at a particle. The energy and the update of the deformation gradient use the same one, so
 /// that the implicit step is the minimisation of an energy.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_mpm::{GradientForm, Stencil, base_node};
+///
+/// // A particle 3/4 of a cell from its lowest node, h = 0.02 m. The weight of that node is (3/2 − f)²/2 with the slope (f − 3/2)/h; that
+/// // by moving least squares is (4/h²) w (0 − f) h.
+/// let (x, h) = (Vector3::repeat(0.035), 0.02);
+/// let slope = |form| -> f64 { Stencil::about(&x, base_node(&x, 1.0 / h), 1.0 / h, form).slopes[0][0] };
+/// assert!((slope(GradientForm::True) - (0.75 - 1.5) / h).abs() < 1e-12);
+/// assert!((slope(GradientForm::Mls) + 4.0 / h * (0.75 * 0.75 / 2.0) * 0.75).abs() < 1e-12);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GradientForm {
     /// ∇v = Σ v_i ∇w_i ᵀ: the derivative of the interpolated field (Zong, Jiang, Han 2024, eq. 14).

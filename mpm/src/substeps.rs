@@ -120,6 +120,46 @@ pub trait SubstepBackend: Send {
 }
 
 /// The input of all substeps of a time step.
+///
+/// ```
+/// # use nalgebra::{DMatrix, Isometry3, Vector3};
+/// # use pliant_contact_sap::{BodyState, Control, DeformableModel};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{CpuSubsteps, LaggedLaws, MpmBuilder, MpmSettings, ObjectSpec, Preset, RigidLinks, Sampling};
+/// # use pliant_mpm::{SubstepBackend, SubstepContact, SubstepReport, SubstepSolver, fill};
+/// use pliant_mpm::SubstepInput;
+///
+/// // A cube of foam falls from rest for 2 ms in N substeps of symplectic Euler: by g Δt² (N + 1)/2N.
+/// # let at = Isometry3::translation(0.0, 0.0, 0.02);
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &at, 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # let mut foam = ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points);
+/// # foam.velocity_W = Vector3::new(0.0, 0.0, 0.0);
+/// # builder.object(foam);
+/// # let (model, control, mut next) = (builder.build()?, Control::default(), BodyState::default());
+/// # let mut links = RigidLinks::new(Vec::new(), DMatrix::zeros(0, 0));
+/// # let solver = SubstepSolver::GaussSeidel;
+/// # let contact = SubstepContact { stiction_speed: 1e-4, near_rigid: 0.1, solver, tolerance: 1e-2, iterations_max: 100 };
+/// # let start = model.default_state();
+/// for (substeps, factor) in [(1, 1.0), (4, 0.625)] {
+///     let input = SubstepInput {
+///         time_step_s: 2e-3,
+///         substeps,
+///         gravity: Vector3::new(0.0, 0.0, -9.81),
+///         control: &control,
+///         obstacles: &[],
+///         contact,
+///         laws: &LaggedLaws,
+///     };
+/// #     let mut backend = CpuSubsteps::<f64>::new(&model);
+/// #     backend.begin(&start)?;
+/// #     backend.run(&input, &mut links, &mut Vec::new(), &mut SubstepReport::default())?;
+/// #     let _ = backend.end(&mut next)?;
+///     let fallen = start.q[2] - next.q[2]; // of the first particle
+///     assert!((fallen - factor * 9.81 * 2e-3 * 2e-3).abs() < 1e-12);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SubstepInput<'a> {
     /// Δt, s.
@@ -139,6 +179,50 @@ pub struct SubstepInput<'a> {
 }
 
 /// Numbers of contact within a substep.
+///
+/// ```
+/// # use nalgebra::{DMatrix, Isometry3, Vector3};
+/// # use pliant_contact_sap::{BodyState, Control, DeformableModel, Dissipation};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{CpuSubsteps, LaggedLaws, MpmBuilder, MpmSettings, ObjectSpec, Obstacle, ObstaclePair, Preset, RigidLinks, Sampling};
+/// # use pliant_mpm::{SubstepBackend, SubstepInput, SubstepReport, SubstepSolver, fill};
+/// use pliant_mpm::SubstepContact;
+///
+/// // A cube of foam hits the floor: one iteration is too few for an error of 10⁻¹⁰.
+/// # let at = Isometry3::translation(0.0, 0.0, 0.02);
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &at, 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # let mut foam = ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points);
+/// # foam.velocity_W = Vector3::new(0.0, 0.0, -1.0);
+/// # builder.object(foam);
+/// # let (model, control, mut next) = (builder.build()?, Control::default(), BodyState::default());
+/// # let mut links = RigidLinks::new(Vec::new(), DMatrix::zeros(0, 0));
+/// # let pair = ObstaclePair { stiffness: 1e4, dissipation: Dissipation::HuntCrossley(0.0), friction: 0.5 };
+/// # let floor = Obstacle {
+/// #     shape: Shape::half_space(),
+/// #     link: None,
+/// #     X_LG: Isometry3::identity(),
+/// #     surface_velocity: Vector3::zeros(),
+/// #     pairs: vec![Some(pair)],
+/// # };
+/// let contact = SubstepContact {
+///     stiction_speed: 1e-4,
+///     near_rigid: 0.1,
+///     solver: SubstepSolver::Majoriser,
+///     tolerance: 1e-10,
+///     iterations_max: 1,
+/// };
+/// # let input = SubstepInput {
+/// #     time_step_s: 2e-3, substeps: 4, gravity: Vector3::zeros(), control: &control, obstacles: &[floor], contact, laws: &LaggedLaws,
+/// # };
+/// # let mut backend = CpuSubsteps::<f64>::new(&model);
+/// # backend.begin(&model.default_state())?;
+/// # let (mut report, mut memory) = (SubstepReport::default(), Vec::new());
+/// # backend.run(&input, &mut links, &mut memory, &mut report)?;
+/// # let _ = backend.end(&mut next)?;
+/// assert!(report.unsolved > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SubstepContact {
     /// v_s, m/s: slip below this counts as stiction.
@@ -210,6 +294,46 @@ pub struct Obstacle {
 }
 
 /// Contact parameters of an obstacle and an object.
+///
+/// ```
+/// # use nalgebra::{DMatrix, Isometry3, Vector3};
+/// # use pliant_contact_sap::{BodyState, Control, DeformableModel, Dissipation};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{CpuSubsteps, LaggedLaws, MpmBuilder, MpmSettings, ObjectSpec, Obstacle, Preset, RigidLinks, Sampling};
+/// # use pliant_mpm::{SubstepBackend, SubstepContact, SubstepInput, SubstepReport, SubstepSolver, fill};
+/// use pliant_mpm::ObstaclePair;
+///
+/// // A cube of foam hits ice at 45 degrees: the impulse is along the normal.
+/// # let at = Isometry3::translation(0.0, 0.0, 0.02);
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &at, 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # let mut foam = ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points);
+/// # foam.velocity_W = Vector3::new(1.0, 0.0, -1.0);
+/// # builder.object(foam);
+/// # let (model, control, mut next) = (builder.build()?, Control::default(), BodyState::default());
+/// # let mut links = RigidLinks::new(Vec::new(), DMatrix::zeros(0, 0));
+/// # let solver = SubstepSolver::GaussSeidel;
+/// # let contact = SubstepContact { stiction_speed: 1e-4, near_rigid: 0.1, solver, tolerance: 1e-2, iterations_max: 100 };
+/// let pair = ObstaclePair { stiffness: 1e4, dissipation: Dissipation::HuntCrossley(0.0), friction: 0.0 };
+/// # let floor = Obstacle {
+/// #     shape: Shape::half_space(),
+/// #     link: None,
+/// #     X_LG: Isometry3::identity(),
+/// #     surface_velocity: Vector3::zeros(),
+/// #     pairs: vec![Some(pair)],
+/// # };
+/// # let input = SubstepInput {
+/// #     time_step_s: 2e-3, substeps: 4, gravity: Vector3::zeros(), control: &control, obstacles: &[floor], contact, laws: &LaggedLaws,
+/// # };
+/// # let mut backend = CpuSubsteps::<f64>::new(&model);
+/// # backend.begin(&model.default_state())?;
+/// # let (mut report, mut memory) = (SubstepReport::default(), Vec::new());
+/// # backend.run(&input, &mut links, &mut memory, &mut report)?;
+/// # let _ = backend.end(&mut next)?;
+/// let impulse = report.pairs[0].impulse_W;
+/// assert!(impulse.z > 0.01 && impulse.xy().norm() == 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObstaclePair {
     /// k of each particle, N/m.
@@ -221,6 +345,45 @@ pub struct ObstaclePair {
 }
 
 /// The contact impulse of a particle in the last substep: a warm start.
+///
+/// ```
+/// # use nalgebra::{DMatrix, Isometry3, Vector3};
+/// # use pliant_contact_sap::{BodyState, Control, DeformableModel, Dissipation};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{CpuSubsteps, LaggedLaws, MpmBuilder, MpmSettings, ObjectSpec, Obstacle, ObstaclePair, Preset, RigidLinks, Sampling};
+/// # use pliant_mpm::{SubstepBackend, SubstepContact, SubstepInput, SubstepReport, SubstepSolver, fill};
+/// // A cube of foam hits the floor, in one substep: the impulses of its particles are that of the cube.
+/// # let at = Isometry3::translation(0.0, 0.0, 0.02);
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &at, 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # let mut foam = ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points);
+/// # foam.velocity_W = Vector3::new(0.0, 0.0, -1.0);
+/// # builder.object(foam);
+/// # let (model, control, mut next) = (builder.build()?, Control::default(), BodyState::default());
+/// # let mut links = RigidLinks::new(Vec::new(), DMatrix::zeros(0, 0));
+/// # let pair = ObstaclePair { stiffness: 1e4, dissipation: Dissipation::HuntCrossley(0.0), friction: 0.5 };
+/// # let floor = Obstacle {
+/// #     shape: Shape::half_space(),
+/// #     link: None,
+/// #     X_LG: Isometry3::identity(),
+/// #     surface_velocity: Vector3::zeros(),
+/// #     pairs: vec![Some(pair)],
+/// # };
+/// # let solver = SubstepSolver::GaussSeidel;
+/// # let contact = SubstepContact { stiction_speed: 1e-4, near_rigid: 0.1, solver, tolerance: 1e-2, iterations_max: 100 };
+/// # let input = SubstepInput {
+/// #     time_step_s: 2e-3, substeps: 1, gravity: Vector3::zeros(), control: &control, obstacles: &[floor], contact, laws: &LaggedLaws,
+/// # };
+/// # let mut backend = CpuSubsteps::<f64>::new(&model);
+/// # backend.begin(&model.default_state())?;
+/// let (mut report, mut memory) = (SubstepReport::default(), Vec::new());
+/// backend.run(&input, &mut links, &mut memory, &mut report)?;
+/// # let _ = backend.end(&mut next)?;
+/// assert_eq!(memory.len(), 16); // the lowest of four layers
+/// let sum: Vector3<f64> = memory.iter().map(|particle| particle.force_W * input.time_step_s).sum();
+/// assert!((sum - report.pairs[0].impulse_W).norm() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParticleImpulse {
     /// Identity of the particle.
@@ -232,6 +395,44 @@ pub struct ParticleImpulse {
 }
 
 /// What the substeps of a time step did.
+///
+/// ```
+/// # use nalgebra::{DMatrix, Isometry3, Vector3};
+/// # use pliant_contact_sap::{BodyState, Control, DeformableModel, Dissipation};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{CpuSubsteps, LaggedLaws, MpmBuilder, MpmSettings, ObjectSpec, Obstacle, ObstaclePair, Preset, RigidLinks, Sampling};
+/// # use pliant_mpm::{SubstepBackend, SubstepContact, SubstepInput, SubstepReport, SubstepSolver, fill};
+/// // A cube of foam hits the floor, with the lowest 16 of its 64 particles.
+/// # let at = Isometry3::translation(0.0, 0.0, 0.02);
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &at, 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # let mut foam = ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points);
+/// # foam.velocity_W = Vector3::new(0.0, 0.0, -1.0);
+/// # builder.object(foam);
+/// # let (model, control, mut next) = (builder.build()?, Control::default(), BodyState::default());
+/// # let mut links = RigidLinks::new(Vec::new(), DMatrix::zeros(0, 0));
+/// # let pair = ObstaclePair { stiffness: 1e4, dissipation: Dissipation::HuntCrossley(0.0), friction: 0.5 };
+/// # let floor = Obstacle {
+/// #     shape: Shape::half_space(),
+/// #     link: None,
+/// #     X_LG: Isometry3::identity(),
+/// #     surface_velocity: Vector3::zeros(),
+/// #     pairs: vec![Some(pair)],
+/// # };
+/// # let solver = SubstepSolver::GaussSeidel;
+/// # let contact = SubstepContact { stiction_speed: 1e-4, near_rigid: 0.1, solver, tolerance: 1e-2, iterations_max: 100 };
+/// # let input = SubstepInput {
+/// #     time_step_s: 2e-3, substeps: 4, gravity: Vector3::zeros(), control: &control, obstacles: &[floor], contact, laws: &LaggedLaws,
+/// # };
+/// # let mut backend = CpuSubsteps::<f64>::new(&model);
+/// # backend.begin(&model.default_state())?;
+/// let mut report = SubstepReport::default();
+/// backend.run(&input, &mut links, &mut Vec::new(), &mut report)?;
+/// # let _ = backend.end(&mut next)?;
+/// assert_eq!((report.substeps, report.contacts_max, report.unsolved), (4, 16, 0));
+/// assert!(report.contacts <= 4 * 16 && report.iterations >= 4 && report.pairs.len() == 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[must_use]
 pub struct SubstepReport {
@@ -252,6 +453,51 @@ pub struct SubstepReport {
 }
 
 /// Where the time of the substeps goes, s of wall time.
+///
+/// ```
+/// # use nalgebra::{DMatrix, Isometry3, Vector3};
+/// # use pliant_contact_sap::{BodyState, Control, DeformableModel, Dissipation};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{CpuSubsteps, LaggedLaws, MpmBuilder, MpmSettings, ObjectSpec, Obstacle, ObstaclePair, Preset, RigidLinks, Sampling};
+/// # use pliant_mpm::{SubstepBackend, SubstepContact, SubstepInput, SubstepReport, SubstepSolver, fill};
+/// use pliant_mpm::StageTimes;
+/// use std::time::Instant;
+///
+/// // A cube of foam hits the floor, twice.
+/// # let at = Isometry3::translation(0.0, 0.0, 0.02);
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &at, 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # let mut foam = ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points);
+/// # foam.velocity_W = Vector3::new(0.0, 0.0, -1.0);
+/// # builder.object(foam);
+/// # let (model, control, mut next) = (builder.build()?, Control::default(), BodyState::default());
+/// # let mut links = RigidLinks::new(Vec::new(), DMatrix::zeros(0, 0));
+/// # let pair = ObstaclePair { stiffness: 1e4, dissipation: Dissipation::HuntCrossley(0.0), friction: 0.5 };
+/// # let floor = Obstacle {
+/// #     shape: Shape::half_space(),
+/// #     link: None,
+/// #     X_LG: Isometry3::identity(),
+/// #     surface_velocity: Vector3::zeros(),
+/// #     pairs: vec![Some(pair)],
+/// # };
+/// # let solver = SubstepSolver::GaussSeidel;
+/// # let contact = SubstepContact { stiction_speed: 1e-4, near_rigid: 0.1, solver, tolerance: 1e-2, iterations_max: 100 };
+/// # let input = SubstepInput {
+/// #     time_step_s: 2e-3, substeps: 4, gravity: Vector3::zeros(), control: &control, obstacles: &[floor], contact, laws: &LaggedLaws,
+/// # };
+/// # let mut backend = CpuSubsteps::<f64>::new(&model);
+/// let (mut sum, start) = (StageTimes::default(), Instant::now());
+/// for _ in 0..2 {
+///     let mut report = SubstepReport::default();
+///     backend.begin(&model.default_state())?;
+///     backend.run(&input, &mut links, &mut Vec::new(), &mut report)?;
+/// #     let _ = backend.end(&mut next)?;
+///     sum += report.times;
+/// }
+/// let total = sum.sort_s + sum.scatter_s + sum.detect_s + sum.solve_s + sum.gather_s;
+/// assert!(sum.scatter_s > 0.0 && total <= start.elapsed().as_secs_f64());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageTimes {
     /// Laying the grid and sorting particles.
@@ -277,6 +523,47 @@ impl std::ops::AddAssign for StageTimes {
 }
 
 /// The impulse of an obstacle on an object in a time step.
+///
+/// ```
+/// # use nalgebra::{DMatrix, Isometry3, Vector3};
+/// # use pliant_contact_sap::{BodyState, Control, DeformableModel, Dissipation};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{CpuSubsteps, LaggedLaws, MpmBuilder, MpmSettings, ObjectSpec, Obstacle, ObstaclePair, Preset, RigidLinks, Sampling};
+/// # use pliant_mpm::{SubstepBackend, SubstepContact, SubstepInput, SubstepReport, SubstepSolver, fill};
+/// // A cube of foam of 25.6 g hits the floor at 1 m/s.
+/// # let at = Isometry3::translation(0.0, 0.0, 0.02);
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &at, 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # let mut foam = ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points);
+/// # foam.velocity_W = Vector3::new(0.0, 0.0, -1.0);
+/// # builder.object(foam);
+/// # let (model, control, mut next) = (builder.build()?, Control::default(), BodyState::default());
+/// # let mut links = RigidLinks::new(Vec::new(), DMatrix::zeros(0, 0));
+/// # let pair = ObstaclePair { stiffness: 1e4, dissipation: Dissipation::HuntCrossley(0.0), friction: 0.5 };
+/// # let floor = Obstacle {
+/// #     shape: Shape::half_space(),
+/// #     link: None,
+/// #     X_LG: Isometry3::identity(),
+/// #     surface_velocity: Vector3::zeros(),
+/// #     pairs: vec![Some(pair)],
+/// # };
+/// # let solver = SubstepSolver::GaussSeidel;
+/// # let contact = SubstepContact { stiction_speed: 1e-4, near_rigid: 0.1, solver, tolerance: 1e-2, iterations_max: 100 };
+/// # let input = SubstepInput {
+/// #     time_step_s: 2e-3, substeps: 4, gravity: Vector3::zeros(), control: &control, obstacles: &[floor], contact, laws: &LaggedLaws,
+/// # };
+/// # let mut backend = CpuSubsteps::<f64>::new(&model);
+/// # backend.begin(&model.default_state())?;
+/// # let (mut report, mut memory) = (SubstepReport::default(), Vec::new());
+/// # backend.run(&input, &mut links, &mut memory, &mut report)?;
+/// # let _ = backend.end(&mut next)?;
+/// let pair = &report.pairs[0];
+/// assert_eq!((pair.object, pair.obstacle), (0, 0));
+/// assert!((pair.normal_W - Vector3::z()).norm() < 1e-12 && pair.signed_distance < 0.0);
+/// // It acts at the middle of the base. A rebound would take no more than twice the momentum.
+/// assert!(pair.p_WC.norm() < 2e-3 && pair.impulse_W.z > 0.0 && pair.impulse_W.z < 2.0 * 0.0256);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairImpulse {
     /// Index of the object in the model.

@@ -10,6 +10,26 @@ use super::{Cloth, PARALLEL_TRIANGLES_MIN};
 ///
 /// Triangles and hinges write their own forces, then every vertex adds up what is at its corners: in parallel, with the same bits for any
 /// number of threads. An example is at [`Cloth`].
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::mesh::generate;
+/// use pliant_mpm::{Cloth, ClothForces, ClothMaterial, ClothMesh, InPlaneLaw};
+///
+/// // A square of cloth at rest in its plane, under a layer that has come to half the distance.
+/// let material = ClothMaterial::new(InPlaneLaw::FixedCorotated, 1e5, 0.3, 1000.0, 5e-4)?;
+/// let (mesh, _) = ClothMesh::new("square", generate::sheet([0.1, 0.1], [10, 10])?, 0.02)?;
+/// let cloth = Cloth::<f64>::new(&mesh, &material);
+/// let positions = mesh.surface().vertices();
+/// let velocities = vec![Vector3::zeros(); positions.len()];
+/// let normals = vec![Vector3::z() * 0.5; cloth.triangles().len()];
+/// let mut forces = ClothForces::default();
+/// forces.evaluate(&cloth, positions, &velocities, &normals);
+/// assert!(forces.vertices().iter().all(|force| force.norm() < 1e-12));
+/// let pressure = 1e5 * 0.5_f64.ln().powi(2); // k ln² r₃₃ with k = E
+/// assert!(forces.kirchhoff().iter().all(|tau| (tau[(2, 2)] + pressure).abs() < 1e-6));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ClothForces<T> {
     vertices: Vec<Vector3<T>>,

@@ -19,6 +19,21 @@ use super::mesh::{ClothMesh, HingeVertices};
 /// directions behaves as a plate with its own Poisson's ratio, −1/3 on a mesh of equilateral triangles (Seung, Nelson 1988).
 ///
 /// θ − θ₀ lies in (−π, π]. A hinge that is bent further passes through itself and springs back the other way.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_mpm::Hinge;
+///
+/// // Two triangles of ½ m² on an edge along x, folded by a right angle: ½ c (π/2)².
+/// let hinge = Hinge { vertices: [0, 1, 2, 3], rest_angle: 0.0, stiffness: 2.0, rest_doubled_areas: [1.0, 1.0] };
+/// let flat = [Vector3::zeros(), Vector3::x(), Vector3::y(), -Vector3::y()];
+/// let folded = [Vector3::zeros(), Vector3::x(), Vector3::y(), Vector3::z()];
+/// assert_eq!(hinge.energy(&flat), 0.0);
+/// assert!((hinge.energy(&folded) - std::f64::consts::FRAC_PI_2.powi(2)).abs() < 1e-12);
+/// let forces = hinge.forces(&folded);
+/// assert!(forces.iter().sum::<Vector3<f64>>().norm() < 1e-12);
+/// assert!(forces[2].z < 0.0 && forces[3].y < 0.0); // it unfolds
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hinge<T> {
     /// The ends of the edge, then the third vertex of each of its triangles.

@@ -10,6 +10,19 @@ use crate::error::{MpmError, not_negative, positive, within};
 const NAME: &str = "cloth";
 
 /// Energy of the stretch within the surface, J/m³, a function of the 2×2 block R₂ of F = QR. E = (R₂ᵀR₂ − I)/2.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_mpm::{ClothLaw, ClothMaterial, InPlaneLaw};
+///
+/// // A strip of E = 10⁵ Pa and ν = 0, so that μ = E/2, stretched by 20 %: μ (σ − 1)² or μ ((σ² − 1)/2)².
+/// let stretched = Matrix3::from_diagonal(&[1.2, 1.0, 1.0].into());
+/// for (in_plane, strain) in [(InPlaneLaw::FixedCorotated, 0.2_f64), (InPlaneLaw::StVenantKirchhoff, 0.22)] {
+///     let law: ClothLaw<f64> = ClothMaterial::new(in_plane, 1e5, 0.0, 1000.0, 5e-4)?.law();
+///     assert!((law.energy(&stretched) - 5e4 * strain * strain).abs() < 1e-9);
+/// }
+/// # Ok::<(), pliant_mpm::MpmError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum InPlaneLaw {
     /// μ‖R₂ − rot R₂‖² + λ/2 (det R₂ − 1)²: resists compression down to zero area (Stomakhin et al. 2012).

@@ -30,6 +30,20 @@ pub struct ClothTriangle<T> {
 }
 
 /// What a deformed triangle exerts.
+///
+/// ```
+/// use nalgebra::{Matrix2, Vector3};
+/// use pliant_mpm::{ClothLaw, ClothMaterial, ClothTriangle, InPlaneLaw};
+///
+/// // Half of a square of 1 m, 0.5 mm thick, 1 % longer along x: with ν = 0 the stress E ε on V D_m⁻ᵀ.
+/// let law: ClothLaw<f64> = ClothMaterial::new(InPlaneLaw::FixedCorotated, 1e5, 0.0, 1000.0, 5e-4)?.law();
+/// let triangle = ClothTriangle { vertices: [0, 1, 2], inverse_edges: Matrix2::identity(), volume: 0.5 * 5e-4 };
+/// let corners = [Vector3::zeros(), Vector3::new(1.01, 0.0, 0.0), Vector3::y()];
+/// let forces = triangle.forces(&law, &corners, &[Vector3::zeros(); 3], &Vector3::z());
+/// assert!((forces.vertices[1].x + 0.5 * 5e-4 * 1e5 * 0.01).abs() < 1e-12);
+/// assert!(forces.vertices.iter().sum::<Vector3<f64>>().norm() < 1e-15 && forces.kirchhoff.norm() == 0.0);
+/// # Ok::<(), pliant_mpm::MpmError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TriangleForces<T> {
     /// Forces on the vertices, N; their sum is zero.

@@ -8,6 +8,18 @@ use crate::lanes::{InstructionSet, LaneScalar, LaneWork, Lanes};
 use crate::particle::Particle;
 
 /// The [`Strain`] of one particle or of several.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::Tensor;
+/// use pliant_mpm::{LaneStrain, Strain};
+///
+/// // One particle of doubled volume, sheared by 0.5 within a step: (I + G)F.
+/// let strain = Strain { f: Matrix3::from_diagonal(&[2.0, 1.0, 1.0].into()), internal: [0.0; 2] };
+/// let shear = Tensor::from_fn(|i, j| if (i, j) == (1, 0) { 0.5 } else { 0.0 });
+/// let f = LaneStrain::from(&strain).deformed(&shear);
+/// assert_eq!((f.at(1, 0), f.determinant()), (1.0, 2.0));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct LaneStrain<N> {
     /// Elastic deformation gradient F^E.
@@ -98,6 +110,25 @@ pub(super) fn never<N: Number>(f: &Tensor<N>) -> N::Mask {
 }
 
 /// A law of many particles.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_mpm::{InstructionSet, Material, Particle, ParticleLaw, Preset};
+/// use std::cell::RefCell;
+///
+/// // Three particles of foam in a substep of 0.1 s; the second is compressed at 20/s, to less than nothing.
+/// let foam = Preset::FoamCube.material();
+/// let law: &dyn ParticleLaw<f64> = foam.in_lanes().expect("the materials of this crate have formulas for several particles");
+/// let mut particles = [0, 1, 2].map(|index| Particle { index, ..Particle::default() });
+/// let gradients = [0.0, -20.0, 1.0].map(|rate| Matrix3::from_diagonal(&[rate, 0.0, 0.0].into()));
+/// let crushed = RefCell::new(Vec::new());
+/// law.advance_all(InstructionSet::widest(), 0.1, &gradients, &mut particles, &|index| crushed.borrow_mut().push(index));
+/// assert_eq!(*crushed.borrow(), [1]);
+/// assert!((particles[2].strain.f[(0, 0)] - 1.1).abs() < 1e-15);
+/// let mut stresses = [Matrix3::zeros(); 3];
+/// law.stresses(InstructionSet::widest(), &particles, &mut stresses);
+/// assert!(stresses[0].norm() == 0.0 && stresses[2][(0, 0)] > 0.0);
+/// ```
 pub trait ParticleLaw<T: Real> {
     /// The Kirchhoff stress of each particle, Pa.
     fn stresses(
@@ -120,6 +151,36 @@ pub trait ParticleLaw<T: Real> {
 }
 
 /// A [`LaneLaw`] in both precisions, as [`Material::in_lanes`](super::Material::in_lanes) returns it.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::{Number, Tensor};
+/// use pliant_mpm::{InstructionSet, LaneLaw, LaneMaterial, LaneStrain, Particle, ParticleLaw};
+///
+/// /// A gas of pressure κ (1 − J), whose τ is κ J (J − 1) I; it is never crushed.
+/// struct Gas;
+/// impl LaneLaw for Gas {
+///     fn lane_kirchhoff<N: Number>(&self, strain: &LaneStrain<N>, _: &Tensor<N>) -> Tensor<N> {
+///         let ratio = strain.f.determinant();
+///         Tensor::diagonal(ratio.like(1e4) * ratio * (ratio - ratio.like(1.0)))
+///     }
+///     fn lane_advance<N: Number>(&self, strain: &LaneStrain<N>, g: &Tensor<N>) -> (LaneStrain<N>, N::Mask) {
+///         let f = strain.deformed(g);
+///         (LaneStrain { f, ..*strain }, f.at(0, 0).below(f.at(0, 0)))
+///     }
+/// }
+/// // Written once, it is there in both precisions.
+/// let gas: &dyn LaneMaterial = &Gas;
+/// let (mut wide, mut narrow) = ([Matrix3::zeros()], [Matrix3::zeros()]);
+/// let mut particle = Particle::<f64>::default();
+/// particle.strain.f *= 0.8_f64.cbrt();
+/// ParticleLaw::<f64>::stresses(gas, InstructionSet::widest(), &[particle], &mut wide);
+/// let mut particle = Particle::<f32>::default();
+/// particle.strain.f *= 0.8_f32.cbrt();
+/// ParticleLaw::<f32>::stresses(gas, InstructionSet::widest(), &[particle], &mut narrow);
+/// assert!((wide[0][(0, 0)] + 1e4 * 0.8 * 0.2).abs() < 1e-9);
+/// assert!((f64::from(narrow[0][(0, 0)]) - wide[0][(0, 0)]).abs() < 0.01);
+/// ```
 pub trait LaneMaterial: ParticleLaw<f32> + ParticleLaw<f64> {}
 
 impl<L: LaneLaw> LaneMaterial for L {}
@@ -162,6 +223,27 @@ impl<T: LaneScalar, L: LaneLaw> ParticleLaw<T> for L {
 }
 
 /// The law of a material for many particles.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::{Lame, NeoHookean};
+/// use pliant_mpm::{InstructionSet, MaterialLaw, Particle, ParticleLaw};
+///
+/// // Rubber stretched along x: several particles at a time, or one after the other, it has the same stress.
+/// let rubber = NeoHookean::new(Lame::new(1e4, 1e4)?)?;
+/// let mut particles = [Particle::<f64>::default(); 5];
+/// for (k, particle) in particles.iter_mut().enumerate() {
+///     particle.strain.f[(0, 0)] = 1.0 + 0.1 * k as f64;
+/// }
+/// let mut stresses = [[Matrix3::zeros(); 5]; 2];
+/// for (law, out) in [MaterialLaw::InLanes(&rubber), MaterialLaw::OneByOne(&rubber)].iter().zip(&mut stresses) {
+///     law.stresses(InstructionSet::widest(), &particles, out);
+/// }
+/// let [in_lanes, one_by_one] = stresses;
+/// assert!(in_lanes.iter().zip(&one_by_one).all(|(a, b)| (a - b).norm() < 1e-8));
+/// assert!(in_lanes[4][(0, 0)] > in_lanes[3][(0, 0)] && in_lanes[0].norm() < 1e-8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub enum MaterialLaw<'a, T: Real> {
     /// Several particles side by side.
     InLanes(&'a dyn ParticleLaw<T>),

@@ -15,6 +15,27 @@ use super::{
 use crate::error::{MpmError, positive};
 
 /// The deformation gradient F̃ after the return mapping, with sym(R₀ᵀF̃) = S̃.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::Lame;
+/// use pliant_mpm::{Lagged, Law, LinearCorotated, ReturnForm, Strain};
+///
+/// // Clay is stretched and sheared by 0.1, far beyond its yield strain.
+/// let clay = LinearCorotated::new(Lame::new(1e4, 1e4)?).with_yield_stress(70.0)?;
+/// let at_rest = Strain { f: Matrix3::<f64>::identity(), internal: [0.0; 2] };
+/// let mut g = Matrix3::from_diagonal(&[0.1, 0.1, 0.0].into());
+/// g[(0, 1)] = 0.1;
+/// let [kept, added] = [ReturnForm::KeepRotation, ReturnForm::Additive].map(|form| {
+///     clay.with_return_form(form).advance(&at_rest, &Lagged::default(), &g).f
+/// });
+/// // Both scale sym F̃ back in the same way. Only one keeps the rotation of (I + G)F about z, here as its tangent.
+/// let symmetric = |f: &Matrix3<f64>| (f + f.transpose()) * 0.5;
+/// assert!((symmetric(&kept) - symmetric(&added)).norm() < 1e-12);
+/// let turn = |f: &Matrix3<f64>| (f[(1, 0)] - f[(0, 1)]) / (f[(0, 0)] + f[(1, 1)]);
+/// assert!((turn(&kept) + 0.1 / 2.2).abs() < 1e-12 && (turn(&added) + 0.1 / 2.2).abs() > 1e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReturnForm {
     /// F̃ = R Ṽ with R the rotation of the trial F and Ṽ symmetric: eq. 26 of the paper, a 3×3 system. Rotations of more than 60°

@@ -18,6 +18,19 @@ const STRAIGHT_BELOW: f64 = 0.5;
 const RATIO_MIN: f64 = 0.1;
 
 /// The behaviour of a liquid under tension.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_mpm::{Liquid, Material, Strain, Tension};
+///
+/// // Water that is 1 % too large: it separates, or it pulls with κ (1 − 1.01⁻⁷).
+/// let separates = Liquid::new(1e4, 7.0)?;
+/// let pulls = separates.with_tension(Tension::Full);
+/// let expanded = Strain { f: Matrix3::identity(), internal: [1.01, 0.0] };
+/// assert_eq!(separates.pressure(&expanded), 0.0);
+/// assert!((pulls.pressure(&expanded) + 1e4 * (1.0 - 1.01_f64.powi(-7))).abs() < 1e-9);
+/// # Ok::<(), pliant_mpm::MpmError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tension {
     /// No negative pressure: the liquid separates, and J stays 1. A free surface does not form clumps.

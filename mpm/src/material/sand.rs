@@ -12,6 +12,26 @@ use super::{
 use crate::error::{MpmError, within};
 
 /// The relation between the angle of friction φ and the slope α of the Drucker-Prager cone.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::Lame;
+/// use pliant_mpm::{FrictionAngle, Lagged, Law, Material, Sand, Strain};
+///
+/// // Sand of 30 degrees under pressure, sheared until it flows: |dev τ| = −α tr τ.
+/// let mut shear = Matrix3::<f64>::zeros();
+/// shear[(0, 1)] = 0.2;
+/// let (triaxial, plane) = ((2.0_f64 / 3.0).sqrt() / 2.5, 2.0_f64.sqrt() / 6.0);
+/// for (angle, alpha) in [(FrictionAngle::TriaxialCompression, triaxial), (FrictionAngle::PlaneStrain, plane)] {
+///     let sand = Sand::new(Lame::from_young_poisson(3.5e5, 0.3)?, 30.0, angle)?;
+///     let pressed = Strain { f: Matrix3::from_diagonal_element(0.98), internal: sand.fresh() };
+///     let flowing = sand.advance(&pressed, &Lagged::default(), &shear);
+///     let tau = sand.kirchhoff(&flowing, &Lagged::default());
+///     let deviator = tau - Matrix3::from_diagonal_element(tau.trace() / 3.0);
+///     assert!((deviator.norm() / -tau.trace() - alpha).abs() < 1e-9);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrictionAngle {
     /// α = √(2/3) · 2 sin φ/(3 − sin φ): Mohr-Coulomb in triaxial compression (Klár et al. 2016). In plane strain the

@@ -4,6 +4,25 @@ use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 use pliant_constitutive::{Hooke, Real, symmetric_part};
 
 /// Treatment of negative eigenvalues of a tangent.
+///
+/// ```
+/// use nalgebra::Matrix3;
+/// use pliant_constitutive::{Lame, StVenantKirchhoff};
+/// use pliant_mpm::{Definiteness, Lagged, Law, Strain};
+///
+/// // Halved along x, a solid of St. Venant-Kirchhoff gives way: ∂²ψ/∂G_xx² = 2μ (E + σ²) σ² with σ = ½ and E = (σ² − 1)/2.
+/// let law = StVenantKirchhoff::new(Lame::new(1.0, 0.0)?);
+/// let halved = Strain { f: Matrix3::from_diagonal(&[0.5, 1.0, 1.0].into()), internal: [0.0; 2] };
+/// let mut dg = Matrix3::zeros();
+/// dg[(0, 0)] = 1.0;
+/// let stiffness = |definiteness| -> f64 {
+///     let tangent = law.tangent(&halved, &Lagged::default(), &Matrix3::zeros(), definiteness);
+///     tangent.apply(&dg)[(0, 0)]
+/// };
+/// assert!((stiffness(Definiteness::Exact) - 2.0 * (-0.375 + 0.25) * 0.25).abs() < 1e-12);
+/// assert!(stiffness(Definiteness::Projected).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Definiteness {
     /// The exact derivative.

@@ -6,6 +6,41 @@ use crate::error::{MpmError, within};
 use crate::system::GridSystem;
 
 /// Boundary condition of the nodes behind a wall.
+///
+/// ```
+/// # use nalgebra::{DMatrix, Isometry3, Vector3};
+/// # use pliant_contact_sap::{BodyState, Control, DeformableModel};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{CpuSubsteps, LaggedLaws, MpmBuilder, MpmSettings, ObjectSpec, Preset, RigidLinks, Sampling};
+/// # use pliant_mpm::{SubstepBackend, SubstepContact, SubstepInput, SubstepReport, SubstepSolver, fill};
+/// # use nalgebra::Point3;
+/// use pliant_mpm::{Wall, WallKind};
+///
+/// // A cube of foam slides along the ground at 1 m/s.
+/// for (kind, slides) in [(WallKind::Slides, true), (WallKind::Sticks, false)] {
+/// #     let cube = Shape::cuboid(Vector3::repeat(0.04))?;
+/// #     let points = fill("foam", &cube, &Isometry3::translation(0.0, 0.0, 0.02), 0.02, Sampling::default())?;
+/// #     let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// #     let mut foam = ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points);
+/// #     foam.velocity_W = Vector3::x();
+/// #     builder.object(foam);
+///     builder.wall(Wall { p_WQ: Point3::origin(), normal_W: Vector3::z(), kind });
+/// #     let (model, control, mut next) = (builder.build()?, Control::default(), BodyState::default());
+/// #     let mut links = RigidLinks::new(Vec::new(), DMatrix::zeros(0, 0));
+/// #     let solver = SubstepSolver::GaussSeidel;
+/// #     let contact = SubstepContact { stiction_speed: 1e-4, near_rigid: 0.1, solver, tolerance: 1e-2, iterations_max: 100 };
+/// #     let (gravity, laws) = (Vector3::zeros(), &LaggedLaws);
+/// #     let input = SubstepInput { time_step_s: 2e-3, substeps: 4, gravity, control: &control, obstacles: &[], contact, laws };
+/// #     let mut backend = CpuSubsteps::<f64>::new(&model);
+/// #     backend.begin(&model.default_state())?;
+/// #     backend.run(&input, &mut links, &mut Vec::new(), &mut SubstepReport::default())?;
+/// #     let _ = backend.end(&mut next)?;
+///     let momentum = model.energy(&next, &Vector3::zeros()).linear_momentum_W;
+///     assert_eq!((momentum.x - 0.0256).abs() < 1e-12, slides); // of a cube of 25.6 g
+///     assert!(momentum.x < 0.0256 + 1e-12);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WallKind {
     /// Velocity zero.

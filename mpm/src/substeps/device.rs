@@ -42,6 +42,25 @@ pub struct DeviceParticles {
 }
 
 /// An object of a model, as numbers.
+///
+/// ```
+/// # use nalgebra::{Isometry3, Vector3};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{MpmBuilder, MpmSettings, ObjectSpec, Preset, Sampling, fill};
+/// use pliant_mpm::DeviceParticles;
+///
+/// // A cube of foam of 4 cm and 400 kg/m³ in 64 particles, 1 cm apart.
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # builder.object(ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points));
+/// # let model = builder.build()?;
+/// let objects = DeviceParticles::new(&model).objects();
+/// let foam = &objects[0];
+/// assert_eq!((foam.name.as_str(), foam.material), ("foam", "linear_corotated"));
+/// assert!((foam.particle_mass - 400.0 * 0.01_f64.powi(3)).abs() < 1e-15);
+/// assert!((foam.radius - 0.005).abs() < 1e-12 && foam.cloth.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct DeviceObject {
     /// Its name.

@@ -44,6 +44,22 @@ pub trait SubstepLaws: Debug + Sync {
 }
 
 /// The lagged model: friction bounds fixed in each substep.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_contact_sap::{ContactParameters, Dissipation, NEAR_RIGID_CONTACT, Potential};
+/// use pliant_mpm::{LaggedLaws, SubstepLaws};
+///
+/// # let parameters = ContactParameters {
+/// #     time_step: 1e-3.into(), signed_distance: -1e-3, start_velocity: 0.0, stiffness: 1e3, friction: 0.5,
+/// #     dissipation: Dissipation::HuntCrossley(0.0), stiction_speed: 1e-4, inverse_inertia: 1.0,
+/// #     near_rigid: NEAR_RIGID_CONTACT,
+/// # };
+/// // A contact with μ = 0.5 that slides at 1 m/s; its friction is μ n0, whatever its own load is.
+/// let law = LaggedLaws.law(&parameters, Vector3::z(), 0.02);
+/// let gamma = law.impulse(&Vector3::x());
+/// assert!((gamma.x + 0.5 * 0.02).abs() < 1e-6);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaggedLaws;
 

@@ -14,10 +14,35 @@ use nalgebra::{
 };
 
 /// Index of a link in [`RigidLinks`].
+///
+/// ```
+/// use nalgebra::{DMatrix, Isometry3, Vector6};
+/// use pliant_mpm::{LinkIdx, LinkMotion, RigidLinks};
+///
+/// // Two balls of 2 kg at rest, six numbers each; an impulse on the second moves the second.
+/// let at_rest = LinkMotion { X_WL: Isometry3::identity(), velocity: Vector6::zeros() };
+/// let mut links = RigidLinks::new(vec![at_rest, at_rest], DMatrix::identity(12, 12) * 0.5);
+/// let mut impulses = [0.0; 12];
+/// impulses[6 + 3] = 1.0; // N·s along x
+/// links.replay_substep(&impulses, 0.01, 1.0);
+/// assert_eq!([0, 1].map(|k| links.velocity(LinkIdx(k))[3]), [0.0, 0.5]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkIdx(pub usize);
 
 /// Pose and velocity of a link at the start of a time step.
+///
+/// ```
+/// use nalgebra::{DMatrix, Isometry3, Vector6};
+/// use pliant_mpm::{LinkIdx, LinkMotion, RigidLinks};
+///
+/// // A paddle that turns at 2 rad/s about z and moves at 1 m/s along x, whatever the particles do to it.
+/// let paddle = LinkMotion { X_WL: Isometry3::identity(), velocity: Vector6::new(0.0, 0.0, 2.0, 1.0, 0.0, 0.0) };
+/// let mut links = RigidLinks::new(vec![paddle], DMatrix::zeros(6, 6));
+/// links.replay_substep(&[0.0, 0.0, 0.0, -5.0, 0.0, 0.0], 0.01, 1.0);
+/// let pose = links.pose(LinkIdx(0));
+/// assert!((pose.translation.x - 0.01).abs() < 1e-12 && (pose.rotation.angle() - 0.02).abs() < 1e-12);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkMotion {
     /// X_WL.
@@ -62,6 +87,18 @@ pub struct RigidMotion {
 }
 
 /// Impulses of particles on a link in a time step: (moment about the link's origin, force) × time, world axes.
+///
+/// ```
+/// use nalgebra::{DMatrix, Isometry3, Vector6};
+/// use pliant_mpm::{LinkMotion, RigidLinks};
+///
+/// // Two substeps, with 1 and 2 N·s along x on a link of prescribed motion.
+/// let at_rest = LinkMotion { X_WL: Isometry3::identity(), velocity: Vector6::zeros() };
+/// let mut links = RigidLinks::new(vec![at_rest], DMatrix::zeros(6, 6));
+/// links.replay_substep(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0], 0.01, 0.5);
+/// links.replay_substep(&[0.0, 0.0, 0.0, 2.0, 0.0, 0.0], 0.01, 0.5);
+/// assert_eq!(links.impulses()[0].total[3], 3.0);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkImpulse {
     /// Γ, N·m·s and N·s.

@@ -50,6 +50,31 @@ pub struct SubstepLimit {
 }
 
 /// What limits a substep.
+///
+/// ```
+/// # use nalgebra::{DMatrix, Isometry3, Vector3};
+/// # use pliant_contact_sap::{BodyState, Control, DeformableModel};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{CpuSubsteps, MpmBuilder, MpmSettings, ObjectSpec, Preset, RigidLinks, Sampling};
+/// # use pliant_mpm::{SubstepBackend, fill};
+/// use pliant_mpm::LimitReason;
+///
+/// // Foam, whose waves travel at 23 m/s, is thrown at 1000 m/s: a particle should cross no more than half a cell of 2 cm.
+/// # let at = Isometry3::translation(0.0, 0.0, 0.02);
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &at, 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # let mut foam = ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points);
+/// # foam.velocity_W = Vector3::new(0.0, 0.0, -1000.0);
+/// # builder.object(foam);
+/// # let (model, control, mut next) = (builder.build()?, Control::default(), BodyState::default());
+/// # let mut links = RigidLinks::new(Vec::new(), DMatrix::zeros(0, 0));
+/// let mut backend = CpuSubsteps::<f64>::new(&model);
+/// backend.begin(&model.default_state())?;
+/// let limit = backend.limit().expect("there are particles");
+/// assert_eq!(limit.reason, LimitReason::Particles(1000.0));
+/// assert!((limit.length_s - 0.5 * 0.02 / 1000.0).abs() < 1e-15);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LimitReason {
     /// Elastic waves of this speed, m/s.

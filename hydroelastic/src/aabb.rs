@@ -37,7 +37,7 @@ impl Aabb {
         max: Point3::new(f64::INFINITY, f64::INFINITY, f64::INFINITY),
     };
 
-    /// The box with the given centre and half edge lengths.
+    /// The box with the given centre (m) and half edge lengths (m).
     pub fn from_half_extents(center: Point3<f64>, half: Vector3<f64>) -> Self {
         Self {
             min: center - half,
@@ -45,7 +45,7 @@ impl Aabb {
         }
     }
 
-    /// The smallest box around some points.
+    /// The smallest box around some points; [`EMPTY`](Self::EMPTY) without points.
     pub fn from_points<'a>(points: impl IntoIterator<Item = &'a Point3<f64>>) -> Self {
         points.into_iter().fold(Self::EMPTY, |b, p| b.with_point(p))
     }

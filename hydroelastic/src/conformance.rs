@@ -30,7 +30,12 @@ use crate::{
 /// struct Careless;
 /// impl ContactGeometry for Careless {
 ///     fn collide(
-///         &self, a: Posed<'_>, b: Posed<'_>, q: &Query, w: &mut ContactWorkspace, out: &mut Vec<ContactPoint>,
+///         &self,
+///         a: Posed<'_>,
+///         b: Posed<'_>,
+///         q: &Query,
+///         w: &mut ContactWorkspace,
+///         out: &mut Vec<ContactPoint>,
 ///     ) -> Option<Result<(), GeometryError>> {
 ///         let answer = PointContact.collide(a, b, q, w, out);
 ///         out.iter_mut().for_each(|contact| contact.normal_W *= 2.0);

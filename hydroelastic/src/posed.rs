@@ -95,7 +95,9 @@ impl<'a> RigidShape<'a> {
 ///
 /// ```
 /// use nalgebra::{Point3, Vector3};
-/// use pliant_hydroelastic::{ContactGeometry, ContactWorkspace, DeformingSurface, ParticleContact, Posed, Primitive, Query, SelfExclusion};
+/// use pliant_hydroelastic::{
+///     ContactGeometry, ContactWorkspace, DeformingSurface, ParticleContact, Posed, Primitive, Query, SelfExclusion,
+/// };
 ///
 /// // A rope of three balls of 1 cm, bent so far that its ends overlap by 2 mm. Neighbours are excluded.
 /// let points = [Point3::origin(), Point3::new(0.01, 0.0, 0.009), Point3::new(0.0, 0.0, 0.018)];

@@ -104,7 +104,7 @@ impl Shape {
         Self::HalfSpace
     }
 
-    /// A ball of the given radius, m.
+    /// A ball of the given radius, m, about the origin.
     ///
     /// # Errors
     /// [`GeometryError::Size`].
@@ -120,7 +120,7 @@ impl Shape {
         Ok(Self::Box(Cuboid::new(lengths)?))
     }
 
-    /// A cylinder along z, m.
+    /// A cylinder of `radius` and full `length` along z, m, centred at the origin.
     ///
     /// # Errors
     /// [`GeometryError::Size`].
@@ -154,7 +154,7 @@ impl Shape {
         Ok(Self::Ellipsoid(Ellipsoid::new(semi_axes)?))
     }
 
-    /// A cone along z with its apex at the top, m.
+    /// A cone along z, m: its base of `radius` at z = −`height`/2, its apex at z = +`height`/2.
     ///
     /// # Errors
     /// [`GeometryError::Size`].
@@ -178,7 +178,7 @@ impl Shape {
         Ok(Self::Mesh(Arc::new(MeshShape::new(vertices, triangles)?)))
     }
 
-    /// A user-defined shape.
+    /// A user-defined shape; [`CustomShape`] says what it needs.
     pub fn custom(shape: impl CustomShape) -> Self {
         Self::Custom(Arc::new(shape))
     }
@@ -200,7 +200,7 @@ impl Shape {
         }
     }
 
-    /// Whether the shape is known to be convex.
+    /// Whether the shape is known to be convex: all but meshes and user-defined shapes, whose convexity is not tested.
     pub fn is_convex(&self) -> bool {
         !matches!(self, Self::Mesh(_) | Self::Custom(_))
     }

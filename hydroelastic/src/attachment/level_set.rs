@@ -63,8 +63,8 @@ pub enum Branch {
 /// let ball = Shape::sphere(0.1)?;
 /// let (old, particle) = (Point3::new(0.08, 0.0, 0.06), Point3::new(0.0, 0.0, 0.09));
 /// let friction_per_normal_force = |slide| {
-///     let relaxed =
-///         relax_on_level_set(|p| ball.signed_distance(p), SlidingFriction::coulomb(0.5), slide, &old, &particle);
+///     let friction = SlidingFriction::coulomb(0.5);
+///     let relaxed = relax_on_level_set(|p| ball.signed_distance(p), friction, slide, &old, &particle);
 ///     let pull = relaxed.attachment - particle;
 ///     let normal_part = pull.dot(&relaxed.normal);
 ///     (pull - relaxed.normal * normal_part).norm() / normal_part

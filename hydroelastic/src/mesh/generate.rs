@@ -126,6 +126,15 @@ pub fn cuboid(half_extents: Vector3<f64>) -> Result<TriMesh, MeshError> {
 ///
 /// # Errors
 /// [`MeshError::Setting`] unless both are positive and `segments` lies in 3..=4096.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::generate;
+///
+/// // With six sides, its section is a hexagon inscribed in the circle, of the area 3√3/2 r².
+/// let volume = generate::cylinder(1.0, 0.5, 6)?.solid_moments().expect("closed").volume;
+/// assert!((volume - 1.5 * 3f64.sqrt()).abs() < 1e-12);
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 pub fn cylinder(radius: f64, half_length: f64, segments: u32) -> Result<TriMesh, MeshError> {
     positive("radius", radius)?;
     positive("half length", half_length)?;
@@ -215,6 +224,17 @@ fn revolve(
 ///
 /// # Errors
 /// [`MeshError::Setting`] unless 0 < r < R and both segment counts lie in 3..=4096.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::generate;
+///
+/// // Facets inscribed in a torus of 2π² R r²; its Euler number is that of a surface with one hole.
+/// let torus = generate::torus(0.3, 0.1, 96, 48)?;
+/// let exact = 2.0 * std::f64::consts::PI.powi(2) * 0.3 * 0.01;
+/// let volume = torus.solid_moments().expect("closed").volume;
+/// assert!(torus.euler_number() == 0 && (0.99..1.0).contains(&(volume / exact)));
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 pub fn torus(
     major_radius: f64,
     minor_radius: f64,
@@ -256,6 +276,17 @@ pub fn torus(
 ///
 /// # Errors
 /// [`MeshError::Setting`] unless both sizes are positive and both counts lie in 1..=4096.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_hydroelastic::mesh::{TriangleIdx, generate};
+///
+/// let flag = generate::sheet([0.6, 0.4], [3, 2])?;
+/// assert_eq!((flag.vertices().len(), flag.triangles().len()), (12, 12));
+/// assert!((flag.area() - 0.24).abs() < 1e-15);
+/// assert!((flag.triangle_normal(TriangleIdx(0)) - Vector3::z()).norm() < 1e-15);
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 pub fn sheet(size: [f64; 2], cells: [u32; 2]) -> Result<TriMesh, MeshError> {
     size.iter().try_for_each(|side| positive("size", *side))?;
     cells

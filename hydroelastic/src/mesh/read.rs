@@ -70,7 +70,8 @@ pub fn read_tets(
     tets_from_bytes(&bytes, &name, options)
 }
 
-/// [`read_surface`] from memory; `file_name` is used in messages, and its extension to guess the format.
+/// [`read_surface`] from memory; `file_name` is used in messages, and its extension to guess the format. Coordinates become m by
+/// [`SurfaceOptions::scale`].
 ///
 /// # Errors
 /// As [`read_surface`].
@@ -84,10 +85,23 @@ pub fn surface_from_bytes(
     build_surface(soup, surface_use, options, report)
 }
 
-/// [`read_tets`] from memory; `file_name` is used in messages, and its extension to guess the format.
+/// [`read_tets`] from memory; `file_name` is used in messages, and its extension to guess the format. Coordinates become m by
+/// [`TetOptions::scale`].
 ///
 /// # Errors
 /// As [`read_tets`].
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{MeshError, TetOptions, tets_from_bytes};
+///
+/// let vtk = b"# vtk DataFile Version 3.0\none\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n\
+///     0 0 0 1 0 0 0 1 0 0 0 1\nCELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10\n";
+/// let (mesh, _) = tets_from_bytes(vtk, "one.vtk", &TetOptions::default())?;
+/// assert!((mesh.solid_moments().volume - 1.0 / 6.0).abs() < 1e-15);
+/// // An OBJ file has no tetrahedra.
+/// assert!(matches!(tets_from_bytes(b"v 0 0 0\n", "one.obj", &TetOptions::default()), Err(MeshError::Unsupported(_))));
+/// # Ok::<(), MeshError>(())
+/// ```
 pub fn tets_from_bytes(
     bytes: &[u8],
     file_name: &str,

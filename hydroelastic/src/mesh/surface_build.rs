@@ -27,6 +27,19 @@ impl TriMesh {
     /// # Errors
     /// Every variant of [`MeshError`] that does not concern files: non-finite coordinates, indices out of range,
     /// degenerate or duplicate triangles, edges of more than two triangles, and for a solid open edges.
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use pliant_hydroelastic::mesh::{MeshError, SurfaceOptions, SurfaceUse, TriMesh};
+    ///
+    /// // A triangle of 3 m and 4 m; one that refers to a vertex that is not there.
+    /// let corners = vec![Vector3::zeros(), Vector3::x() * 3.0, Vector3::y() * 4.0];
+    /// let build = |triangle| TriMesh::build(corners.clone(), vec![triangle], SurfaceUse::Cloth, &SurfaceOptions::default());
+    /// let (mesh, report) = build([0, 1, 2])?;
+    /// assert!((mesh.area() - 6.0).abs() < 1e-15 && report.entries.is_empty());
+    /// assert!(matches!(build([0, 1, 3]), Err(MeshError::Index(_))));
+    /// # Ok::<(), MeshError>(())
+    /// ```
     pub fn build(
         vertices: Vec<Vector3<f64>>,
         triangles: Vec<[u32; 3]>,

@@ -28,6 +28,21 @@ impl TetMesh {
     /// # Errors
     /// Every variant of [`MeshError`] that does not concern files: non-finite coordinates, indices out of range, flat
     /// or duplicate tetrahedra, faces of more than two tetrahedra.
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use pliant_hydroelastic::mesh::{MeshError, TetMesh, TetOptions};
+    ///
+    /// // The corner tetrahedron of a cube of 1 m; a flat one.
+    /// let build = |top| {
+    ///     let corners = vec![Vector3::zeros(), Vector3::x(), Vector3::y(), top];
+    ///     TetMesh::build(corners, vec![[0, 1, 2, 3]], &TetOptions::default())
+    /// };
+    /// let (mesh, _) = build(Vector3::z())?;
+    /// assert!((mesh.solid_moments().volume - 1.0 / 6.0).abs() < 1e-15);
+    /// assert!(matches!(build(Vector3::new(0.5, 0.5, 0.0)), Err(MeshError::Element(_))));
+    /// # Ok::<(), MeshError>(())
+    /// ```
     pub fn build(
         vertices: Vec<Vector3<f64>>,
         tets: Vec<[u32; 4]>,

@@ -19,6 +19,18 @@ const COUNT_MAX: u32 = 4096;
 ///
 /// # Errors
 /// [`MeshError::Setting`] unless all lengths are positive, and at most 4096 edges fit along each side.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::generate;
+///
+/// // No edge exceeds its bound, and fewer vertices are needed than on a square grid with diagonals of that length.
+/// let sheet = generate::staggered_sheet([1.0, 1.0], 0.1)?;
+/// let length = |[a, b]: [usize; 2]| (sheet.vertices()[a] - sheet.vertices()[b]).norm();
+/// assert!(sheet.edges().iter().all(|edge| length(edge.vertices.map(|v| v.index())) <= 0.1 * (1.0 + 1e-12)));
+/// let n = (2f64.sqrt() / 0.1).ceil() as u32;
+/// assert!(sheet.vertices().len() < generate::sheet([1.0, 1.0], [n, n])?.vertices().len());
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 pub fn staggered_sheet(size: [f64; 2], edge: f64) -> Result<TriMesh, MeshError> {
     size.iter().try_for_each(|side| positive("size", *side))?;
     positive("edge", edge)?;

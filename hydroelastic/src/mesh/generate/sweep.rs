@@ -42,6 +42,16 @@ pub fn tet_cylinder(
 ///
 /// # Errors
 /// [`MeshError::Setting`] unless 0 < r < R, `segments` lies in 3..=4096, `sides` in 3..=64 and `rings` in 1..=256.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::generate;
+///
+/// // A ring whose section has 1 + 6 vertices.
+/// let ring = generate::tet_torus(0.3, 0.1, 40, 6, 1)?;
+/// assert_eq!(ring.vertices().len(), 40 * 7);
+/// assert!((ring.bounds().max.x - 0.4).abs() < 1e-15);
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
 pub fn tet_torus(
     major_radius: f64,
     minor_radius: f64,

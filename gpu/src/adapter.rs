@@ -12,6 +12,26 @@ const STORAGE_BUFFERS: u32 = 8;
 const LANES_MAX: u32 = 256;
 
 /// An adapter, for a list.
+///
+/// ```
+/// use pliant_gpu::{AdapterDescription, adapters};
+///
+/// // All adapters of this machine, perhaps none.
+/// for adapter in adapters() {
+///     println!("{}, driver {}: {}", adapter.name, adapter.driver, adapter.can_take_substeps());
+/// }
+/// // An adapter of four storage buffers a stage is too small: eight are needed.
+/// let small = AdapterDescription {
+///     name: "small".into(),
+///     is_software: false,
+///     driver: "none".into(),
+///     storage_buffer_max: 1 << 27,
+///     storage_buffers: 4,
+///     lanes_max: 256,
+/// };
+/// assert!(!small.can_take_substeps());
+/// assert!(AdapterDescription { storage_buffers: 8, ..small }.can_take_substeps());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterDescription {
     /// Its name.
@@ -64,6 +84,17 @@ pub fn adapters() -> Vec<AdapterDescription> {
 }
 
 /// An open device.
+///
+/// ```
+/// use pliant_gpu::{Gpu, adapters};
+///
+/// // Opened where there is a GPU: a software device takes seconds to compile the stages.
+/// if adapters().iter().any(|adapter| !adapter.is_software && adapter.can_take_substeps()) {
+///     let gpu = Gpu::open()?;
+///     assert!(!gpu.description().is_software && gpu.description().can_take_substeps());
+/// }
+/// # Ok::<(), pliant_gpu::GpuError>(())
+/// ```
 pub struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,

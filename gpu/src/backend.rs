@@ -35,6 +35,38 @@ const CONTACTS_FIRST: u32 = 1024;
 const GROUPS_MAX: u32 = 65_535;
 
 /// The substeps of one model on a device.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::{DMatrix, Isometry3, Vector3};
+/// # use pliant_contact_sap::{BodyState, Control, DeformableModel};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{LaggedLaws, MpmBuilder, MpmSettings, ObjectSpec, Preset, RigidLinks, Sampling, SubstepContact, SubstepSolver, fill};
+/// use pliant_gpu::{Gpu, GpuSubsteps, adapters};
+/// use pliant_mpm::{CpuSubsteps, SubstepBackend, SubstepInput, SubstepReport};
+///
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// # let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+/// # builder.object(ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points));
+/// # let (model, control, mut next) = (builder.build()?, Control::default(), BodyState::default());
+/// # let mut links = RigidLinks::new(Vec::new(), DMatrix::zeros(0, 0));
+/// # let solver = SubstepSolver::GaussSeidel;
+/// # let contact = SubstepContact { stiction_speed: 1e-4, near_rigid: 0.1, solver, tolerance: 1e-2, iterations_max: 100 };
+/// # let (gravity, laws) = (Vector3::new(0.0, 0.0, -9.81), &LaggedLaws);
+/// # let input = SubstepInput { time_step_s: 1e-3, substeps: 4, gravity, control: &control, obstacles: &[], contact, laws };
+/// // On a GPU, or on the processor where there is none.
+/// let has_gpu = adapters().iter().any(|adapter| !adapter.is_software && adapter.can_take_substeps());
+/// let mut backend: Box<dyn SubstepBackend> = match has_gpu {
+///     true => Box::new(GpuSubsteps::new(&Arc::new(Gpu::open()?), &model)?),
+///     false => Box::new(CpuSubsteps::<f32>::new(&model)),
+/// };
+/// // A cube of foam falls for 1 ms in four substeps: v = −g Δt to the round-off of f32.
+/// backend.begin(&model.default_state())?;
+/// backend.run(&input, &mut links, &mut Vec::new(), &mut SubstepReport::default())?;
+/// let _ = backend.end(&mut next)?;
+/// assert!(next.v.chunks(3).all(|v| (v[2] + 9.81e-3).abs() < 1e-7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct GpuSubsteps {
     gpu: Arc<Gpu>,
     particles: DeviceParticles,

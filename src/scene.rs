@@ -237,7 +237,19 @@ impl Scene {
         Ok(scene)
     }
 
-    /// The scene with other values of parameters.
+    /// The scene with other values of parameters, read anew from its text. What was set before stays set.
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// use pliant::scene::{Scene, SceneOptions};
+    ///
+    /// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+    /// let steep = scene.with_parameters(&BTreeMap::from([("angle".to_owned(), 1.0)]))?;
+    /// assert_eq!((steep.parameters["angle"], steep.parameters["mu"]), (1.0, scene.parameters["mu"]));
+    /// // What follows from the parameter is computed anew.
+    /// assert!(steep.parameters["a"] > scene.parameters["a"]);
+    /// # Ok::<(), pliant::scene::SceneError>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Scene::parse`].

@@ -283,6 +283,38 @@ impl Registry {
     ///
     /// `keys` are its settings in that table; `read` reads them and returns what measures: NaN stands for no value. `unit` is
     /// printed in tables and plots.
+    ///
+    /// ```
+    /// use pliant::Registry;
+    /// use pliant::registry::Snapshot;
+    /// use pliant::runner::Simulation;
+    /// use pliant::scene::{Scene, SceneOptions};
+    ///
+    /// // Bodies above the plane z = 0.
+    /// let mut registry = Registry::default();
+    /// registry.quantity("bodies-above", "", &[], |_| {
+    ///     Ok(|snapshot: &Snapshot<'_>| snapshot.state.bodies.iter().filter(|body| body.q[2] > 0.0).count() as f64)
+    /// });
+    /// let options = SceneOptions { registry, ..SceneOptions::default() };
+    /// let text = r#"
+    ///     schema = 1
+    ///     title = "two balls"
+    ///     simulation = { smoke_s = 1 }
+    ///     [[bodies]]
+    ///     name = "low"
+    ///     shape = { sphere = { radius = 0.1 } }
+    ///     pose = { position = [0, 0, -1] }
+    ///     [[bodies]]
+    ///     name = "high"
+    ///     shape = { sphere = { radius = 0.1 } }
+    ///     pose = { position = [0, 0, 1] }
+    ///     [[observables]]
+    ///     name = "above"
+    ///     quantity = "bodies-above"
+    /// "#;
+    /// assert_eq!(Simulation::new(&Scene::parse("balls.toml", text, &options)?)?.measure(), [1.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn quantity<M>(
         &mut self,
         name: &str,

@@ -19,7 +19,27 @@ impl Registry {
     /// Registers a time stepper for `[simulation] stepper = "..."`.
     ///
     /// `keys` are its settings in `[simulation]`; `read` reads them and returns what makes a stepper for a run from the
-    /// scene's solver, or refuses the settings.
+    /// scene's solver, or refuses the settings. `examples/own_stepper.rs` has a stepper of its own.
+    ///
+    /// ```
+    /// use pliant::Registry;
+    /// use pliant::runner::{RunLength, RunOptions, run};
+    /// use pliant::scene::{Scene, SceneOptions};
+    /// use pliant_contact_sap::ConvexContactSolver;
+    /// use pliant_coupling::StrongImplicit;
+    ///
+    /// // The default stepper under another name.
+    /// let mut registry = Registry::default();
+    /// registry.stepper("plain", &[], |_| Ok(|solver: Box<dyn ConvexContactSolver>| Ok(StrongImplicit::new(solver))));
+    /// let end = |options: &SceneOptions| -> Result<_, Box<dyn std::error::Error>> {
+    ///     let scene = Scene::load("box-on-incline", options)?;
+    ///     let length = RunOptions { length: RunLength::Until(0.05), ..RunOptions::default() };
+    ///     Ok(run(&scene, &length, &mut |_| {})?.state)
+    /// };
+    /// let plain = SceneOptions { parameters: vec!["simulation.stepper=plain".parse()?], registry, ..SceneOptions::default() };
+    /// assert_eq!(end(&plain)?, end(&SceneOptions::default())?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stepper<S, M>(
         &mut self,
         name: impl Into<String>,

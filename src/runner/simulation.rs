@@ -102,6 +102,22 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
 
     /// The scene at its start; every step is observed, and rows and frames are recorded at the scene's rates.
     ///
+    /// ```
+    /// use pliant::runner::{ParticleDetail, Simulation};
+    /// use pliant::scene::{Scene, SceneOptions};
+    ///
+    /// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+    /// let mut simulation = Simulation::recorded(&scene, ParticleDetail::Shown)?;
+    /// for _ in 0..50 {
+    ///     simulation.step(|_| {})?;
+    /// }
+    /// // Frames and rows of 0.1 s, those of the start and of the end included.
+    /// let recording = simulation.finish()?.recording;
+    /// assert!((recording.frames().times_s()[0], recording.row_times_s()?[0]) == (0.0, 0.0));
+    /// assert!((recording.row_times_s()?.last().ok_or("no row")? - 0.1).abs() < 1e-12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Simulation::new`].
     pub fn recorded(scene: S, particles: ParticleDetail) -> Result<Self, RunError> {
@@ -193,6 +209,18 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
     }
 
     /// The kinematic tree of a rigid body or robot; none of a soft body.
+    ///
+    /// ```
+    /// use pliant::runner::Simulation;
+    /// use pliant::scene::{Scene, SceneOptions};
+    ///
+    /// let scene = Scene::load("cart-pole", &SceneOptions::default())?;
+    /// let simulation = Simulation::new(&scene)?;
+    /// let (_, robot) = simulation.bodies().next().ok_or("no body")?;
+    /// // A slide and a hinge.
+    /// assert_eq!(simulation.tree(robot).ok_or("it is rigid")?.n_v(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn tree(&self, body: BodyIdx) -> Option<&Arc<Model>> {
         self.run.assembly.trees().get(body.0)
     }
@@ -232,6 +260,26 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
 
     /// Takes one step of the scene's Δt. `control` gets the controls of every body, by [`BodyIdx`], after the scene's own drives have
     /// set theirs; what it sets holds until it or the scene changes it.
+    ///
+    /// ```
+    /// use pliant::runner::Simulation;
+    /// use pliant::scene::{Scene, SceneOptions};
+    ///
+    /// let scene = Scene::load("cart-pole", &SceneOptions::default())?;
+    /// let mut simulation = Simulation::new(&scene)?;
+    /// let (_, robot) = simulation.bodies().find(|(name, _)| *name == "robot").ok_or("no robot")?;
+    /// // A force of 5 N on the cart in every step.
+    /// for _ in 0..10 {
+    ///     simulation.step(|controls| controls[robot.0].effort[0] = 5.0)?;
+    /// }
+    /// let pushed = simulation.state().bodies[robot.0].v[0];
+    /// let mut free = Simulation::new(&scene)?;
+    /// for _ in 0..10 {
+    ///     free.step(|_| {})?;
+    /// }
+    /// assert!(pushed > free.state().bodies[robot.0].v[0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`RunError::Step`], without an outcome; the state is still that before the step. [`RunError::Recording`].

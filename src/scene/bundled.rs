@@ -278,7 +278,14 @@ pub const MESHES: &[(&str, &str)] = &[
     ("meshes/torus.obj", include_str!("../../meshes/torus.obj")),
 ];
 
-/// The text of a bundled scene.
+/// The text of a bundled scene; `None` for a name that is none of [`SCENES`].
+///
+/// ```
+/// use pliant::scene::bundled;
+///
+/// assert!(bundled::scene("box-stack").is_some_and(|text| text.contains("schema = 1")));
+/// assert_eq!(bundled::scene("box-stack.toml"), None);
+/// ```
 pub fn scene(name: &str) -> Option<&'static str> {
     SCENES
         .iter()
@@ -291,7 +298,14 @@ pub fn files() -> impl Iterator<Item = &'static (&'static str, &'static str)> + 
     ROBOTS.iter().chain(MESHES)
 }
 
-/// The text of a bundled robot or mesh file.
+/// The text of a bundled robot or mesh file, by the path that scenes write.
+///
+/// ```
+/// use pliant::scene::bundled;
+///
+/// assert!(bundled::file("robots/cart_pole.xml").is_some_and(|text| text.contains("<mujoco")));
+/// assert_eq!(bundled::file("cart_pole.xml"), None);
+/// ```
 pub fn file(path: &str) -> Option<&'static str> {
     files()
         .find(|(known, _)| *known == path)

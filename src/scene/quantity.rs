@@ -78,7 +78,14 @@ impl Component {
     }
 }
 
-/// The quantities as a Markdown table.
+/// The built-in quantities as a Markdown table: name, unit, components, what each is of, and meaning.
+///
+/// ```
+/// let table = pliant::scene::quantities_markdown();
+/// let momentum = table.lines().find(|line| line.starts_with("| `momentum` |")).ok_or("no such quantity")?;
+/// assert!(momentum.contains("kg·m/s") && momentum.contains("`norm`, `x`, `y`, `z`"), "{momentum}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn quantities_markdown() -> String {
     let mut table =
         String::from("| quantity | unit | components | of | meaning |\n|---|---|---|---|---|\n");

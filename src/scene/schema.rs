@@ -188,6 +188,15 @@ impl TableSchema {
 }
 
 /// Every table of a scene file, in the order of the documentation.
+///
+/// ```
+/// use pliant::scene::tables;
+///
+/// // A key of `[[bodies]]` with its unit.
+/// let bodies = tables().into_iter().find(|table| table.name == "[[bodies]]").ok_or("no table")?;
+/// assert_eq!(bodies.key("mass").map(|key| key.unit), Some("kg"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn tables() -> Vec<&'static TableSchema> {
     let mut tables = vec![&super::read::SCENE];
     tables.extend(super::settings::TABLES);

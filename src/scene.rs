@@ -268,18 +268,46 @@ impl Scene {
         Ok(scene)
     }
 
-    /// The parameters whose change [acts](crate::runner::Simulation::set_parameter) on a run that goes on, without those that others define.
+    /// The parameters whose change [acts](crate::runner::Simulation::set_parameter) on a run that goes on, without those that others
+    /// define.
+    ///
+    /// ```
+    /// use pliant::scene::{Scene, SceneOptions};
+    ///
+    /// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+    /// let adjustable: Vec<&str> = scene.adjustable_parameters().collect();
+    /// // The angle enters the pose of the plane.
+    /// assert!(adjustable.contains(&"mu") && !adjustable.contains(&"angle"));
+    /// # Ok::<(), pliant::scene::SceneError>(())
+    /// ```
     pub fn adjustable_parameters(&self) -> impl Iterator<Item = &str> {
         self.uses.adjustable()
     }
 
     /// The key of the scene file that the parameter `name` enters and that is fixed once a run has begun; `None` for a parameter that may
     /// be changed.
+    ///
+    /// ```
+    /// use pliant::scene::{Scene, SceneOptions};
+    ///
+    /// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+    /// assert!(scene.parameter_fixed_at("angle").is_some_and(|key| key.contains("pose")));
+    /// assert_eq!(scene.parameter_fixed_at("mu"), None);
+    /// # Ok::<(), pliant::scene::SceneError>(())
+    /// ```
     pub fn parameter_fixed_at(&self, name: &str) -> Option<&str> {
         self.uses.fixed_at(name)
     }
 
     /// Its name in reports: the bundled name, or the file's name without extension.
+    ///
+    /// ```
+    /// use pliant::scene::{Scene, SceneOptions};
+    ///
+    /// let text = "schema = 1\ntitle = \"nothing\"\nsimulation = { smoke_s = 1 }\n";
+    /// assert_eq!(Scene::parse("scenes/empty.toml", text, &SceneOptions::default())?.name(), "empty");
+    /// # Ok::<(), pliant::scene::SceneError>(())
+    /// ```
     pub fn name(&self) -> &str {
         let name = self.text.name();
         Path::new(name)

@@ -30,6 +30,16 @@ use std::fmt;
 pub use substeps::{MakeBackend, SubstepBounds, SubstepDeviations, check_substeps};
 
 /// A broken promise: which, where, and by how much.
+///
+/// ```
+/// use pliant_mpm::CpuSubsteps;
+/// use pliant_mpm::conformance::{SubstepBounds, Violation, check_substeps};
+///
+/// // Substeps in f32 do not keep the bounds of f64: the message has the scene, the number of substeps, and by how much.
+/// let broken: Violation =
+///     check_substeps(&|model| Box::new(CpuSubsteps::<f32>::new(model)), &SubstepBounds::double()).unwrap_err();
+/// assert!(broken.to_string().contains(", 1 substeps: "));
+/// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Violation(String);

@@ -22,6 +22,17 @@ const COUNTS: [u32; 2] = [1, 10];
 pub type MakeBackend<'a> = &'a dyn Fn(&MaterialPoints) -> Box<dyn SubstepBackend>;
 
 /// The largest deviations from the reference that are allowed, after one substep and after ten.
+///
+/// ```
+/// use pliant_mpm::CpuSubsteps;
+/// use pliant_mpm::conformance::{SubstepBounds, SubstepDeviations, check_substeps};
+///
+/// // Substeps in f32 that are asked for the deformations of f64.
+/// let strict = SubstepDeviations { deformation: 1e-9, ..SubstepBounds::single().deviations };
+/// let bounds = SubstepBounds { deviations: strict, ..SubstepBounds::single() };
+/// let broken = check_substeps(&|model| Box::new(CpuSubsteps::<f32>::new(model)), &bounds).unwrap_err();
+/// assert!(broken.to_string().contains("deformations deviate by"), "{broken}");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SubstepBounds {
     /// ε_r of the contact problems.
@@ -31,6 +42,16 @@ pub struct SubstepBounds {
 }
 
 /// Deviations of a backend from the reference.
+///
+/// ```
+/// use pliant_mpm::conformance::{SubstepBounds, SubstepDeviations};
+///
+/// // What check_substeps finds prints in a line; in f32 some deviations may be a hundred thousand times those in f64.
+/// let found = SubstepDeviations { position: 2e-12, ..SubstepDeviations::default() };
+/// assert!(found.to_string().starts_with("position 2.0e-12, velocity 0.0e0"));
+/// let (single, double) = (SubstepBounds::single().deviations, SubstepBounds::double().deviations);
+/// assert!((single.position / double.position - 1e5).abs() < 1e-6);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SubstepDeviations {
     /// Of positions of particles and links, relative to the grid spacing.

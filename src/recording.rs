@@ -29,6 +29,7 @@
 //! ```
 
 mod camera;
+mod color;
 mod error;
 mod extent;
 mod files;
@@ -43,6 +44,7 @@ mod packing;
 mod page;
 mod paraview;
 mod particles;
+mod patch_force;
 mod spool;
 mod store;
 mod tables;
@@ -52,18 +54,20 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use camera::{Camera, CameraPlace, DEFAULT_FIELD_OF_VIEW};
+pub use color::Color;
 pub use error::RecordingError;
 use extent::{Extent, SCALE_SHARE};
-pub use frame::{Between, BodyIdx, ContactArrow, Deformed, Frame, PatchForce, PressurePolygons};
+pub use frame::{BodyIdx, ContactArrow, Deformed, Frame, PressurePolygons};
 pub use images::{Image, ImageSensor};
 pub(crate) use images::{Stage, framed};
 #[cfg(feature = "cli")]
 pub(crate) use live::LivePage;
 pub use particles::ParticleStates;
+pub use patch_force::{Between, PatchForce};
 use serde::Serialize;
 pub use store::Frames;
 use store::{FrameStore, RowStore};
-pub use visual::{Anchor, Color, PointsLook, ThreadEnds, ValueScale, Visual, VisualShape};
+pub use visual::{Anchor, PointsLook, ThreadEnds, ValueScale, Visual, VisualShape};
 
 /// What came into a run from outside: a changed parameter, or a pull on a body.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -103,7 +103,8 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// `PLIANT_CHROMIUM`, or a Chromium on the PATH.
+    /// The Chromium that the environment variable `PLIANT_CHROMIUM` names, or the first of `chromium`, `chromium-browser` and
+    /// `google-chrome` on the PATH; `None` without one. Nothing is started yet, and a path in the variable is not checked.
     #[must_use]
     pub fn find() -> Option<Self> {
         if let Some(path) = std::env::var_os("PLIANT_CHROMIUM").filter(|path| !path.is_empty()) {
@@ -119,6 +120,9 @@ impl Browser {
 
     /// Opens the file `page` with `settings` after its #, and waits until its first picture is drawn.
     ///
+    /// Settings of a replay are joined by `&`: `t=1.5` (s), `camera=NAME`, `theme=light` or `dark`, `paused`, `still` (no controls),
+    /// `moments=on`, and `patches`, `forces`, `grid` and `plots`, each `=off`.
+    ///
     /// # Errors
     /// [`BrowserError`], with the remedy.
     pub fn open(
@@ -131,7 +135,7 @@ impl Browser {
         self.open_address(&address, window)
     }
 
-    /// Opens the page at `address`, and waits until its first picture is drawn.
+    /// Opens the page at `address`, a whole URL such as that of a live run, and waits until its first picture is drawn.
     ///
     /// # Errors
     /// [`BrowserError`], with the remedy.
@@ -248,7 +252,7 @@ impl OpenPage {
         self.evaluate("globalThis.replay?.resetView()").map(|_| ())
     }
 
-    /// The value of an expression in the page, or of the promise that it is.
+    /// The value of a JavaScript expression in the page, or of the promise that it is, as JSON; null for what is not JSON.
     ///
     /// # Errors
     /// An exception in the page, or a browser that does not answer.
@@ -257,7 +261,8 @@ impl OpenPage {
         value.map_err(|reason| self.browser.fault(reason))
     }
 
-    /// An attribute of the page's root element.
+    /// An attribute of the page's root element; `None` if it has no such attribute. A replay has `data-ready` once its first picture
+    /// is drawn, and `data-error` with the reason if it cannot be shown.
     ///
     /// # Errors
     /// A browser that does not answer.
@@ -280,7 +285,7 @@ impl OpenPage {
         shown.map(|_| ())
     }
 
-    /// The file of a picture of the window.
+    /// The bytes of a file with a picture of the window as it is now, of its size times its scale.
     ///
     /// # Errors
     /// A browser that does not answer.
@@ -289,7 +294,7 @@ impl OpenPage {
         picture.map_err(|reason| self.browser.fault(reason))
     }
 
-    /// Errors, exceptions and messages of the page so far.
+    /// Errors, exceptions and messages on the console of the page so far, in the order in which they came.
     #[must_use]
     pub fn complaints(&self) -> &[String] {
         self.tab.complaints()

@@ -213,6 +213,7 @@ impl Actuation {
         }
     }
 
+    /// Replaces the loads of the scene by those at the end of the step; points share the force and torque equally.
     fn apply_loads(&mut self, state: &mut State, end_s: f64) {
         for pull in &self.pulls {
             state.controls[pull.body.0].loads.clear();
@@ -262,6 +263,8 @@ impl Follower {
         Ok(())
     }
 
+    /// Sets the targets of the driven joints so that the frame moves to its target within the step. Before the first knot nothing
+    /// is set.
     fn apply(&mut self, state: &mut State, time_step_s: f64) {
         let end_s = state.time_s + time_step_s;
         if end_s < self.track.span_s().0 {
@@ -292,6 +295,7 @@ impl Follower {
 }
 
 impl MovedBody {
+    /// Prescribes the velocity that takes the body exactly to its pose at the end of the step.
     fn apply(&self, state: &mut State, time_step_s: f64) {
         let mut to = vec![0.0; self.tree.n_q()];
         write_floating_position(&self.track.pose(state.time_s + time_step_s), &mut to);
@@ -305,6 +309,7 @@ impl MovedBody {
     }
 }
 
+/// Finds the frame and the actuated joints between it and the root, and reports joints that something else drives already.
 fn follower(
     scene: &Scene,
     directory: &Directory,
@@ -356,6 +361,7 @@ fn follower(
     })
 }
 
+/// The points and the force over time of a load. A load on what cannot move is an error.
 fn pull(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<Pull, SceneError> {
     if assembly.directory.is_soft(&load.on) {
         return pull_on_soft(scene, assembly, load);
@@ -379,6 +385,7 @@ fn pull(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<Pull, Sc
     }
 }
 
+/// A load on a region of a soft body, or on all its points: a force without torque, on points that stay.
 fn pull_on_soft(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<Pull, SceneError> {
     let complain = |text: &str| {
         let fault = SceneFault::File(format!("{:?}: {text}", load.on.name));

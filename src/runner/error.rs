@@ -56,7 +56,8 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Takes out what the run had before the step that failed, with its last good state.
+    /// Takes out what the run had before the step that failed, with its last good state; `None` for other errors, and the second
+    /// time.
     pub fn take_outcome(&mut self) -> Option<RunOutcome> {
         match self {
             Self::Step { until_then, .. } => until_then.take().map(|outcome| *outcome),

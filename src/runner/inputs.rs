@@ -150,7 +150,7 @@ impl RunInputs {
         }
     }
 
-    /// The last value of each parameter that was changed.
+    /// The last value of each parameter that was changed, by its name: the values that hold after all changes.
     pub fn last_values(&self) -> BTreeMap<String, f64> {
         let changes = self.parameters.iter();
         changes

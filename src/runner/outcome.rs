@@ -82,11 +82,19 @@ pub enum ParticleDetail {
 /// Options of a run.
 ///
 /// ```
-/// use pliant::runner::{RunLength, RunOptions};
+/// use pliant::runner::{RunLength, RunOptions, run};
+/// use pliant::scene::{Scene, SceneOptions};
 ///
-/// let options = RunOptions { length: RunLength::Until(0.5), ..RunOptions::default() };
-/// assert_eq!(RunOptions::default().length, RunLength::Smoke);
-/// # let _ = options;
+/// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+/// let folder = std::env::temp_dir().join("pliant_run_options_example");
+/// let options = RunOptions { length: RunLength::Until(0.1), recording_in: Some(folder.clone()), ..RunOptions::default() };
+/// let outcome = run(&scene, &options, &mut |_| {})?;
+/// // Of 50 steps of 2 ms memory has the last row, and the file all that are recorded.
+/// assert_eq!(outcome.series.times_s().len(), 1);
+/// assert!(outcome.recording.n_rows() > 10);
+/// # drop(outcome);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {

@@ -61,7 +61,7 @@ impl Series {
         &self.times_s
     }
 
-    /// The number of column `column` in row `row`.
+    /// The value of column `column` (counted as the scene's observables) in row `row`, counted from 0 among the rows that are kept.
     pub fn at(&self, row: usize, column: usize) -> f64 {
         self.values[row * self.n_columns + column]
     }

@@ -203,7 +203,8 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
         self.begin.elapsed()
     }
 
-    /// Names of bodies, robots and soft bodies, with their indices.
+    /// Names of bodies, robots and soft bodies, with their indices in the world. Material points and cloths on one grid are one body
+    /// of the world: their names have the same index.
     pub fn bodies(&self) -> impl Iterator<Item = (&str, BodyIdx)> {
         self.run.assembly.directory.named_bodies()
     }
@@ -225,7 +226,8 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
         self.run.assembly.trees().get(body.0)
     }
 
-    /// Names of the scene's observables.
+    /// Names of the scene's observables, in the order of the values of [`measure`](Self::measure). A scene without observables has
+    /// default ones.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         let columns = self.run.recording.observables().iter();
         columns.map(|column| &*column.name)

@@ -347,6 +347,7 @@ fn open<'a>(
     TableReader::open(context, document, SourceLocation::default(), &SCENE)
 }
 
+/// Refuses a file of another version of the schema; a file without `schema` lacks a required key.
 fn check_version(table: &TableReader<'_>) -> Result<(), SceneError> {
     let item = table.required("schema")?;
     let version = item.number()?;
@@ -359,6 +360,7 @@ fn check_version(table: &TableReader<'_>) -> Result<(), SceneError> {
     }))
 }
 
+/// Reads every element of the optional list of tables at `key`; no element where the key is absent.
 pub(super) fn each<T>(
     table: &TableReader<'_>,
     key: &'static str,
@@ -453,6 +455,8 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
     Ok(())
 }
 
+/// The names in drives: joints and frames are parts of models, prescribed motions are of bodies, and loads act on anything that
+/// moves.
 fn check_drives(
     drives: &Drives,
     check: &impl Fn(&NamedReference, &[NameKind]) -> Result<(), SceneError>,

@@ -211,6 +211,7 @@ pub(super) fn repeat(
     Ok((name, bodies))
 }
 
+/// One of `[[repeat.templates]]`: a body, how often it is drawn, and the range of its scale.
 fn weighted(
     context: &Context,
     item: &Item<'_>,
@@ -241,6 +242,7 @@ fn weighted(
     Ok(weighted)
 }
 
+/// Places of a grid, at least as many as bodies; x varies fastest.
 fn grid(item: &Item<'_>, count: usize) -> Result<Layout, SceneError> {
     let table = item.table(&GRID)?;
     let list = table.required("counts")?;
@@ -272,6 +274,7 @@ fn grid(item: &Item<'_>, count: usize) -> Result<Layout, SceneError> {
     Ok(layout)
 }
 
+/// A box in which bodies are placed at random without overlap of their bounding spheres.
 fn region(item: &Item<'_>) -> Result<Layout, SceneError> {
     let table = item.table(&REGION)?;
     let low = table.required("low")?.vector3()?;
@@ -283,6 +286,9 @@ fn region(item: &Item<'_>) -> Result<Layout, SceneError> {
     Ok(Layout::Region { low, high })
 }
 
+/// Draws template, scale, position and orientation of each body, in this order, from one sequence of random numbers.
+///
+/// In a region the first of at most `TRIES_MAX` positions is taken at which the bounding sphere meets no other.
 fn place(
     name: &NamedReference,
     count: usize,
@@ -349,6 +355,7 @@ fn place(
     Ok(bodies)
 }
 
+/// The body with all its lengths multiplied by `factor`. Its mass follows from densities, so it need not change.
 fn scaled(body: &BodyTemplate, factor: f64) -> BodyTemplate {
     let mut scaled = body.clone();
     for shape in &mut scaled.shapes {

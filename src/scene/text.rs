@@ -84,7 +84,7 @@ impl SceneText {
         )
     }
 
-    /// An error that points at `place`.
+    /// An error that points at `place`: with the name of the file, line and column, the line itself, and carets below it.
     pub fn error(&self, place: SourceLocation, fault: SceneFault) -> SceneError {
         let (line, column) = self.line_and_column(place.start);
         SceneError::At {

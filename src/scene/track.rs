@@ -88,7 +88,7 @@ impl Track {
         (self.times_s[0], self.times_s[self.times_s.len() - 1])
     }
 
-    /// The values of number `column` at the knots.
+    /// The values of number `column` at the knots, in the order of time.
     ///
     /// # Panics
     /// If `column` is not less than [`width`](Self::width).

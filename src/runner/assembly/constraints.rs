@@ -244,6 +244,7 @@ fn idle(ends: &[FrameRef; 2]) -> Option<&'static str> {
     }
 }
 
+/// The point with pose `X_FA` in `frame`, as an end of a constraint.
 fn anchor(frame: &FrameRef, X_FA: &Isometry3<f64>) -> Anchor {
     match frame {
         FrameRef::World(X_WF) => Anchor::World(X_WF * X_FA),

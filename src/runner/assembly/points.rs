@@ -137,6 +137,7 @@ impl Draft<'_> {
         Ok(())
     }
 
+    /// Adds one of the bodies that share the grid: contact geometry, regions, look, and its place in the directory.
     fn add_object(
         &mut self,
         model: &MaterialPoints,
@@ -218,6 +219,7 @@ impl Draft<'_> {
         Ok(())
     }
 
+    /// Particles that fill a shape with the pose `X_WS`, at the spacing of the grid.
     fn particles_in(
         &mut self,
         entry: &SoftEntry,
@@ -232,6 +234,7 @@ impl Draft<'_> {
             .map_err(|error| self.refused(at, name, &error))
     }
 
+    /// The shape with its file read and checked.
     fn finished_shape(
         &mut self,
         shape: &ShapeEntry,
@@ -256,6 +259,7 @@ impl Draft<'_> {
     }
 }
 
+/// The settings of the grid that a scene gives; others have their defaults.
 fn settings(grid: &GridEntry) -> MpmSettings {
     MpmSettings {
         gradient: grid.gradient,

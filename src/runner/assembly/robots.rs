@@ -21,6 +21,7 @@ use crate::recording::Color;
 use crate::scene::{ModelEntry, NamedReference, RootEntry, SceneError, SceneFault};
 
 impl Draft<'_> {
+    /// Adds the tree of a robot with its actuators, filters of contact, contact geometry and looks.
     pub(super) fn add_robot(&mut self, entry: &ModelEntry) -> Result<(), SceneError> {
         let (tree, keyframes) = self.tree(entry)?;
         let tree = Arc::new(tree);
@@ -91,6 +92,7 @@ impl Draft<'_> {
         Ok((tree, keyframes))
     }
 
+    /// Reads one robot file. Folders of packages are relative to the scene file, or else to the working directory.
     fn read(
         &mut self,
         entry: &ModelEntry,
@@ -196,6 +198,7 @@ impl Draft<'_> {
         }
     }
 
+    /// Adds the collision shapes of a link as contact geometry, and its visual shapes as looks.
     fn add_link_shapes(
         &mut self,
         entry: &ModelEntry,

@@ -6,6 +6,7 @@ use crate::scene::error::remedy;
 /// Brackets and signs within each other; far beyond what anybody writes, far below what the stack holds.
 const DEPTH_MAX: usize = 100;
 
+/// The tree of an expression. The whole text must be one expression.
 pub(super) fn parse(text: &str) -> Result<Node, ExpressionError> {
     let mut parser = Parser {
         text,
@@ -35,6 +36,7 @@ impl<'a> Parser<'a> {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
+    /// Skips blanks and then `symbol`, if that is next.
     fn take(&mut self, symbol: char) -> bool {
         self.skip_blanks();
         let matches = self.rest().starts_with(symbol);
@@ -44,6 +46,7 @@ impl<'a> Parser<'a> {
         matches
     }
 
+    /// The error at the present character.
     fn unexpected(&self, expected: &'static str) -> ExpressionError {
         let found = match self.rest().chars().next() {
             Some(c) => format!("`{c}`"),
@@ -56,6 +59,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// `product { (+|-) product }`, from left to right.
     fn sum(&mut self) -> Result<Node, ExpressionError> {
         let mut left = self.product()?;
         loop {
@@ -69,6 +73,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// `unary { (*|/) unary }`, from left to right.
     fn product(&mut self) -> Result<Node, ExpressionError> {
         let mut left = self.unary()?;
         loop {
@@ -82,6 +87,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// `{+|-} power`: a sign binds less than a power, so -2^2 = -4.
     fn unary(&mut self) -> Result<Node, ExpressionError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
@@ -98,6 +104,7 @@ impl<'a> Parser<'a> {
         Ok(node)
     }
 
+    /// `atom [^ unary]`: powers are taken from right to left, 2^3^2 = 2^9, and exponents may have signs.
     fn power(&mut self) -> Result<Node, ExpressionError> {
         let base = self.atom()?;
         if self.take('^') {
@@ -106,6 +113,7 @@ impl<'a> Parser<'a> {
         Ok(base)
     }
 
+    /// A number, a name, a call or a sum in brackets.
     fn atom(&mut self) -> Result<Node, ExpressionError> {
         if self.take('(') {
             let inner = self.sum()?;
@@ -121,6 +129,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Digits with an optional fraction and exponent. An `e` without digits after it ends the number.
     fn number(&mut self) -> Result<Node, ExpressionError> {
         let bytes = self.rest().as_bytes();
         let digits = |from: usize| {
@@ -149,6 +158,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// A name, which may have dots, or a function with its arguments.
     fn name_or_call(&mut self) -> Result<Node, ExpressionError> {
         let rest = self.rest();
         let end = rest

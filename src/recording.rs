@@ -201,6 +201,30 @@ impl Recording {
     /// Keeps frames and rows in temporary files in `folder` instead of in memory, which then holds eight bytes for each frame. The files
     /// are gone when the recording is dropped.
     ///
+    /// ```
+    /// use nalgebra::Isometry3;
+    /// use pliant::recording::{Frame, Recording};
+    ///
+    /// let folder = std::env::temp_dir().join("pliant_keep_in_example");
+    /// let mut recording = Recording::new("a long run", vec!["ball".into()], Vec::new(), Vec::new())?;
+    /// recording.keep_in(&folder)?;
+    /// for k in 0..100 {
+    ///     let X_WB = vec![Isometry3::translation(0.0, 0.0, f64::from(k))];
+    ///     recording.push_frame(Frame { time_s: f64::from(k), X_WB, ..Frame::default() })?;
+    /// }
+    /// // They are read back in order.
+    /// let mut heights = Vec::new();
+    /// recording.frames().each(|frame| {
+    ///     heights.push(frame.X_WB[0].translation.z);
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!((heights.len(), heights[99]), (100, 99.0));
+    /// drop(recording);
+    /// assert_eq!(std::fs::read_dir(&folder)?.count(), 0);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// An error of the file system.
     ///
@@ -241,6 +265,25 @@ impl Recording {
     }
 
     /// Adds a camera that takes images: [`write_images`](Self::write_images).
+    ///
+    /// ```
+    /// use nalgebra::Isometry3;
+    /// use pliant::recording::{Anchor, ImageSensor, Recording};
+    ///
+    /// let mut recording = Recording::new("a scene", Vec::new(), Vec::new(), Vec::new())?;
+    /// let eye = ImageSensor {
+    ///     name: "eye".into(),
+    ///     anchor: Anchor::World,
+    ///     X_BS: Isometry3::identity(),
+    ///     size: [16, 12],
+    ///     field_of_view: 1.0,
+    /// };
+    /// recording.add_image_sensor(eye.clone())?;
+    /// // Names of files are made of the name, so it is unique.
+    /// assert!(recording.add_image_sensor(eye).is_err());
+    /// assert_eq!(recording.image_sensors().len(), 1);
+    /// # Ok::<(), pliant::recording::RecordingError>(())
+    /// ```
     ///
     /// # Errors
     /// A body beyond the last, no pixels, a field of view that is not in (0, π), or a name that is taken.

@@ -31,6 +31,19 @@ impl Recording {
     /// Writes the table as comma-separated text: a header `time [s],name [unit],…`, then one line a row, each number in
     /// the fewest digits that read back to the same bits.
     ///
+    /// ```
+    /// use pliant::recording::{Observable, Recording};
+    ///
+    /// let mut recording = Recording::new("a ball", Vec::new(), Vec::new(), vec![Observable::new("ball.z", "m")])?;
+    /// recording.push_observables(0.0, &[1.0])?;
+    /// recording.push_observables(0.1, &[0.95])?;
+    /// let file = std::env::temp_dir().join("pliant_write_csv_example.csv");
+    /// recording.write_csv(&file)?;
+    /// assert_eq!(std::fs::read_to_string(&file)?, "time [s],ball.z [m]\n0.0,1.0\n0.1,0.95\n");
+    /// # std::fs::remove_file(&file)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// An error of the file system.
     pub fn write_csv(&self, path: &Path) -> Result<(), RecordingError> {
@@ -97,6 +110,17 @@ impl Recording {
     ///
     /// Forces are means over the step before the frame, polygons those of the frame's own state.
     ///
+    /// ```
+    /// use pliant::recording::{Frame, Recording};
+    ///
+    /// let mut recording = Recording::new("nothing", Vec::new(), Vec::new(), Vec::new())?;
+    /// recording.push_frame(Frame::default())?;
+    /// // There are no patches, so there is no file.
+    /// let file = std::env::temp_dir().join("pliant_write_patches_example.npz");
+    /// assert!(!recording.write_patches_npz(&file)? && !file.exists());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// An error of the file system.
     pub fn write_patches_npz(&self, path: &Path) -> Result<bool, RecordingError> {
@@ -116,6 +140,25 @@ impl Recording {
     /// with their states, have `id`, `body`, `velocity` (m/s), `mass` (kg), `volume` (now, m³), `deformation_gradient` (elastic,
     /// row by row) and `plastic_strain` (NaN where none is kept) besides.
     ///
+    /// ```
+    /// use pliant::runner::{RunLength, RunOptions, run};
+    /// use pliant::scene::{Scene, SceneOptions};
+    ///
+    /// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+    /// let options = RunOptions { length: RunLength::Until(0.1), ..RunOptions::default() };
+    /// let recording = run(&scene, &options, &mut |_| {})?.recording;
+    /// let folder = std::env::temp_dir().join("pliant_write_paraview_example");
+    /// let list = recording.write_paraview(&folder)?;
+    /// assert!(list.ends_with("replay.pvd"));
+    /// // It lists every file over time.
+    /// let text = std::fs::read_to_string(&list)?;
+    /// for file in std::fs::read_dir(folder.join("vtu"))? {
+    ///     assert!(text.contains(file?.file_name().to_str().ok_or("a name")?));
+    /// }
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// A recording without frames, or an error of the file system.
     pub fn write_paraview(&self, folder: &Path) -> Result<PathBuf, RecordingError> {
@@ -124,6 +167,20 @@ impl Recording {
 
     /// Writes `replay.html`, `observables.csv` and `observables.npz` into `folder`, which is created if necessary, and
     /// returns their paths in this order. Without observables there are no tables.
+    ///
+    /// ```
+    /// use pliant::recording::{Frame, Observable, Recording};
+    ///
+    /// let mut recording = Recording::new("a ball", Vec::new(), Vec::new(), vec![Observable::new("ball.z", "m")])?;
+    /// recording.push_frame(Frame::default())?;
+    /// recording.push_observables(0.0, &[1.0])?;
+    /// let folder = std::env::temp_dir().join("pliant_write_to_example");
+    /// let files = recording.write_to(&folder)?;
+    /// let names: Vec<_> = files.iter().filter_map(|file| file.file_name()?.to_str()).collect();
+    /// assert_eq!(names, ["replay.html", "observables.csv", "observables.npz"]);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// A recording without frames, or an error of the file system.
@@ -143,6 +200,27 @@ impl Recording {
     /// Writes an image of each frame for each image sensor into `folder`, and returns the files and folders: `NAME.npz` with the arrays
     /// `time` (s), `focal_length` (one number, pixels) and `depth` (`<f4`, frames × height × width, m along the optical axis, infinite
     /// where there is nothing), and the folder `NAME` with a colour image `00000.png` for each frame.
+    ///
+    /// ```
+    /// use nalgebra::Isometry3;
+    /// use pliant::recording::{Anchor, Frame, ImageSensor, Recording};
+    ///
+    /// let mut recording = Recording::new("a camera in the dark", Vec::new(), Vec::new(), Vec::new())?;
+    /// let size = [16, 12];
+    /// recording.add_image_sensor(ImageSensor {
+    ///     name: "eye".into(),
+    ///     anchor: Anchor::World,
+    ///     X_BS: Isometry3::identity(),
+    ///     size,
+    ///     field_of_view: 1.0,
+    /// })?;
+    /// recording.push_frame(Frame::default())?;
+    /// let folder = std::env::temp_dir().join("pliant_write_images_example");
+    /// recording.write_images(&folder)?;
+    /// assert!(folder.join("eye.npz").is_file() && folder.join("eye/00000.png").is_file());
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// An error of the file system.

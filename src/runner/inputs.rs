@@ -131,6 +131,17 @@ impl RunInputs {
     }
 
     /// The part before the step of that number.
+    ///
+    /// ```
+    /// use pliant::runner::{ParameterChange, RunInputs};
+    ///
+    /// let change = |step: u64, value: f64| ParameterChange { step, time_s: 0.01 * step as f64, name: "mu".into(), value };
+    /// let inputs = RunInputs { parameters: vec![change(2, 0.4), change(5, 0.6)], ..RunInputs::new("box-on-incline") };
+    /// // A run that goes on from step 5 has had the first change.
+    /// let past = inputs.before(5);
+    /// assert_eq!(past.parameters, [change(2, 0.4)]);
+    /// assert_eq!((past.last_values()["mu"], inputs.last_values()["mu"]), (0.4, 0.6));
+    /// ```
     #[must_use]
     pub fn before(&self, step: u64) -> Self {
         let pulls = self.pulls.iter().filter(|pull| pull.first_step < step);

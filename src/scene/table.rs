@@ -265,6 +265,44 @@ impl<'a> TableReader<'a> {
 
     /// The word of a key declared as [`ValueKind::Choice`]: the one given, or the first.
     ///
+    /// ```
+    /// use pliant::Registry;
+    /// use pliant::registry::Snapshot;
+    /// use pliant::runner::Simulation;
+    /// use pliant::scene::{Key, Scene, SceneOptions, ValueKind};
+    ///
+    /// const AXES: ValueKind = ValueKind::Choice(&["z", "x"]);
+    /// const KEYS: &[Key] = &[Key { name: "axis", value: AXES, unit: "", default: "`z`", about: "of the position" }];
+    /// let mut registry = Registry::default();
+    /// registry.quantity("place", "m", KEYS, |table| {
+    ///     let entry = match table.word("axis")? {
+    ///         "x" => 0,
+    ///         _ => 2,
+    ///     };
+    ///     Ok(move |snapshot: &Snapshot<'_>| snapshot.state.bodies[0].q[entry])
+    /// });
+    /// let options = SceneOptions { registry, ..SceneOptions::default() };
+    /// let text = r#"
+    ///     schema = 1
+    ///     title = "a ball"
+    ///     simulation = { smoke_s = 1 }
+    ///     [[bodies]]
+    ///     name = "ball"
+    ///     shape = { sphere = { radius = 0.1 } }
+    ///     pose = { position = [1, 2, 3] }
+    ///     [[observables]]
+    ///     name = "ball"
+    ///     quantity = "place"
+    /// "#;
+    /// let place = |keys: &str| -> Result<f64, Box<dyn std::error::Error>> {
+    ///     let scene = Scene::parse("ball.toml", &format!("{text}{keys}"), &options)?;
+    ///     Ok(Simulation::new(&scene)?.measure()[0])
+    /// };
+    /// assert_eq!((place("")?, place("axis = \"x\"")?), (3.0, 1.0));
+    /// assert!(place("axis = \"y\"").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// A word that is not among them; a key that is not declared as a choice.
     pub fn word(&self, key: &'static str) -> Result<&'static str, SceneError> {
@@ -370,6 +408,38 @@ impl<'a> TableReader<'a> {
     }
 
     /// The error that the keys of this table contradict each other.
+    ///
+    /// ```
+    /// use pliant::Registry;
+    /// use pliant::registry::Snapshot;
+    /// use pliant::scene::{Key, Scene, SceneOptions, ValueKind};
+    ///
+    /// const fn bound(name: &'static str) -> Key {
+    ///     Key { name, value: ValueKind::Number, unit: "", default: "0", about: "a bound" }
+    /// }
+    /// const KEYS: &[Key] = &[bound("low"), bound("high")];
+    /// let mut registry = Registry::default();
+    /// registry.quantity("width", "", KEYS, |table| {
+    ///     let (low, high) = (table.number("low")?, table.number("high")?);
+    ///     match low <= high {
+    ///         true => Ok(move |_: &Snapshot<'_>| high - low),
+    ///         false => Err(table.conflict("`low` is above `high`; exchange them")),
+    ///     }
+    /// });
+    /// let options = SceneOptions { registry, ..SceneOptions::default() };
+    /// let text = r#"
+    ///     schema = 1
+    ///     title = "a width"
+    ///     simulation = { smoke_s = 1 }
+    ///     [[observables]]
+    ///     name = "width"
+    ///     quantity = "width"
+    ///     low = 3
+    ///     high = 1
+    /// "#;
+    /// let error = Scene::parse("width.toml", text, &options).unwrap_err();
+    /// assert!(error.to_string().contains("`low` is above `high`; exchange them"));
+    /// ```
     pub fn conflict(&self, reason: impl Into<String>) -> SceneError {
         self.context.text.error(
             self.at,

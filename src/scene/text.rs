@@ -85,6 +85,14 @@ impl SceneText {
     }
 
     /// An error that points at `place`: with the name of the file, line and column, the line itself, and carets below it.
+    ///
+    /// ```
+    /// use pliant::scene::{SceneFault, SceneText};
+    ///
+    /// let text = SceneText::new("ball.toml", "schema = 1\nmass = -3\n");
+    /// let error = text.error((18..20).into(), SceneFault::World("it is too light".into()));
+    /// assert_eq!(error.to_string(), "ball.toml:2:8: it is too light\n2 | mass = -3\n  |        ^^");
+    /// ```
     pub fn error(&self, place: SourceLocation, fault: SceneFault) -> SceneError {
         let (line, column) = self.line_and_column(place.start);
         SceneError::At {

@@ -84,6 +84,13 @@ impl Track {
     }
 
     /// When it first moves and when it ends, s.
+    ///
+    /// ```
+    /// use pliant::scene::{Track, TrackInterpolation};
+    ///
+    /// let track = Track::new(TrackInterpolation::Hold, &[(0.5, vec![0.0]), (2.0, vec![1.0])]);
+    /// assert_eq!(track.span_s(), (0.5, 2.0));
+    /// ```
     pub fn span_s(&self) -> (f64, f64) {
         (self.times_s[0], self.times_s[self.times_s.len() - 1])
     }
@@ -148,6 +155,20 @@ impl Track {
     }
 
     /// The rates of change at `time_s` into `out`; at a corner the one after it.
+    ///
+    /// ```
+    /// use pliant::scene::{Track, TrackInterpolation};
+    ///
+    /// // 3 per second, then at rest.
+    /// let knots = [(0.0, vec![0.0]), (1.0, vec![3.0]), (2.0, vec![3.0])];
+    /// let track = Track::new(TrackInterpolation::Linear, &knots);
+    /// let rate = |time_s: f64| {
+    ///     let mut rate = [0.0];
+    ///     track.rate(time_s, &mut rate);
+    ///     rate[0]
+    /// };
+    /// assert_eq!((rate(0.5), rate(1.0), rate(5.0)), (3.0, 0.0, 0.0));
+    /// ```
     ///
     /// # Panics
     /// If `out` has not [`width`](Self::width) entries.

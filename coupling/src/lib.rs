@@ -7,6 +7,7 @@
 mod adaptive;
 mod adjoint;
 mod asynchronous;
+mod batch;
 mod collision;
 mod constraint;
 mod constraint_assembly;
@@ -36,6 +37,7 @@ pub use asynchronous::{
     Asynchronous, AsynchronousReport, AsynchronousSettings, FrameForce, ParticleForce, Precision,
     RigidCoupling, Substeps,
 };
+pub use batch::{Batch, BatchError, BatchReport, WorldIdx};
 pub use constraint::{Anchor, Constraint, ConstraintCompliance, ConstraintKind};
 pub use contact_model::{
     ContactInputs, ContactModel, DissipationRule, EnergyModel, FrictionBound, LaggedModel,

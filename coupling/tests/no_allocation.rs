@@ -14,9 +14,9 @@ use pliant_contact_sap::{
     BodyState, DeformableModel, Integration, PdGains, SolverKind, StepInput, StopCriteria,
 };
 use pliant_coupling::{
-    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, ContactSettings, Exclusion,
-    Geometry, Mount, PatchFinder, SimilarModel, State, StepReport, Stepper, StrongImplicit,
-    StrongImplicitSettings, World, WorldBuilder,
+    Anchor, Batch, BatchReport, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind,
+    ContactSettings, Exclusion, Geometry, Mount, PatchFinder, SimilarModel, State, StepReport,
+    Stepper, StrongImplicit, StrongImplicitSettings, World, WorldBuilder,
 };
 use pliant_hydroelastic::{
     Compliance, ContactGeometry, ContactMaterial, ContactPoint, ContactWorkspace,
@@ -188,6 +188,25 @@ fn a_steady_step_of_rigid_bodies_allocates_nothing() {
             "{integration:?} {model:?}: {counts:?}"
         );
     }
+}
+
+#[test]
+fn a_steady_step_of_a_batch_allocates_nothing() {
+    let mut builder = WorldBuilder::default();
+    busy_world(&mut builder);
+    let world = builder.build().expect("a legal world");
+    let stepper = || StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+    let states = vec![world.default_state(); 3];
+    let mut batch = Batch::copies_of(&world, states, stepper).expect("its own states");
+    let mut report = BatchReport::default();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    pool.expect("a pool of one").install(|| {
+        for k in 0..80 {
+            let asked = measure(|| batch.step_into(1e-3, &mut report));
+            assert!(report.is_trusted());
+            assert!(k < 60 || asked.count_total == 0, "step {k}: {asked:?}");
+        }
+    });
 }
 
 /// Compliant cubes and a ball on each other and on a rigid floor, and a rigid ball pressed into a compliant block.

@@ -7,6 +7,7 @@
 
 mod adaptive;
 mod adjoint;
+mod batch;
 mod impacts;
 mod integration;
 mod joint_reactions;

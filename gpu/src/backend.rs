@@ -1,4 +1,6 @@
-//! A time step on the device: everything up, all substeps in one submission, one read-back.
+//! A time step on the device: what changed goes up, all substeps in one submission, one read-back.
+//!
+//! Particles and contact forces stay on the device from one time step to the next; they are sent when the state is another one than the device has.
 //!
 //! The grid is a dense box of nodes around the particles, with a margin for their way in the time step. A particle that leaves it, or more
 //! contacts than there is room for, set the status word; the step is then taken again from its start with a larger box or buffer.
@@ -6,11 +8,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use nalgebra::Vector3;
 use pliant_contact_sap::{BodyError, BodyReport, BodyState};
 use pliant_mpm::{
     DeviceObject, DeviceParticles, GradientForm, MaterialPoints, ParticleImpulse, RigidLinks,
-    SubstepBackend, SubstepInput, SubstepLimit, SubstepReport, base_node,
+    SubstepBackend, SubstepInput, SubstepLimit, SubstepReport,
 };
 
 use crate::adapter::Gpu;
@@ -19,11 +20,13 @@ use crate::cloth_tables::ClothTables;
 use crate::control::Prescribed;
 use crate::error::GpuError;
 use crate::layout::*;
+use crate::node_box::{Extent, NodeBox};
+use crate::particles::{self, Taken};
 use crate::read_back::{self, Found};
 use crate::shader::{Over, Part, STAGES};
 use crate::shapes::{DeviceShape, Shapes};
 use crate::support::{check_input, check_objects, device_shapes};
-use crate::tables::{Table, add_links, add_objects, add_obstacles, add_walls, start_of_out};
+use crate::tables::{Lasting, Table, add_links, add_obstacles, add_walls, start_of_out};
 
 /// Nodes lighter than this part of a particle have no part in contact, as on the processor.
 const NODE_MASS_MIN: f64 = 1e-7;
@@ -31,6 +34,8 @@ const NODE_MASS_MIN: f64 = 1e-7;
 const ATTEMPTS: u32 = 12;
 /// Room for contacts at first.
 const CONTACTS_FIRST: u32 = 1024;
+/// Particles that are sent one by one; of more, all are sent.
+const DISPLACED_MAX: usize = 1000;
 /// Largest number of workgroups along an axis.
 const GROUPS_MAX: u32 = 65_535;
 
@@ -74,6 +79,10 @@ pub struct GpuSubsteps {
     shapes: Shapes,
     cloths: ClothTables,
     buffers: Buffers,
+    lasting: Lasting,
+    /// Whether the device has it.
+    has_lasting: bool,
+    resident: Option<Resident>,
     contacts_max: u32,
     /// Cells around the particles, beyond their way.
     margin: i32,
@@ -81,10 +90,12 @@ pub struct GpuSubsteps {
     crushed: Option<(u32, u32)>,
 }
 
-/// The box of nodes.
-struct NodeBox {
-    origin: [i32; 3],
-    dims: [u32; 3],
+/// What the device has at the end of a time step.
+struct Resident {
+    taken: Taken,
+    held: Vec<u32>,
+    /// The contact forces, and the number of obstacles.
+    memory: Option<(Vec<ParticleImpulse>, usize)>,
 }
 
 impl GpuSubsteps {
@@ -97,6 +108,7 @@ impl GpuSubsteps {
         let objects = particles.objects();
         check_objects(&objects)?;
         let cloths = ClothTables::new(&objects)?;
+        let lasting = Lasting::new(&objects, &Shapes::default(), &cloths);
         Ok(Self {
             gpu: Arc::clone(gpu),
             particles,
@@ -104,6 +116,9 @@ impl GpuSubsteps {
             shapes: Shapes::default(),
             cloths,
             buffers: Buffers::default(),
+            lasting,
+            has_lasting: false,
+            resident: None,
             contacts_max: CONTACTS_FIRST,
             margin: 2,
             passed_s: 0.0,
@@ -111,31 +126,20 @@ impl GpuSubsteps {
         })
     }
 
-    fn node_box(&self, time_s: f64) -> Result<NodeBox, BodyError> {
-        let spacing = self.particles.spacing();
-        let (mut low, mut high, mut fastest) = ([i32::MAX; 3], [i32::MIN; 3], 0.0_f64);
-        for p in self.particles.particles() {
-            let base = base_node(&p.x, 1.0 / spacing);
-            for k in 0..3 {
-                low[k] = low[k].min(base[k]);
-                high[k] = high[k].max(base[k]);
-            }
-            fastest = fastest.max(p.v.norm());
-        }
-        let way = (fastest * time_s / spacing).ceil().min(1e6) as i32;
-        let margin = self.margin.saturating_add(way);
-        let length = |k: usize| i64::from(high[k]) - i64::from(low[k]) + 3 + 2 * i64::from(margin);
-        let nodes: f64 = (0..3).map(|k| length(k) as f64).product();
-        let bytes = 32.0 * nodes;
-        if bytes > self.gpu.description.storage_buffer_max as f64 {
-            return Err(BodyError::Model(format!(
+    /// Whether the next time step begins with what the device has.
+    #[cfg(test)]
+    pub(crate) fn has_particles(&self) -> bool {
+        self.resident.is_some()
+    }
+
+    fn node_box(&self, extent: &Extent, time_s: f64) -> Result<NodeBox, BodyError> {
+        let way = (time_s, self.particles.spacing(), self.margin);
+        let nodes_max = self.gpu.description.storage_buffer_max as f64 / NODE_BYTES as f64;
+        NodeBox::new(extent, way, nodes_max).map_err(|nodes| {
+            BodyError::Model(format!(
                 "the particles span a box of {nodes:.1e} grid nodes, more than the adapter \"{}\" has room for; take the substeps on the processor, whose grid is sparse",
                 self.gpu.description.name
-            )));
-        }
-        Ok(NodeBox {
-            origin: std::array::from_fn(|k| low[k].saturating_sub(margin)),
-            dims: std::array::from_fn(|k| length(k) as u32),
+            ))
         })
     }
 
@@ -147,24 +151,25 @@ impl GpuSubsteps {
         links: &RigidLinks,
         memory: &[ParticleImpulse],
     ) -> Result<(Found, Params, NodeBox), BodyError> {
-        let node_box = self.node_box(input.time_step_s)?;
-        let mut params = self.params(input, &node_box);
         let spacing = self.particles.spacing();
-        let corner = self.corner(&node_box);
-        let mut table = Table::default();
-        add_objects(&mut table, &self.objects);
-        let obstacles = (input.obstacles, shapes, &self.shapes);
+        // Until the step has been taken the device has nothing that is known.
+        let resident = self.resident.take();
+        let extent = resident.as_ref().map(|r| r.taken.extent);
+        let extent = extent.unwrap_or_else(|| Extent::of(self.particles.particles(), spacing));
+        let node_box = self.node_box(&extent, input.time_step_s)?;
+        let mut params = self.params(input, &node_box);
+        let corner = node_box.corner(spacing);
+        let mut table = Table::after(&self.lasting.table);
+        let obstacles = (input.obstacles, shapes, &self.lasting);
         add_obstacles(&mut table, &mut params, obstacles, &corner);
         let walls = self.particles.walls();
         add_walls(&mut table, &mut params, walls, spacing, node_box.origin);
         prescribed.add(&mut table, &mut params);
-        self.cloths.add(&mut table, &mut params);
         add_links(&mut table, &mut params, links);
-        self.cloths.add_corners(&mut table, &mut params);
         let out = start_of_out(&mut params, links, &corner);
         params.corners_at = out.len() as u32;
-        let particles = self.device_particles(prescribed, &node_box);
-        let found = self.run_on_device(&params, &table.finish(), &out, memory, &particles);
+        let tables = (&table.finish(), &out[..]);
+        let found = self.run_on_device(&params, tables, (memory, prescribed.held()), resident);
         let found = found.map_err(|reason| {
             BodyError::Model(format!(
                 "the device failed: {reason}; the step was not taken, take the substeps on the processor"
@@ -173,24 +178,14 @@ impl GpuSubsteps {
         Ok((found, params, node_box))
     }
 
-    fn device_particles(&self, prescribed: &Prescribed, node_box: &NodeBox) -> Vec<DeviceParticle> {
-        let spacing = self.particles.spacing();
-        let each = self.particles.particles().iter().enumerate();
-        each.map(|(k, p)| DeviceParticle::of(p, spacing, node_box.origin, prescribed.held(k)))
-            .collect()
-    }
-
-    fn corner(&self, node_box: &NodeBox) -> Vector3<f64> {
-        Vector3::from(node_box.origin.map(f64::from)) * self.particles.spacing()
-    }
-
     fn params(&self, input: &SubstepInput<'_>, node_box: &NodeBox) -> Params {
         let spacing = self.particles.spacing();
         let masses = self.objects.iter().map(|o| o.particle_mass);
         let dt = input.time_step_s / f64::from(input.substeps);
         Params {
             dims: node_box.dims,
-            n_nodes: node_box.dims.iter().product(),
+            n_nodes: node_box.n_nodes(),
+            origin: node_box.origin,
             n_particles: self.particles.particles().len() as u32,
             gravity: input.gravity.map(|x| x as f32).into(),
             dt: dt as f32,
@@ -206,54 +201,75 @@ impl GpuSubsteps {
             stiction_speed: input.contact.stiction_speed as f32,
             near_rigid: input.contact.near_rigid as f32,
             light_mass: (NODE_MASS_MIN * masses.fold(f64::INFINITY, f64::min)) as f32,
-            ..Params::default()
+            ..self.lasting.places
         }
     }
 
     fn run_on_device(
         &mut self,
         params: &Params,
-        table: &[f32],
-        out: &[f32],
-        memory: &[ParticleImpulse],
-        particles: &[DeviceParticle],
+        (table, out): (&Table, &[f32]),
+        (memory, held): (&[ParticleImpulse], &[u32]),
+        resident: Option<Resident>,
     ) -> Result<Found, String> {
         let gpu = Arc::clone(&self.gpu);
-        let forces = self.start_forces(params, memory);
         let mut counters = [0_u32; COUNTERS as usize];
         counters[CRUSHED_FIRST] = u32::MAX;
         let (nodes, contacts) = (u64::from(params.n_nodes), u64::from(params.contacts_max));
         let lengths = read_back::lengths(params, out.len());
-        self.buffers.fit(
+        let have_stayed = self.buffers.fit(
             &gpu,
             [
                 size_of::<Params>() as u64,
-                size_of_val(table) as u64,
+                table.offset() + size_of_val(table.numbers()) as u64,
                 lengths[1],
                 4 * (u64::from(COUNTERS) + 6 * nodes + u64::from(params.n_particles)),
-                32 * nodes,
+                NODE_BYTES * nodes,
                 CONTACT_BYTES * contacts,
                 4 * 135 * contacts,
                 lengths[2],
                 lengths[3] + 4 * self.cloths.corner_numbers(),
             ],
         )?;
+        let read = self.buffers.read_back(&gpu, lengths.iter().sum())?.clone();
         let buffers = &self.buffers;
-        let uploads: [(usize, &[u8]); 6] = [
-            (0, bytemuck::bytes_of(params)),
-            (1, bytemuck::cast_slice(table)),
-            (2, bytemuck::cast_slice(particles)),
-            (3, bytemuck::cast_slice(&counters)),
-            (7, bytemuck::cast_slice(&forces)),
-            (8, bytemuck::cast_slice(out)),
-        ];
-        for (binding, bytes) in uploads {
+        let write = |binding: usize, offset: u64, bytes: &[u8]| {
             if !bytes.is_empty() {
-                gpu.queue.write_buffer(buffers.at(binding), 0, bytes);
+                gpu.queue.write_buffer(buffers.at(binding), offset, bytes);
+            }
+        };
+        write(0, 0, bytemuck::bytes_of(params));
+        if !(self.has_lasting && have_stayed[1]) {
+            write(1, 0, bytemuck::cast_slice(self.lasting.table.numbers()));
+            self.has_lasting = true;
+        }
+        write(1, table.offset(), bytemuck::cast_slice(table.numbers()));
+        write(3, 0, bytemuck::cast_slice(&counters));
+        write(8, 0, bytemuck::cast_slice(out));
+        let stays = |r: &Resident| {
+            have_stayed[2] && r.held == held && r.taken.displaced.len() <= DISPLACED_MAX
+        };
+        let resident = resident.filter(stays);
+        let particles = self.particles.particles();
+        let spacing = self.particles.spacing();
+        match &resident {
+            Some(Resident { taken, .. }) => {
+                let displaced = (particles, &taken.displaced[..]);
+                particles::replace(&gpu, buffers.at(2), displaced, held, spacing);
+            }
+            None => particles::upload(&gpu, buffers.at(2), particles, held, spacing)?,
+        }
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        let forces = resident.and_then(|r| r.memory).filter(|_| have_stayed[7]);
+        if forces.is_none_or(|(own, n)| own != memory || n != params.n_obstacles as usize) {
+            if memory.is_empty() && lengths[2] > 0 {
+                encoder.clear_buffer(buffers.at(7), 0, Some(lengths[2]));
+            } else {
+                let forces = self.start_forces(params, memory);
+                write(7, 0, bytemuck::cast_slice(&forces));
             }
         }
         let bound = buffers.bind(&gpu);
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
         {
             let mut pass = encoder.begin_compute_pass(&Default::default());
             pass.set_bind_group(0, &bound, &[]);
@@ -261,13 +277,10 @@ impl GpuSubsteps {
                 add_substep(&gpu, params, &mut pass);
             }
         }
-        let total = lengths.iter().sum();
-        self.buffers.read_back(&gpu, total)?;
-        let read = self.buffers.read_back(&gpu, total)?.clone();
         let mut at = 0;
         for (binding, length) in [3, 2, 7, 8].into_iter().zip(lengths) {
             if length > 0 {
-                encoder.copy_buffer_to_buffer(self.buffers.at(binding), 0, &read, at, length);
+                encoder.copy_buffer_to_buffer(buffers.at(binding), 0, &read, at, length);
             }
             at += length;
         }
@@ -320,7 +333,9 @@ fn is_needed(part: Part, params: &Params) -> bool {
 
 impl SubstepBackend for GpuSubsteps {
     fn begin(&mut self, state: &BodyState) -> Result<(), BodyError> {
+        let resident = self.resident.take();
         self.particles.begin(state)?;
+        self.resident = resident.filter(|_| self.particles.are_as_left());
         self.passed_s = 0.0;
         self.crushed = None;
         Ok(())
@@ -340,6 +355,10 @@ impl SubstepBackend for GpuSubsteps {
         let n_particles = self.particles.particles().len();
         check_input(input, n_particles, links.len())?;
         let shapes = device_shapes(&mut self.shapes, input.obstacles)?;
+        if !self.lasting.is_of(&self.shapes) {
+            self.lasting = Lasting::new(&self.objects, &self.shapes, &self.cloths);
+            self.has_lasting = false;
+        }
         let prescribed = Prescribed::new(&self.particles, &self.objects, input.control)?;
         *report = SubstepReport {
             substeps: input.substeps,
@@ -358,16 +377,17 @@ impl SubstepBackend for GpuSubsteps {
         for _ in 0..ATTEMPTS {
             let (found, params, node_box) =
                 self.attempt(input, (&shapes, &prescribed), links, memory)?;
-            let status = found.counters[STATUS];
+            let counters = found.counters();
+            let status = counters[STATUS];
             // A step without room has numbers of no meaning.
             if status & TOO_MANY_CONTACTS != 0 {
-                self.contacts_max = found.counters[CONTACTS_NEEDED].saturating_mul(3) / 2;
+                self.contacts_max = counters[CONTACTS_NEEDED].saturating_mul(3) / 2;
                 continue;
             }
             if status & LOOP_CUT != 0 {
                 return Err(BodyError::Model(format!(
                     "the adapter \"{}\" cut loops short over {} contacts in a substep; take the substeps on the processor, or on a GPU that is no software",
-                    self.gpu.description.name, found.counters[CONTACTS_MAX]
+                    self.gpu.description.name, counters[CONTACTS_MAX]
                 )));
             }
             if status & NOT_FINITE != 0 {
@@ -381,23 +401,26 @@ impl SubstepBackend for GpuSubsteps {
                 continue;
             }
             let spacing = self.particles.spacing();
-            let moved = self.particles.particles_mut().iter_mut();
-            for (p, device) in moved.zip(&found.particles) {
-                device.write(p, spacing, node_box.origin);
-            }
+            let moved = self.particles.particles_mut();
+            let taken = particles::take(moved, found.particles(), spacing);
             for impulses in found.link_impulses(&params) {
                 links.replay_substep(&impulses, length_s, share);
             }
-            found.write_memory(&params, self.particles.ids(), memory);
-            report.contacts = u64::from(found.counters[CONTACTS_TOTAL]);
-            report.contacts_max = found.counters[CONTACTS_MAX];
-            report.iterations = u64::from(found.counters[ITERATIONS]);
-            report.unsolved = found.counters[UNSOLVED];
-            report.pairs = found.pairs(&params, &self.corner(&node_box));
+            let are_exact = found.write_memory(&params, self.particles.ids(), memory);
+            self.resident = Some(Resident {
+                taken,
+                held: prescribed.held().to_vec(),
+                memory: are_exact.then(|| (memory.clone(), input.obstacles.len())),
+            });
+            report.contacts = u64::from(counters[CONTACTS_TOTAL]);
+            report.contacts_max = counters[CONTACTS_MAX];
+            report.iterations = u64::from(counters[ITERATIONS]);
+            report.unsolved = counters[UNSOLVED];
+            report.pairs = found.pairs(&params, &node_box.corner(spacing));
             // Stages are not timed on the device.
             report.times.solve_s = started.elapsed().as_secs_f64();
-            let crushed = found.counters[CRUSHED];
-            self.crushed = (crushed > 0).then_some((crushed, found.counters[CRUSHED_FIRST]));
+            let crushed = counters[CRUSHED];
+            self.crushed = (crushed > 0).then_some((crushed, counters[CRUSHED_FIRST]));
             return Ok(());
         }
         Err(BodyError::Model(format!(

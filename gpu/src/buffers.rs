@@ -9,16 +9,16 @@ pub(crate) struct Buffers {
     read_back: Option<wgpu::Buffer>,
 }
 
-/// Makes room for `bytes`.
+/// Makes room for `bytes`. Returns whether the buffer is the one that was there.
 fn fit(
     gpu: &Gpu,
     place: &mut Option<wgpu::Buffer>,
     bytes: u64,
     usage: wgpu::BufferUsages,
-) -> Result<(), String> {
+) -> Result<bool, String> {
     let bytes = bytes.max(256).next_multiple_of(4);
     if place.as_ref().is_some_and(|b| b.size() >= bytes) {
-        return Ok(());
+        return Ok(true);
     }
     let largest = gpu.description.storage_buffer_max;
     if bytes > largest {
@@ -35,21 +35,22 @@ fn fit(
         usage,
         mapped_at_creation: false,
     }));
-    Ok(())
+    Ok(false)
 }
 
 impl Buffers {
-    /// Makes room for so many bytes in each binding.
-    pub(crate) fn fit(&mut self, gpu: &Gpu, bytes: [u64; 9]) -> Result<(), String> {
+    /// Makes room for so many bytes in each binding. Returns which of them have the buffer that was there, with what it held.
+    pub(crate) fn fit(&mut self, gpu: &Gpu, bytes: [u64; 9]) -> Result<[bool; 9], String> {
+        let mut have_stayed = [false; 9];
         for (binding, (place, bytes)) in self.bound.iter_mut().zip(bytes).enumerate() {
             let kind = match binding {
                 0 => wgpu::BufferUsages::UNIFORM,
                 _ => wgpu::BufferUsages::STORAGE,
             };
             let usage = kind | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
-            fit(gpu, place, bytes, usage)?;
+            have_stayed[binding] = fit(gpu, place, bytes, usage)?;
         }
-        Ok(())
+        Ok(have_stayed)
     }
 
     pub(crate) fn at(&self, binding: usize) -> &wgpu::Buffer {

@@ -17,7 +17,7 @@ fn material(law: InPlaneLaw) -> ClothMaterial {
 fn scene(material: &ClothMaterial) -> Vec<[f32; 4]> {
     let mut table = Table::default();
     of_cloth(&mut table, material, 0.0);
-    bytemuck::cast_slice(&table.finish()).to_vec()
+    bytemuck::cast_slice(table.finish().numbers()).to_vec()
 }
 
 fn rounded(m: Matrix3<f64>) -> Matrix3<f64> {

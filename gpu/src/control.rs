@@ -61,9 +61,9 @@ impl Prescribed {
         Ok(prescribed)
     }
 
-    /// The bits of the sets of a particle.
-    pub(crate) fn held(&self, particle: usize) -> u32 {
-        self.held.get(particle).copied().unwrap_or(0)
+    /// Of each particle the bits of its sets; empty without sets.
+    pub(crate) fn held(&self) -> &[u32] {
+        &self.held
     }
 
     pub(crate) fn add(&self, table: &mut Table, params: &mut Params) {

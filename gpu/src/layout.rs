@@ -28,6 +28,8 @@ pub(crate) const OBJECT: u32 = 3;
 pub(crate) const LINK: u32 = 32;
 /// Numbers of a pair in `out`.
 pub(crate) const PAIR: u32 = 12;
+/// Bytes of a node in `nodes`.
+pub(crate) const NODE_BYTES: u64 = 32;
 /// Bytes of a contact.
 pub(crate) const CONTACT_BYTES: u64 = 208;
 
@@ -78,8 +80,9 @@ pub(crate) struct Params {
     pub(crate) n_held_sets: u32,
     pub(crate) holds_nodes: u32,
     pub(crate) loads_at: u32,
+    /// The cell of the corner of the box.
+    pub(crate) origin: [i32; 3],
     pub(crate) n_loads: u32,
-    pub(crate) padding: [u32; 3],
 }
 
 #[repr(C)]
@@ -98,6 +101,16 @@ pub(crate) struct DeviceParticle {
     held: u32,
 }
 
+/// Cell, and fraction of the way through it.
+pub(crate) type Place = ([i32; 3], [f32; 3]);
+
+/// Where a particle is.
+pub(crate) fn place(p: &Particle<f64>, spacing: f64) -> Place {
+    let cell = base_node(&p.x, 1.0 / spacing);
+    let fraction = std::array::from_fn(|k| (p.x[k] / spacing - f64::from(cell[k])) as f32);
+    (cell, fraction)
+}
+
 fn columns(m: &Matrix3<f64>, last: [f64; 2]) -> [[f32; 4]; 3] {
     let last = [last[0], last[1], 0.0];
     std::array::from_fn(|k| {
@@ -111,13 +124,13 @@ fn matrix(columns: &[[f32; 4]; 3]) -> Matrix3<f64> {
 }
 
 impl DeviceParticle {
-    /// With cells counted from `origin`, and the bits of the held sets that it belongs to.
-    pub(crate) fn of(p: &Particle<f64>, spacing: f64, origin: [i32; 3], held: u32) -> Self {
-        let base = base_node(&p.x, 1.0 / spacing);
+    /// With the bits of the held sets that it belongs to.
+    pub(crate) fn of(p: &Particle<f64>, spacing: f64, held: u32) -> Self {
+        let (cell, fraction) = place(p, spacing);
         Self {
-            fraction: std::array::from_fn(|k| (p.x[k] / spacing - f64::from(base[k])) as f32),
+            fraction,
             mass: p.mass as f32,
-            cell: std::array::from_fn(|k| base[k] - origin[k]),
+            cell,
             object: p.object,
             v: std::array::from_fn(|k| p.v[k] as f32),
             volume: p.volume as f32,
@@ -129,10 +142,15 @@ impl DeviceParticle {
         }
     }
 
+    /// Whether it is at a place, to the last bit.
+    pub(crate) fn is_at(&self, (cell, fraction): Place) -> bool {
+        cell == self.cell && fraction.map(f32::to_bits) == self.fraction.map(f32::to_bits)
+    }
+
     /// Writes what moves.
-    pub(crate) fn write(&self, p: &mut Particle<f64>, spacing: f64, origin: [i32; 3]) {
+    pub(crate) fn write(&self, p: &mut Particle<f64>, spacing: f64) {
         p.x = Vector3::from_fn(|k, _| {
-            (f64::from(self.cell[k] + origin[k]) + f64::from(self.fraction[k])) * spacing
+            (f64::from(self.cell[k]) + f64::from(self.fraction[k])) * spacing
         });
         p.v = Vector3::from(self.v).map(f64::from);
         p.c = matrix(&self.c);
@@ -152,9 +170,28 @@ mod tests {
             x: Vector3::new(100.003_217_31, -57.000_123_4, 0.009_999_999),
             ..Particle::default()
         };
-        let (spacing, origin) = (0.02, [4990, -2860, -3]);
+        let spacing = 0.02;
         let mut back = Particle::default();
-        DeviceParticle::of(&p, spacing, origin, 0).write(&mut back, spacing, origin);
+        let device = DeviceParticle::of(&p, spacing, 0);
+        device.write(&mut back, spacing);
         assert!((back.x - p.x).amax() < 1e-6 * spacing, "{}", back.x - p.x);
+    }
+
+    #[test]
+    fn a_place_comes_back_to_the_last_bit_but_on_the_border_of_cells() {
+        let places = [
+            (100.003_217_31, true),
+            (-57.000_123_4, true),
+            (0.009_999_999, false),
+        ];
+        for (x, stays) in places {
+            let mut p = Particle {
+                x: Vector3::new(x, 0.0, 0.0),
+                ..Particle::default()
+            };
+            let device = DeviceParticle::of(&p, 0.02, 0);
+            device.write(&mut p, 0.02);
+            assert_eq!(device.is_at(place(&p, 0.02)), stays, "{x}");
+        }
     }
 }

@@ -18,12 +18,18 @@ mod fault_tests;
 mod function_tests;
 mod layout;
 mod mesh_tree;
+mod node_box;
+mod particles;
 mod read_back;
 mod refused;
+#[cfg(test)]
+mod resident_tests;
 mod shader;
 mod shapes;
 mod support;
 mod tables;
+#[cfg(test)]
+mod test_scene;
 
 pub use adapter::{AdapterDescription, Gpu, adapters};
 pub use backend::GpuSubsteps;

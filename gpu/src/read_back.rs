@@ -2,16 +2,26 @@
 
 use nalgebra::Vector3;
 use pliant_mpm::{PairImpulse, ParticleImpulse};
+use rayon::prelude::*;
 
 use crate::adapter::Gpu;
 use crate::layout::{COUNTERS, DeviceParticle, PAIR, Params};
+use crate::particles::CHUNK;
 
-/// What a time step left on the device.
+/// What a time step left on the device, in mapped memory.
 pub(crate) struct Found {
-    pub(crate) counters: Vec<u32>,
-    pub(crate) particles: Vec<DeviceParticle>,
-    forces: Vec<[f32; 4]>,
-    out: Vec<f32>,
+    buffer: wgpu::Buffer,
+    /// There until the end.
+    view: Option<wgpu::BufferView>,
+    /// Where each part ends.
+    ends: [usize; 4],
+}
+
+impl Drop for Found {
+    fn drop(&mut self) {
+        self.view = None;
+        self.buffer.unmap();
+    }
 }
 
 /// Bytes of each part: counters, particles, forces, out.
@@ -40,25 +50,16 @@ pub(crate) fn read(gpu: &Gpu, buffer: &wgpu::Buffer, lengths: [u64; 4]) -> Resul
     waited.map_err(|e| e.to_string())?;
     let mapped = receiver.recv().map_err(|e| e.to_string())?;
     mapped.map_err(|e| e.to_string())?;
-    let found = {
-        let bytes = buffer
-            .get_mapped_range(0..total)
-            .map_err(|e| e.to_string())?;
-        let mut at = 0;
-        let ranges = lengths.map(|length| {
+    let view = buffer.get_mapped_range(0..total);
+    let mut at = 0;
+    Ok(Found {
+        buffer: buffer.clone(),
+        view: Some(view.map_err(|e| e.to_string())?),
+        ends: lengths.map(|length| {
             at += length as usize;
-            at - length as usize..at
-        });
-        let [counters, particles, forces, out] = ranges;
-        Found {
-            counters: bytemuck::pod_collect_to_vec(&bytes[counters]),
-            particles: bytemuck::pod_collect_to_vec(&bytes[particles]),
-            forces: bytemuck::pod_collect_to_vec(&bytes[forces]),
-            out: bytemuck::pod_collect_to_vec(&bytes[out]),
-        }
-    };
-    buffer.unmap();
-    Ok(found)
+            at
+        }),
+    })
 }
 
 fn vector(numbers: &[f32]) -> Vector3<f64> {
@@ -66,10 +67,28 @@ fn vector(numbers: &[f32]) -> Vector3<f64> {
 }
 
 impl Found {
+    fn part<T: bytemuck::AnyBitPattern>(&self, part: usize) -> &[T] {
+        let first = part.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let bytes = self.view.as_deref().unwrap_or_default();
+        bytemuck::cast_slice(&bytes[first..self.ends[part]])
+    }
+
+    pub(crate) fn counters(&self) -> &[u32] {
+        self.part(0)
+    }
+
+    pub(crate) fn particles(&self) -> &[DeviceParticle] {
+        self.part(1)
+    }
+
+    fn out(&self) -> &[f32] {
+        self.part(3)
+    }
+
     /// Impulses on all links in each substep.
     pub(crate) fn link_impulses(&self, params: &Params) -> Vec<Vec<f64>> {
         let n = 6 * params.n_links as usize;
-        let records = &self.out[params.records_at as usize..];
+        let records = &self.out()[params.records_at as usize..];
         (0..params.substeps as usize)
             .map(|k| {
                 records[k * n..][..n]
@@ -87,7 +106,7 @@ impl Found {
             for obstacle in 0..params.n_obstacles {
                 let pair = obstacle * params.n_objects + object;
                 let at = (params.sums_at + PAIR * pair) as usize;
-                let sum = &self.out[at..at + PAIR as usize];
+                let sum = &self.out()[at..at + PAIR as usize];
                 let size = f64::from(sum[3]);
                 if size > 0.0 {
                     pairs.push(PairImpulse {
@@ -106,24 +125,40 @@ impl Found {
         pairs
     }
 
-    /// Contact forces of the last substep.
+    /// Contact forces of the last substep. Returns whether they are exactly what the device has.
     pub(crate) fn write_memory(
         &self,
         params: &Params,
         ids: &[u32],
         memory: &mut Vec<ParticleImpulse>,
-    ) {
+    ) -> bool {
         memory.clear();
         let n = params.n_obstacles as usize;
-        for (place, force) in self.forces.iter().enumerate() {
-            let force_W = vector(force);
-            if force_W != Vector3::zeros() {
-                memory.push(ParticleImpulse {
-                    particle: ids[place / n],
-                    obstacle: (place % n) as u32,
-                    force_W,
-                });
-            }
+        if n == 0 {
+            return true;
         }
+        let of_particles = self.part::<[f32; 4]>(2).par_chunks(CHUNK * n);
+        let each = of_particles
+            .zip(ids.par_chunks(CHUNK))
+            .map(|(forces, ids)| {
+                let (mut touching, mut is_exact) = (Vec::new(), true);
+                for (place, force) in forces.iter().enumerate() {
+                    if vector(force) != Vector3::zeros() {
+                        touching.push(ParticleImpulse {
+                            particle: ids[place / n],
+                            obstacle: (place % n) as u32,
+                            force_W: vector(force),
+                        });
+                    } else {
+                        // Minus zero is not.
+                        is_exact &= force.map(f32::to_bits) == [0; 4];
+                    }
+                }
+                (touching, is_exact)
+            });
+        let chunks: Vec<(Vec<ParticleImpulse>, bool)> = each.collect();
+        let are_exact = chunks.iter().all(|(_, is_exact)| *is_exact);
+        memory.extend(chunks.into_iter().flat_map(|(touching, _)| touching));
+        are_exact
     }
 }

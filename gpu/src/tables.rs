@@ -1,4 +1,4 @@
-//! The table `scene` that the shaders read, and the start of `out`.
+//! The table `scene` that the shaders read, a part that lasts and one of the time step, and the start of `out`.
 
 use nalgebra::{DMatrix, Isometry3, Vector3};
 use pliant_contact_sap::Dissipation;
@@ -7,18 +7,38 @@ use pliant_mpm::{
     RigidLinks, ShaderLaw, Tension, Wall, WallKind,
 };
 
+use crate::cloth_tables::ClothTables;
 use crate::layout::{LINK, PAIR, Params};
 use crate::shapes::{DeviceShape, Shapes};
 
 /// Larger numbers, which may be infinite, count as this one.
 const LARGE: f64 = 1e30;
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Table {
+    /// Numbers of another table that comes before this one.
+    before: usize,
     numbers: Vec<f32>,
 }
 
 impl Table {
+    /// The continuation of `other`, which has whole vectors.
+    pub(crate) fn after(other: &Self) -> Self {
+        Self {
+            before: other.before + other.numbers.len(),
+            numbers: Vec::new(),
+        }
+    }
+
+    /// Bytes before it.
+    pub(crate) fn offset(&self) -> u64 {
+        4 * self.before as u64
+    }
+
+    pub(crate) fn numbers(&self) -> &[f32] {
+        &self.numbers
+    }
+
     pub(crate) fn push(&mut self, values: [f64; 4]) {
         let each = values.map(|x| x.clamp(-LARGE, LARGE) as f32);
         self.numbers.extend(each);
@@ -26,20 +46,54 @@ impl Table {
 
     /// Vectors so far.
     pub(crate) fn vectors(&self) -> u32 {
-        (self.numbers.len() / 4) as u32
+        ((self.before + self.numbers.len()) / 4) as u32
     }
 
     /// Adds numbers, and returns where they begin.
     pub(crate) fn extend(&mut self, values: impl Iterator<Item = f64>) -> u32 {
-        let at = self.numbers.len() as u32;
+        let at = (self.before + self.numbers.len()) as u32;
         self.numbers.extend(values.map(|x| x as f32));
         at
     }
 
-    pub(crate) fn finish(mut self) -> Vec<f32> {
+    /// Fills it up to whole vectors, one at least.
+    pub(crate) fn finish(mut self) -> Self {
         let whole = self.numbers.len().next_multiple_of(4).max(4);
         self.numbers.resize(whole, 0.0);
-        self.numbers
+        self
+    }
+}
+
+/// The part of `scene` that lasts: objects, shapes and cloth. It is made again only when a new shape is met.
+#[derive(Debug, Default)]
+pub(crate) struct Lasting {
+    pub(crate) table: Table,
+    /// Where each table begins, and nothing else.
+    pub(crate) places: Params,
+    /// Where the tables of shapes begin, and how many vectors they have.
+    shapes_at: u32,
+    shapes: usize,
+}
+
+impl Lasting {
+    pub(crate) fn new(objects: &[DeviceObject], shapes: &Shapes, cloths: &ClothTables) -> Self {
+        let mut lasting = Self {
+            shapes: shapes.vectors().len(),
+            ..Self::default()
+        };
+        let (table, places) = (&mut lasting.table, &mut lasting.places);
+        add_objects(table, objects);
+        lasting.shapes_at = table.vectors();
+        table.numbers.extend(shapes.vectors().iter().flatten());
+        cloths.add(table, places);
+        cloths.add_corners(table, places);
+        lasting.table = std::mem::take(table).finish();
+        lasting
+    }
+
+    /// Whether it has all shapes.
+    pub(crate) fn is_of(&self, shapes: &Shapes) -> bool {
+        self.shapes == shapes.vectors().len()
     }
 }
 
@@ -113,16 +167,15 @@ pub(crate) fn of_cloth(table: &mut Table, cloth: &ClothMaterial, radius: f64) {
     table.push([cloth.affine_fraction(), 0.0, 0.0, 0.0]);
 }
 
-/// Obstacles with poses relative to `corner`, the tables of their shapes, and contact parameters of each pair.
+/// Obstacles with poses relative to `corner`, and contact parameters of each pair.
 pub(crate) fn add_obstacles(
     table: &mut Table,
     params: &mut Params,
-    obstacles: (&[Obstacle], &[DeviceShape], &Shapes),
+    obstacles: (&[Obstacle], &[DeviceShape], &Lasting),
     corner: &Vector3<f64>,
 ) {
-    let (obstacles, placed, shapes) = obstacles;
-    let tables_at = f64::from(table.vectors());
-    table.numbers.extend(shapes.vectors().iter().flatten());
+    let (obstacles, placed, lasting) = obstacles;
+    let tables_at = f64::from(lasting.shapes_at);
     params.obstacles_at = table.vectors();
     for (obstacle, shape) in obstacles.iter().zip(placed) {
         let mut size = shape.size;

@@ -22,7 +22,7 @@ use crate::step::MpmStep;
 pub use boundary::{Wall, WallKind};
 pub use builder::{MpmBuilder, ObjectSpec};
 pub use flow::{Sink, Source};
-pub(crate) use records::{Records, check_finite};
+pub(crate) use records::{Comparison, Records, check_finite};
 
 /// Index of an object of a [`MaterialPoints`].
 ///

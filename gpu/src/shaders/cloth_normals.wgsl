@@ -28,11 +28,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let others = (between(first, corners.y) + between(first, corners.z)) * (P.inverse_spacing / 3.0);
     let fraction = particles[first].fraction + others;
     let shift = floor(fraction - 0.5);
-    let cell = particles[first].cell + vec3<i32>(shift);
+    let cell = cell_of(first) + vec3<i32>(shift);
     if any(cell < vec3<i32>(0)) || any(cell + 3 > vec3<i32>(P.dims)) {
         atomicOr(&lists[STATUS], LEFT_GRID);
         return;
     }
     particles[c].fraction = fraction - shift;
-    particles[c].cell = cell;
+    particles[c].cell = cell + P.origin;
 }

@@ -1,7 +1,7 @@
 // What all stages share: numbers of a time step, buffers, and the quadratic B-spline.
 //
 // Lengths on the grid are in cells: a particle is at (cell + fraction) h with a fraction in [1/2, 3/2), so that f32 resolves its position
-// to 1e-7 of a cell wherever it is. Poses and contact points are relative to the corner of the box of nodes.
+// to 1e-7 of a cell wherever it is. Poses and contact points are relative to the corner of the box of nodes, as are cells but those in `particles`.
 
 struct Params {
     dims: vec3<u32>,
@@ -52,6 +52,8 @@ struct Params {
     n_held_sets: u32,
     holds_nodes: u32,
     loads_at: u32,
+    // The cell of the corner of the box.
+    origin: vec3<i32>,
     n_loads: u32,
 }
 
@@ -163,6 +165,9 @@ fn node_index(k: vec3<i32>) -> u32 {
     let u = vec3<u32>(k);
     return (u.x * P.dims.y + u.y) * P.dims.z + u.z;
 }
+
+// The cell of a particle in the box.
+fn cell_of(p: u32) -> vec3<i32> { return particles[p].cell - P.origin; }
 
 fn node_place(index: u32) -> vec3<i32> {
     let z = index % P.dims.z;

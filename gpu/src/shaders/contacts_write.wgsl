@@ -20,12 +20,13 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
             continue;
         }
         let own = particles[p];
+        let cell = cell_of(p);
         var contact: Contact;
         contact.particle = p;
         contact.obstacle = o;
         contact.pair = o * P.n_objects + own.object;
         contact.link = found.link;
-        contact.base = own.cell;
+        contact.base = cell;
         contact.gap = found.gap;
         contact.start_velocity = found.start_velocity;
         contact.wx = weights(own.fraction.x);
@@ -40,7 +41,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         contacts[c] = contact;
         c++;
         for (var n = 0; n < 27; n++) {
-            let node = node_index(own.cell + vec3<i32>(n / 9, (n / 3) % 3, n % 3));
+            let node = node_index(cell + vec3<i32>(n / 9, (n / 3) % 3, n % 3));
             atomicAdd(&lists[touched_at(node)], 1u);
         }
     }

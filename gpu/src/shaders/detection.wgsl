@@ -35,7 +35,7 @@ fn touch(p: u32, obstacle: u32) -> Touch {
         let rate = length(out3(base + 8u));
         way += 2.0 * P.dt * (length(out3(base + 11u)) + select(0.0, rate * belt.w, rate > 0.0));
     }
-    let x = (vec3<f32>(particles[p].cell) + particles[p].fraction) * P.spacing;
+    let x = (vec3<f32>(cell_of(p)) + particles[p].fraction) * P.spacing;
     let local = rotated(conjugate(rotation), x - translation);
     let distance = signed_distance(u32(shape.x), shape.yzw, local);
     let radius = scene[OBJECT * object].w;

@@ -15,6 +15,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         return;
     }
     var own = particles[p];
+    let place = cell_of(p);
     let wx = weights(own.fraction.x);
     let wy = weights(own.fraction.y);
     let wz = weights(own.fraction.z);
@@ -26,7 +27,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     var g = mat3x3<f32>();
     for (var n = 0; n < 27; n++) {
         let k = vec3<i32>(n / 9, (n / 3) % 3, n % 3);
-        let velocity = nodes[P.n_nodes + node_index(own.cell + k)].xyz;
+        let velocity = nodes[P.n_nodes + node_index(place + k)].xyz;
         let w = vec3<f32>(wx[k.x], wy[k.y], wz[k.z]);
         let s = vec3<f32>(sx[k.x], sy[k.y], sz[k.z]);
         let weighted = velocity * (w.x * w.y * w.z);
@@ -50,7 +51,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     }
     let fraction = own.fraction + v * (P.dt * P.inverse_spacing);
     let shift = floor(fraction - 0.5);
-    let cell = own.cell + vec3<i32>(clamp(shift, vec3<f32>(-8.0), vec3<f32>(8.0)));
+    let cell = place + vec3<i32>(clamp(shift, vec3<f32>(-8.0), vec3<f32>(8.0)));
     let size = dot(v, v) + norm_squared(next.f) + dot(next.internal, next.internal);
     if !(size < 1e30) {
         atomicOr(&lists[STATUS], NOT_FINITE);
@@ -66,7 +67,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     }
     own.v = v;
     own.fraction = fraction - shift;
-    own.cell = cell;
+    own.cell = cell + P.origin;
     own.c0 = vec4<f32>(c[0], next.internal.x);
     own.c1 = vec4<f32>(c[1], next.internal.y);
     own.c2 = vec4<f32>(c[2], 0.0);

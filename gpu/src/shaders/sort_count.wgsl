@@ -5,6 +5,6 @@
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let p = id.x + id.y * groups.x * 128u;
     if p < P.n_particles {
-        atomicAdd(&lists[count_at(node_index(particles[p].cell))], 1u);
+        atomicAdd(&lists[count_at(node_index(cell_of(p)))], 1u);
     }
 }

@@ -5,7 +5,7 @@
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let p = id.x + id.y * groups.x * 128u;
     if p < P.n_particles {
-        let place = atomicAdd(&lists[fill_at(node_index(particles[p].cell))], 1u);
+        let place = atomicAdd(&lists[fill_at(node_index(cell_of(p)))], 1u);
         atomicStore(&lists[order_at(place)], p);
     }
 }

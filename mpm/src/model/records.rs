@@ -5,6 +5,7 @@
 
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{BodyError, BodyState, Surface};
+use rayon::prelude::*;
 
 use super::Parts;
 use crate::material::Strain;
@@ -12,6 +13,8 @@ use crate::particle::Particle;
 
 /// Numbers of a particle in the history.
 const RECORD: usize = 22;
+/// Particles that a thread reads or writes at a time.
+const CHUNK: usize = 1024;
 
 /// Numbers before the particles.
 fn header_length(parts: &Parts) -> usize {
@@ -33,8 +36,12 @@ impl Records {
         Ok(records)
     }
 
-    /// Reads `state`, reusing memory.
-    pub(crate) fn read_again(&mut self, parts: &Parts, state: &BodyState) -> Result<(), BodyError> {
+    /// Reads `state`, reusing memory. Returns how its particles compare with those that were here.
+    pub(crate) fn read_again(
+        &mut self,
+        parts: &Parts,
+        state: &BodyState,
+    ) -> Result<Comparison, BodyError> {
         let header = header_length(parts);
         let BodyState { q, v, history } = state;
         let n = history.len().saturating_sub(header) / RECORD;
@@ -57,38 +64,32 @@ impl Records {
         }
         self.header.clear();
         self.header.extend_from_slice(&history[..header]);
-        self.particles.clear();
-        self.ids.clear();
-        for (p, record) in history[header..].chunks_exact(RECORD).enumerate() {
-            let object = record[20];
-            if !(object >= 0.0 && object < parts.objects.len() as f64) {
-                return Err(BodyError::Model(format!(
-                    "particle {p} belongs to object {object}, the model has {}",
-                    parts.objects.len()
-                )));
+        let had = self.particles.len();
+        // A place that was empty has an index of no particle.
+        let none = Particle {
+            index: u32::MAX,
+            ..Particle::default()
+        };
+        self.particles.resize(n, none);
+        self.ids.resize(n, 0);
+        let own = (self.particles.par_chunks_mut(CHUNK)).zip(self.ids.par_chunks_mut(CHUNK));
+        let given = (q.par_chunks(3 * CHUNK))
+            .zip(v.par_chunks(3 * CHUNK))
+            .zip(history[header..].par_chunks(RECORD * CHUNK));
+        let chunks = own.zip(given).enumerate();
+        let read: Vec<Result<Comparison, BodyError>> = chunks
+            .map(|(k, ((particles, ids), ((q, v), history)))| {
+                read_chunk(parts, CHUNK * k, (particles, ids), (q, v, history))
+            })
+            .collect();
+        let mut comparison = match had == n {
+            true => Comparison::Same,
+            false => Comparison::Other,
+        };
+        for chunk in read {
+            if chunk? == Comparison::Other {
+                comparison = Comparison::Other;
             }
-            let object = object as u32;
-            let spec = &parts.objects[object as usize];
-            let (mass, volume) = match &spec.cloth {
-                Some(cloth) => cloth.mass_and_volume(record[21] as u32),
-                None => (spec.particle_mass, spec.particle_volume),
-            };
-            let particle = Particle {
-                x: Vector3::from_column_slice(&q[3 * p..3 * p + 3]),
-                v: Vector3::from_column_slice(&v[3 * p..3 * p + 3]),
-                mass,
-                volume,
-                c: Matrix3::from_column_slice(&record[..9]),
-                strain: Strain {
-                    f: Matrix3::from_column_slice(&record[9..18]),
-                    internal: [record[18], record[19]],
-                },
-                object,
-                index: p as u32,
-            };
-            check_finite(parts, p, &particle)?;
-            self.particles.push(particle);
-            self.ids.push(record[21] as u32);
         }
         if let Some(x) = self.header.iter().find(|x| !x.is_finite()) {
             return Err(BodyError::NotFinite {
@@ -96,7 +97,7 @@ impl Records {
                 value: *x,
             });
         }
-        Ok(())
+        Ok(comparison)
     }
 
     /// Checks that all particles of each cloth are there, at their places.
@@ -124,19 +125,99 @@ impl Records {
 
     /// Writes a state; `next` is overwritten and its memory reused.
     pub(crate) fn write(&self, next: &mut BodyState) {
-        next.q.clear();
-        next.v.clear();
-        next.history.clear();
-        next.history.extend_from_slice(&self.header);
-        for (p, id) in self.particles.iter().zip(&self.ids) {
-            next.q.extend_from_slice(p.x.as_slice());
-            next.v.extend_from_slice(p.v.as_slice());
-            next.history.extend_from_slice(p.c.as_slice());
-            next.history.extend_from_slice(p.strain.f.as_slice());
-            next.history.extend_from_slice(&p.strain.internal);
-            next.history.extend([f64::from(p.object), f64::from(*id)]);
-        }
+        let (n, header) = (self.particles.len(), self.header.len());
+        next.q.resize(3 * n, 0.0);
+        next.v.resize(3 * n, 0.0);
+        next.history.resize(header + RECORD * n, 0.0);
+        next.history[..header].copy_from_slice(&self.header);
+        let own = (self.particles.par_chunks(CHUNK)).zip(self.ids.par_chunks(CHUNK));
+        let written = (next.q.par_chunks_mut(3 * CHUNK))
+            .zip(next.v.par_chunks_mut(3 * CHUNK))
+            .zip(next.history[header..].par_chunks_mut(RECORD * CHUNK));
+        own.zip(written)
+            .for_each(|((particles, ids), ((q, v), history))| {
+                let each = particles.iter().zip(ids);
+                let places = (q.chunks_exact_mut(3).zip(v.chunks_exact_mut(3)))
+                    .zip(history.chunks_exact_mut(RECORD));
+                for ((p, id), ((q, v), record)) in each.zip(places) {
+                    q.copy_from_slice(p.x.as_slice());
+                    v.copy_from_slice(p.v.as_slice());
+                    record[..9].copy_from_slice(p.c.as_slice());
+                    record[9..18].copy_from_slice(p.strain.f.as_slice());
+                    record[18..20].copy_from_slice(&p.strain.internal);
+                    record[20..].copy_from_slice(&[f64::from(p.object), f64::from(*id)]);
+                }
+            });
     }
+}
+
+/// How particles compare with those that were at their places, to the last bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    /// They are the same.
+    Same,
+    /// Some differ, or their number does.
+    Other,
+}
+
+/// Reads the particles from number `first` on. What has not changed is not written.
+fn read_chunk(
+    parts: &Parts,
+    first: usize,
+    (particles, ids): (&mut [Particle<f64>], &mut [u32]),
+    (q, v, history): (&[f64], &[f64], &[f64]),
+) -> Result<Comparison, BodyError> {
+    let mut comparison = Comparison::Same;
+    let own = particles.iter_mut().zip(ids);
+    let given = q.chunks_exact(3).zip(v.chunks_exact(3));
+    let given = given.zip(history.chunks_exact(RECORD));
+    for (p, ((own, own_id), ((x, v), record))) in (first..).zip(own.zip(given)) {
+        let (object, id) = (record[20], record[21] as u32);
+        let is_known = object == f64::from(own.object) && id == *own_id && p == own.index as usize;
+        let differences = difference(x, own.x.as_slice())
+            | difference(v, own.v.as_slice())
+            | difference(&record[..9], own.c.as_slice())
+            | difference(&record[9..18], own.strain.f.as_slice())
+            | difference(&record[18..20], &own.strain.internal);
+        if is_known && differences == 0 {
+            continue;
+        }
+        comparison = Comparison::Other;
+        if !(object >= 0.0 && object < parts.objects.len() as f64) {
+            return Err(BodyError::Model(format!(
+                "particle {p} belongs to object {object}, the model has {}",
+                parts.objects.len()
+            )));
+        }
+        let object = object as u32;
+        let spec = &parts.objects[object as usize];
+        let (mass, volume) = match &spec.cloth {
+            Some(cloth) => cloth.mass_and_volume(id),
+            None => (spec.particle_mass, spec.particle_volume),
+        };
+        let read = Particle {
+            x: Vector3::from_column_slice(x),
+            v: Vector3::from_column_slice(v),
+            mass,
+            volume,
+            c: Matrix3::from_column_slice(&record[..9]),
+            strain: Strain {
+                f: Matrix3::from_column_slice(&record[9..18]),
+                internal: [record[18], record[19]],
+            },
+            object,
+            index: p as u32,
+        };
+        check_finite(parts, p, &read)?;
+        (*own, *own_id) = (read, id);
+    }
+    Ok(comparison)
+}
+
+/// The bits that differ.
+fn difference(a: &[f64], b: &[f64]) -> u64 {
+    let each = a.iter().zip(b);
+    each.fold(0, |bits, (a, b)| bits | (a.to_bits() ^ b.to_bits()))
 }
 
 /// Rejects particles with a quantity that is not finite.

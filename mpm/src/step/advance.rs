@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use pliant_contact_sap::{BodyError, BodyReport, BodyState};
+use rayon::prelude::*;
 
 use super::{MpmStep, emit, flow};
 use crate::material::Law;
@@ -62,10 +63,17 @@ pub(crate) fn finish(
     length_s: f64,
     next: &mut BodyState,
 ) -> Result<(), BodyError> {
-    for (place, p) in records.particles.iter().enumerate() {
-        crate::model::check_finite(parts, place, p)?;
+    let each = records.particles.par_iter().enumerate();
+    let checked = each.map(|(place, p)| crate::model::check_finite(parts, place, p));
+    let checked = match checked.find_first(Result::is_err) {
+        Some(error) => error,
+        None => parts.check_bounds(&records.particles),
+    };
+    if checked.is_err() {
+        // No later state is compared with these.
+        (records.particles.clear(), records.ids.clear());
+        return checked;
     }
-    parts.check_bounds(&records.particles)?;
     records.header[0] += length_s;
     flow::sink(parts, records);
     emit(parts, records);

@@ -1,6 +1,7 @@
 //! Bounds, and held sets of particles.
 
 use pliant_contact_sap::BodyError;
+use rayon::prelude::*;
 
 use super::MpmStep;
 use crate::model::Parts;
@@ -15,7 +16,7 @@ impl Parts {
             return Ok(());
         };
         let outside = |p: &Particle<f64>| (0..3).any(|k| p.x[k] < low[k] || p.x[k] > high[k]);
-        match particles.iter().position(outside) {
+        match particles.par_iter().position_first(outside) {
             None => Ok(()),
             Some(index) => {
                 let p = &particles[index];

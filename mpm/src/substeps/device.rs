@@ -10,7 +10,7 @@ use super::time_step::present_limit;
 use crate::cloth::{Cloth, ClothMaterial};
 use crate::loads::sorted_index_of_load;
 use crate::material::ShaderLaw;
-use crate::model::{MaterialPoints, Parts, Records, Wall};
+use crate::model::{Comparison, MaterialPoints, Parts, Records, Wall};
 use crate::particle::Particle;
 use crate::spline::GradientForm;
 use crate::step::{Crushed, finish};
@@ -39,6 +39,9 @@ use crate::step::{Crushed, finish};
 pub struct DeviceParticles {
     parts: Arc<Parts>,
     records: Records,
+    /// Whether the end of the last time step added or removed particles.
+    has_flowed: bool,
+    comparison: Comparison,
 }
 
 /// An object of a model, as numbers.
@@ -140,6 +143,8 @@ impl DeviceParticles {
         Self {
             parts: Arc::clone(&model.parts),
             records: Records::default(),
+            has_flowed: false,
+            comparison: Comparison::Other,
         }
     }
 
@@ -185,8 +190,20 @@ impl DeviceParticles {
     /// # Errors
     /// A state that does not belong to the model, or is not finite.
     pub fn begin(&mut self, state: &BodyState) -> Result<(), BodyError> {
-        self.records.read_again(&self.parts, state)?;
-        self.records.check_cloths(&self.parts)
+        self.comparison = Comparison::Other;
+        let comparison = self.records.read_again(&self.parts, state)?;
+        self.records.check_cloths(&self.parts)?;
+        if !std::mem::take(&mut self.has_flowed) {
+            self.comparison = comparison;
+        }
+        Ok(())
+    }
+
+    /// Whether the state that [`begin`](Self::begin) read has exactly the particles that were here before, as
+    /// [`particles_mut`](Self::particles_mut) left them: a device that still has these needs no others.
+    #[must_use]
+    pub fn are_as_left(&self) -> bool {
+        self.comparison == Comparison::Same
     }
 
     /// The sets that `held`, three entries for each set of the model, prescribe a velocity of.
@@ -250,7 +267,75 @@ impl DeviceParticles {
             let warning = crushed.describe(&self.parts, &self.records);
             report.warnings.extend(warning);
         }
+        // A source counts the identities that it gives.
+        let flow = |records: &Records| (records.ids.len(), records.header.get(1).copied());
+        let before = flow(&self.records);
         finish(&self.parts, &mut self.records, passed_s, next)?;
+        self.has_flowed = flow(&self.records) != before;
         Ok(report)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::{Isometry3, Point3, Vector3};
+    use pliant_contact_sap::DeformableModel;
+    use pliant_hydroelastic::Shape;
+
+    use super::*;
+    use crate::fill::ParticleSet;
+    use crate::material::Preset;
+    use crate::model::{MpmBuilder, MpmSettings, ObjectSpec, Sink, Source};
+
+    /// Two particles; in the second step a source adds one, and a sink takes the first.
+    fn jet() -> MaterialPoints {
+        let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+        let points = vec![Point3::origin(), Point3::new(0.5, 0.0, 1.0)];
+        let set = ParticleSet {
+            points: points.clone(),
+            particle_volume: 1e-6,
+        };
+        let material = Preset::ShallowWater.material();
+        let object = builder.object(ObjectSpec::new("water", material, 1000.0, set));
+        builder.source(Source {
+            object,
+            points: points[1..].to_vec(),
+            velocity_W: Vector3::zeros(),
+            start_s: 0.015,
+            interval_s: 1.0,
+            batches: 1,
+        });
+        builder.sink(Sink {
+            shape: Shape::half_space(),
+            X_WS: Isometry3::translation(0.0, 0.0, 0.5),
+        });
+        builder.build().unwrap()
+    }
+
+    #[test]
+    fn particles_are_as_left_until_a_number_or_an_identity_changes() {
+        let model = jet();
+        let (start, mut next) = (model.default_state(), BodyState::default());
+        let mut device = DeviceParticles::new(&model);
+        device.begin(&start).unwrap();
+        assert!(!device.are_as_left());
+        device.begin(&start).unwrap();
+        assert!(device.are_as_left());
+        let mut changed = start.clone();
+        changed.v[4] = -0.0;
+        device.begin(&changed).unwrap();
+        assert!(!device.are_as_left());
+        device.particles_mut()[0].x.z = 0.6;
+        let _ = device.end(0.01, None, &mut next).unwrap();
+        device.begin(&next).unwrap();
+        assert!(device.are_as_left());
+        // One comes and one goes.
+        device.particles_mut()[0].x.z = 0.4;
+        let _ = device.end(0.01, None, &mut next).unwrap();
+        assert_eq!(device.ids(), [1, 2]);
+        device.begin(&next).unwrap();
+        assert!(!device.are_as_left());
+        device.begin(&next).unwrap();
+        assert!(device.are_as_left());
     }
 }

@@ -11,6 +11,7 @@ use std::fmt;
 
 use nalgebra::Matrix3;
 use pliant_constitutive::Real;
+use rayon::prelude::*;
 
 use crate::cloth::StepLimitCause;
 use crate::material::{Definiteness, Lagged, Law, Material, Strain};
@@ -93,6 +94,8 @@ const COURANT_STABLE: f64 = 0.6;
 const CROSSED_MAX: f64 = 0.5;
 /// ‖τ‖ relative to λ + 2μ from which waves are looked for in the deformed material.
 const STRESSED: f64 = 0.1;
+/// Particles that a thread looks at at a time.
+const CHUNK: usize = 512;
 
 impl fmt::Display for SubstepLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -148,17 +151,18 @@ pub(super) fn present_limit<T: Real>(
     parts: &Parts,
     particles: &[Particle<T>],
 ) -> Option<SubstepLimit> {
-    // The largest modulus and speed of each object.
-    let mut fastest: Vec<Option<(f64, f64)>> = vec![None; parts.objects.len()];
-    for p in particles {
-        let o = &parts.objects[p.object as usize];
-        let at_rest = o.material.wave_modulus();
-        let (modulus, speed) = fastest[p.object as usize].get_or_insert((at_rest, 0.0));
-        *speed = speed.max(p.v.norm_squared().wide());
-        if o.cloth.is_none() {
-            *modulus = modulus.max(stressed_modulus(&*o.material, p).unwrap_or(at_rest));
+    let none = || vec![None; parts.objects.len()];
+    let chunks = particles.par_chunks(CHUNK);
+    let fastest = chunks.map(|chunk| fastest_of(parts, chunk));
+    let fastest = fastest.reduce(none, |mut all, other| {
+        for (all, other) in all.iter_mut().zip(other) {
+            *all = match (*all, other) {
+                (Some((a, u)), Some((b, v))) => Some((f64::max(a, b), f64::max(u, v))),
+                (one, other) => one.or(other),
+            };
         }
-    }
+        all
+    });
     let spacing = parts.settings.spacing;
     let objects = parts.objects.iter().zip(&fastest);
     let limits = objects.filter_map(|(o, fastest)| {
@@ -180,6 +184,24 @@ pub(super) fn present_limit<T: Real>(
         })
     });
     limits.min_by(|a, b| a.length_s.total_cmp(&b.length_s))
+}
+
+/// The largest modulus and squared speed of the particles of each object.
+fn fastest_of<T: Real>(parts: &Parts, particles: &[Particle<T>]) -> Vec<Option<(f64, f64)>> {
+    let mut fastest = vec![None; parts.objects.len()];
+    for p in particles {
+        let o = &parts.objects[p.object as usize];
+        let at_rest = o.material.wave_modulus();
+        let (modulus, speed) = fastest[p.object as usize].get_or_insert((at_rest, 0.0));
+        *speed = f64::max(*speed, p.v.norm_squared().wide());
+        if o.cloth.is_none() {
+            *modulus = f64::max(
+                *modulus,
+                stressed_modulus(&*o.material, p).unwrap_or(at_rest),
+            );
+        }
+    }
+    fastest
 }
 
 /// ρ₀c² of the fastest wave along a principal direction of a particle, Pa; `None` if its stress is small.

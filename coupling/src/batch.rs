@@ -195,6 +195,7 @@ impl<S: Stepper> Batch<S> {
     pub fn step_into(&mut self, time_step_s: f64, report: &mut BatchReport) {
         let outcomes = &mut report.outcomes;
         outcomes.resize_with(self.members.len(), Outcome::default);
+        // Loops within a step share the pool: idle threads take whole worlds first, and parts of a step when none is left.
         let members = self.members.par_iter_mut().zip(outcomes).with_max_len(1);
         members.for_each(|(member, outcome)| member.step_into(time_step_s, outcome));
     }

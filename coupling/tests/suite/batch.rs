@@ -114,7 +114,7 @@ fn each_world_is_as_if_alone<S: Stepper>(make: impl Fn() -> S + Sync) {
         assert!(touched, "world {i} is without contact");
         assert!(i == 0 || steps.last() != expected[i - 1].last());
     }
-    for threads in [1, 4] {
+    for threads in [3, 8] {
         let batch = || Batch::of_worlds(worlds.clone(), &make).expect("states of their worlds");
         on_threads(threads, || {
             steps_have_the_bits(batch(), &expected);

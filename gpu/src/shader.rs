@@ -95,6 +95,7 @@ macro_rules! files {
 }
 
 files!(
+    "cells.wgsl",
     "cloth_elements.wgsl",
     "cloth_law.wgsl",
     "cloth_mesh.wgsl",

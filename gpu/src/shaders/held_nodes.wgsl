@@ -1,6 +1,7 @@
 // Nodes that have more than half of their mass from the particles of a held set get its velocity; where two sets hold a component the later one
 // counts. Vertices of cloth hold no nodes, they are held themselves.
 #include "common.wgsl"
+#include "cells.wgsl"
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
@@ -31,19 +32,10 @@ fn held_mass(index: u32, sets: u32) -> f32 {
     let node = node_place(index);
     var mass = 0.0;
     for (var n = 0; n < 27; n++) {
-        let k = vec3<i32>(n / 9, (n / 3) % 3, n % 3);
-        let cell = node - k;
-        if any(cell < vec3<i32>(0)) {
-            continue;
-        }
-        let c = node_index(cell);
-        let count = atomicLoad(&lists[count_at(c)]);
-        if count == 0u {
-            continue;
-        }
-        let first = order_at(atomicLoad(&lists[start_at(c)]));
-        for (var i = 0u; i < count; i++) {
-            let p = atomicLoad(&lists[first + i]);
+        let k = below(n);
+        let places = places_of(node - k);
+        for (var i = places.x; i < places.y; i++) {
+            let p = atomicLoad(&lists[i]);
             if (particles[p].held & sets) != 0u && !is_cloth(particles[p].object) {
                 let f = particles[p].fraction;
                 mass += particles[p].mass * weights(f.x)[k.x] * weights(f.y)[k.y] * weights(f.z)[k.z];

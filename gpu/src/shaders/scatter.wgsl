@@ -5,6 +5,7 @@
 // j: impulse of cloth and loads. Every node gathers from the particles of the 27 cells that reach it, in the order of the sort: no atomic additions of floats, the same bits
 // in every run. Source: docs/theory/yu-2025.md; APIC of Jiang et al. (2015).
 #include "common.wgsl"
+#include "cells.wgsl"
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
@@ -16,19 +17,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     var mass = 0.0;
     var momentum = vec3<f32>(0.0);
     for (var n = 0; n < 27; n++) {
-        let k = vec3<i32>(n / 9, (n / 3) % 3, n % 3);
-        let cell = node - k;
-        if any(cell < vec3<i32>(0)) {
-            continue;
-        }
-        let c = node_index(cell);
-        let count = atomicLoad(&lists[count_at(c)]);
-        if count == 0u {
-            continue;
-        }
-        let first = order_at(atomicLoad(&lists[start_at(c)]));
-        for (var i = 0u; i < count; i++) {
-            let p = particles[atomicLoad(&lists[first + i])];
+        let k = below(n);
+        let places = places_of(node - k);
+        for (var i = places.x; i < places.y; i++) {
+            let p = particles[atomicLoad(&lists[i])];
             let w = vec3<f32>(weights(p.fraction.x)[k.x], weights(p.fraction.y)[k.y], weights(p.fraction.z)[k.z]);
             let s = vec3<f32>(slopes(p.fraction.x)[k.x], slopes(p.fraction.y)[k.y], slopes(p.fraction.z)[k.z]);
             let weight = w.x * w.y * w.z;

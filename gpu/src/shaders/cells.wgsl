@@ -1,0 +1,18 @@
+// The 27 cells from which particles reach a node, and the particles of each in the order of the sort.
+
+// How far below the node a cell is.
+fn below(n: i32) -> vec3<i32> { return vec3<i32>(n / 9, (n / 3) % 3, n % 3); }
+
+// The particles of a cell, as places in `lists`: the first one, and the one after the last. There are none outside of the box.
+fn places_of(cell: vec3<i32>) -> vec2<u32> {
+    if any(cell < vec3<i32>(0)) {
+        return vec2<u32>(0u);
+    }
+    let c = node_index(cell);
+    let count = atomicLoad(&lists[count_at(c)]);
+    if count == 0u {
+        return vec2<u32>(0u);
+    }
+    let first = order_at(atomicLoad(&lists[start_at(c)]));
+    return vec2<u32>(first, first + count);
+}

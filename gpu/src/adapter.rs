@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::error::GpuError;
 use crate::shader::{STAGES, source};
+use crate::stage_clock;
 
 /// Storage buffers of a stage.
 const STORAGE_BUFFERS: u32 = 8;
@@ -136,6 +137,8 @@ impl Gpu {
         }
         let limits = adapter.limits();
         let descriptor = wgpu::DeviceDescriptor {
+            // Without timestamps stages are not timed.
+            required_features: adapter.features() & stage_clock::FEATURES,
             required_limits: wgpu::Limits {
                 max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size,
                 max_buffer_size: limits.max_buffer_size,

@@ -6,7 +6,6 @@
 //! contacts than there is room for, set the status word; the step is then taken again from its start with a larger box or buffer.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use pliant_contact_sap::{BodyError, BodyReport, BodyState};
 use pliant_mpm::{
@@ -18,13 +17,14 @@ use crate::adapter::Gpu;
 use crate::buffers::Buffers;
 use crate::cloth_tables::ClothTables;
 use crate::control::Prescribed;
+use crate::dispatch::add_substep;
 use crate::error::GpuError;
 use crate::layout::*;
 use crate::node_box::{Extent, NodeBox};
 use crate::particles::{self, Taken};
 use crate::read_back::{self, Found};
-use crate::shader::{Over, Part, STAGES};
 use crate::shapes::{DeviceShape, Shapes};
+use crate::stage_clock::{StageClock, Timed};
 use crate::support::{check_input, check_objects, device_shapes};
 use crate::tables::{Lasting, Table, add_links, add_obstacles, add_walls, start_of_out};
 
@@ -36,8 +36,6 @@ const ATTEMPTS: u32 = 12;
 const CONTACTS_FIRST: u32 = 1024;
 /// Particles that are sent one by one; of more, all are sent.
 const DISPLACED_MAX: usize = 1000;
-/// Largest number of workgroups along an axis.
-const GROUPS_MAX: u32 = 65_535;
 
 /// The substeps of one model on a device.
 ///
@@ -83,6 +81,7 @@ pub struct GpuSubsteps {
     /// Whether the device has it.
     has_lasting: bool,
     resident: Option<Resident>,
+    clock: Option<StageClock>,
     contacts_max: u32,
     /// Cells around the particles, beyond their way.
     margin: i32,
@@ -119,6 +118,7 @@ impl GpuSubsteps {
             lasting,
             has_lasting: false,
             resident: None,
+            clock: StageClock::new(gpu),
             contacts_max: CONTACTS_FIRST,
             margin: 2,
             passed_s: 0.0,
@@ -216,7 +216,9 @@ impl GpuSubsteps {
         let mut counters = [0_u32; COUNTERS as usize];
         counters[CRUSHED_FIRST] = u32::MAX;
         let (nodes, contacts) = (u64::from(params.n_nodes), u64::from(params.contacts_max));
-        let lengths = read_back::lengths(params, out.len());
+        let timed = Timed::new(params.substeps);
+        let stamps = self.clock.as_ref().map_or(0, |_| timed.bytes());
+        let lengths = read_back::lengths(params, out.len(), stamps);
         let have_stayed = self.buffers.fit(
             &gpu,
             [
@@ -273,14 +275,20 @@ impl GpuSubsteps {
         {
             let mut pass = encoder.begin_compute_pass(&Default::default());
             pass.set_bind_group(0, &bound, &[]);
-            for _ in 0..params.substeps {
-                add_substep(&gpu, params, &mut pass);
+            for substep in 0..params.substeps {
+                let marks = (self.clock.as_ref()).and_then(|clock| clock.marks(timed, substep));
+                add_substep(&gpu, params, &mut pass, marks);
             }
         }
+        let stamps = self
+            .clock
+            .as_ref()
+            .map(|clock| clock.resolve(timed, &mut encoder));
+        let sources = [3, 2, 7, 8].map(|binding| buffers.at(binding));
         let mut at = 0;
-        for (binding, length) in [3, 2, 7, 8].into_iter().zip(lengths) {
+        for (source, length) in sources.into_iter().chain(stamps).zip(lengths) {
             if length > 0 {
-                encoder.copy_buffer_to_buffer(buffers.at(binding), 0, &read, at, length);
+                encoder.copy_buffer_to_buffer(source, 0, &read, at, length);
             }
             at += length;
         }
@@ -299,35 +307,6 @@ impl GpuSubsteps {
             }
         }
         forces
-    }
-}
-
-fn add_substep(gpu: &Gpu, params: &Params, pass: &mut wgpu::ComputePass<'_>) {
-    for (stage, pipeline) in STAGES.iter().zip(&gpu.pipelines) {
-        let groups = match stage.over {
-            Over::Nodes(lanes) => params.n_nodes.div_ceil(lanes),
-            Over::Particles(lanes) => params.n_particles.div_ceil(lanes),
-            Over::Groups(groups) => groups,
-            Over::Pairs => params.n_obstacles * params.n_objects,
-            Over::Elements(lanes) => (params.n_triangles + params.n_hinges).div_ceil(lanes),
-            Over::Vertices(lanes) => params.n_vertices.div_ceil(lanes),
-            Over::Triangles(lanes) => params.n_triangles.div_ceil(lanes),
-            Over::Loads(lanes) => params.n_loads.div_ceil(lanes),
-        };
-        if groups == 0 || !is_needed(stage.part, params) {
-            continue;
-        }
-        let rows = groups.div_ceil(GROUPS_MAX);
-        pass.set_pipeline(pipeline);
-        pass.dispatch_workgroups(groups.div_ceil(rows), rows, 1);
-    }
-}
-
-fn is_needed(part: Part, params: &Params) -> bool {
-    match part {
-        Part::All => true,
-        Part::Contact => params.n_obstacles > 0,
-        Part::HeldNodes => params.holds_nodes > 0,
     }
 }
 
@@ -373,7 +352,6 @@ impl SubstepBackend for GpuSubsteps {
             (0..input.substeps).for_each(|_| links.replay_substep(&none, length_s, share));
             return Ok(());
         }
-        let started = Instant::now();
         for _ in 0..ATTEMPTS {
             let (found, params, node_box) =
                 self.attempt(input, (&shapes, &prescribed), links, memory)?;
@@ -417,8 +395,12 @@ impl SubstepBackend for GpuSubsteps {
             report.iterations = u64::from(counters[ITERATIONS]);
             report.unsolved = counters[UNSOLVED];
             report.pairs = found.pairs(&params, &node_box.corner(spacing));
-            // Stages are not timed on the device.
-            report.times.solve_s = started.elapsed().as_secs_f64();
+            let timed = Timed::new(params.substeps);
+            let times = self
+                .clock
+                .as_ref()
+                .map(|clock| clock.times(timed, found.stamps()));
+            report.times = times.unwrap_or_default();
             let crushed = counters[CRUSHED];
             self.crushed = (crushed > 0).then_some((crushed, counters[CRUSHED_FIRST]));
             return Ok(());

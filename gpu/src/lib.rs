@@ -11,6 +11,7 @@ mod buffers;
 mod cloth_function_tests;
 mod cloth_tables;
 mod control;
+mod dispatch;
 mod error;
 #[cfg(test)]
 mod fault_tests;
@@ -26,6 +27,9 @@ mod refused;
 mod resident_tests;
 mod shader;
 mod shapes;
+mod stage_clock;
+#[cfg(test)]
+mod stage_clock_tests;
 mod support;
 mod tables;
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub(crate) struct Found {
     /// There until the end.
     view: Option<wgpu::BufferView>,
     /// Where each part ends.
-    ends: [usize; 4],
+    ends: [usize; 5],
 }
 
 impl Drop for Found {
@@ -24,19 +24,20 @@ impl Drop for Found {
     }
 }
 
-/// Bytes of each part: counters, particles, forces, out.
-pub(crate) fn lengths(params: &Params, out: usize) -> [u64; 4] {
+/// Bytes of each part: counters, particles, forces, out, and `stamps` bytes of timestamps.
+pub(crate) fn lengths(params: &Params, out: usize, stamps: u64) -> [u64; 5] {
     let forces = u64::from(params.n_particles) * u64::from(params.n_obstacles);
     [
         u64::from(COUNTERS) * 4,
         u64::from(params.n_particles) * size_of::<DeviceParticle>() as u64,
         forces * 16,
         out as u64 * 4,
+        stamps,
     ]
 }
 
 /// Waits for the device and reads `buffer`, which holds the parts one after another.
-pub(crate) fn read(gpu: &Gpu, buffer: &wgpu::Buffer, lengths: [u64; 4]) -> Result<Found, String> {
+pub(crate) fn read(gpu: &Gpu, buffer: &wgpu::Buffer, lengths: [u64; 5]) -> Result<Found, String> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let total: u64 = lengths.iter().sum();
     buffer.map_async(wgpu::MapMode::Read, 0..total, move |result| {
@@ -79,6 +80,10 @@ impl Found {
 
     pub(crate) fn particles(&self) -> &[DeviceParticle] {
         self.part(1)
+    }
+
+    pub(crate) fn stamps(&self) -> &[[u32; 2]] {
+        self.part(4)
     }
 
     fn out(&self) -> &[f32] {

@@ -5,8 +5,24 @@
 /// A stage of a substep.
 pub(crate) struct Stage {
     pub(crate) file: &'static str,
+    pub(crate) phase: Phase,
     pub(crate) over: Over,
     pub(crate) part: Part,
+}
+
+/// What the time of a stage counts for in the report of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    /// Sorting of particles.
+    Sort,
+    /// Stress, and all that a node gets.
+    Scatter,
+    /// Finding of contacts.
+    Detect,
+    /// Solving them.
+    Solve,
+    /// All that a particle gets.
+    Gather,
 }
 
 /// What a stage is for.
@@ -41,17 +57,19 @@ pub(crate) enum Over {
     Loads(u32),
 }
 
-const fn stage(file: &'static str, over: Over) -> Stage {
+const fn stage(phase: Phase, file: &'static str, over: Over) -> Stage {
     Stage {
         file,
+        phase,
         over,
         part: Part::All,
     }
 }
 
-const fn contact(file: &'static str, over: Over) -> Stage {
+const fn contact(phase: Phase, file: &'static str, over: Over) -> Stage {
     Stage {
         file,
+        phase,
         over,
         part: Part::Contact,
     }
@@ -59,33 +77,34 @@ const fn contact(file: &'static str, over: Over) -> Stage {
 
 /// All stages in order.
 pub(crate) const STAGES: [Stage; 23] = [
-    stage("sort_clear.wgsl", Over::Nodes(128)),
-    stage("sort_count.wgsl", Over::Particles(128)),
-    stage("sort_start.wgsl", Over::Nodes(128)),
-    stage("sort_place.wgsl", Over::Particles(128)),
-    stage("sort_order.wgsl", Over::Nodes(128)),
-    stage("stress.wgsl", Over::Particles(64)),
-    stage("cloth_elements.wgsl", Over::Elements(64)),
-    stage("cloth_vertices.wgsl", Over::Vertices(64)),
-    stage("loads.wgsl", Over::Loads(64)),
-    stage("scatter.wgsl", Over::Nodes(128)),
+    stage(Phase::Sort, "sort_clear.wgsl", Over::Nodes(128)),
+    stage(Phase::Sort, "sort_count.wgsl", Over::Particles(128)),
+    stage(Phase::Sort, "sort_start.wgsl", Over::Nodes(128)),
+    stage(Phase::Sort, "sort_place.wgsl", Over::Particles(128)),
+    stage(Phase::Sort, "sort_order.wgsl", Over::Nodes(128)),
+    stage(Phase::Scatter, "stress.wgsl", Over::Particles(64)),
+    stage(Phase::Scatter, "cloth_elements.wgsl", Over::Elements(64)),
+    stage(Phase::Scatter, "cloth_vertices.wgsl", Over::Vertices(64)),
+    stage(Phase::Scatter, "loads.wgsl", Over::Loads(64)),
+    stage(Phase::Scatter, "scatter.wgsl", Over::Nodes(128)),
     Stage {
         file: "held_nodes.wgsl",
+        phase: Phase::Scatter,
         over: Over::Nodes(128),
         part: Part::HeldNodes,
     },
-    stage("links_begin.wgsl", Over::Groups(1)),
-    contact("contacts_count.wgsl", Over::Particles(128)),
-    contact("contacts_number.wgsl", Over::Groups(1)),
-    contact("contacts_write.wgsl", Over::Particles(128)),
-    contact("contacts_nodes.wgsl", Over::Nodes(128)),
-    contact("contacts_entries.wgsl", Over::Groups(64)),
-    contact("contacts_order.wgsl", Over::Groups(64)),
-    contact("contacts_solve.wgsl", Over::Groups(1)),
-    contact("pair_sums.wgsl", Over::Pairs),
-    stage("gather.wgsl", Over::Particles(64)),
-    stage("cloth_normals.wgsl", Over::Triangles(64)),
-    stage("links_end.wgsl", Over::Groups(1)),
+    stage(Phase::Scatter, "links_begin.wgsl", Over::Groups(1)),
+    contact(Phase::Detect, "contacts_count.wgsl", Over::Particles(128)),
+    contact(Phase::Detect, "contacts_number.wgsl", Over::Groups(1)),
+    contact(Phase::Detect, "contacts_write.wgsl", Over::Particles(128)),
+    contact(Phase::Detect, "contacts_nodes.wgsl", Over::Nodes(128)),
+    contact(Phase::Detect, "contacts_entries.wgsl", Over::Groups(64)),
+    contact(Phase::Detect, "contacts_order.wgsl", Over::Groups(64)),
+    contact(Phase::Solve, "contacts_solve.wgsl", Over::Groups(1)),
+    contact(Phase::Solve, "pair_sums.wgsl", Over::Pairs),
+    stage(Phase::Gather, "gather.wgsl", Over::Particles(64)),
+    stage(Phase::Gather, "cloth_normals.wgsl", Over::Triangles(64)),
+    stage(Phase::Gather, "links_end.wgsl", Over::Groups(1)),
 ];
 
 macro_rules! files {
@@ -177,6 +196,11 @@ mod tests {
                 panic!("{}: {}", stage.file, e.emit_to_string(&source));
             }
         }
+    }
+
+    #[test]
+    fn phases_follow_one_another() {
+        assert!(STAGES.windows(2).all(|pair| pair[0].phase <= pair[1].phase));
     }
 
     #[test]

@@ -64,6 +64,19 @@ impl AdapterDescription {
         }
     }
 
+    /// One that does not exist, with storage buffers of so many bytes.
+    #[cfg(test)]
+    pub(crate) fn with_buffers_of(storage_buffer_max: u64) -> Self {
+        Self {
+            name: "none".into(),
+            is_software: false,
+            driver: String::new(),
+            storage_buffer_max,
+            storage_buffers: STORAGE_BUFFERS,
+            lanes_max: LANES_MAX,
+        }
+    }
+
     /// Whether all stages of a substep run on it.
     #[must_use]
     pub fn can_take_substeps(&self) -> bool {

@@ -24,6 +24,7 @@ use crate::node_box::{Extent, NodeBox};
 use crate::particles::{self, Taken};
 use crate::read_back::{self, Found};
 use crate::shapes::{DeviceShape, Shapes};
+use crate::size::StepSize;
 use crate::stage_clock::{StageClock, Timed};
 use crate::support::{check_input, check_objects, device_shapes};
 use crate::tables::{Lasting, Table, add_links, add_obstacles, add_walls, start_of_out};
@@ -132,17 +133,6 @@ impl GpuSubsteps {
         self.resident.is_some()
     }
 
-    fn node_box(&self, extent: &Extent, time_s: f64) -> Result<NodeBox, BodyError> {
-        let way = (time_s, self.particles.spacing(), self.margin);
-        let nodes_max = self.gpu.description.storage_buffer_max as f64 / NODE_BYTES as f64;
-        NodeBox::new(extent, way, nodes_max).map_err(|nodes| {
-            BodyError::Model(format!(
-                "the particles span a box of {nodes:.1e} grid nodes, more than the adapter \"{}\" has room for; take the substeps on the processor, whose grid is sparse",
-                self.gpu.description.name
-            ))
-        })
-    }
-
     /// Takes the step with the present room.
     fn attempt(
         &mut self,
@@ -156,7 +146,8 @@ impl GpuSubsteps {
         let resident = self.resident.take();
         let extent = resident.as_ref().map(|r| r.taken.extent);
         let extent = extent.unwrap_or_else(|| Extent::of(self.particles.particles(), spacing));
-        let node_box = self.node_box(&extent, input.time_step_s)?;
+        let way = (input.time_step_s, spacing, self.margin);
+        let node_box = NodeBox::new(&extent, way, &self.gpu.description)?;
         let mut params = self.params(input, &node_box);
         let corner = node_box.corner(spacing);
         let mut table = Table::after(&self.lasting.table);
@@ -169,12 +160,7 @@ impl GpuSubsteps {
         let out = start_of_out(&mut params, links, &corner);
         params.corners_at = out.len() as u32;
         let tables = (&table.finish(), &out[..]);
-        let found = self.run_on_device(&params, tables, (memory, prescribed.held()), resident);
-        let found = found.map_err(|reason| {
-            BodyError::Model(format!(
-                "the device failed: {reason}; the step was not taken, take the substeps on the processor"
-            ))
-        })?;
+        let found = self.run_on_device(&params, tables, (memory, prescribed.held()), resident)?;
         Ok((found, params, node_box))
     }
 
@@ -211,29 +197,28 @@ impl GpuSubsteps {
         (table, out): (&Table, &[f32]),
         (memory, held): (&[ParticleImpulse], &[u32]),
         resident: Option<Resident>,
-    ) -> Result<Found, String> {
+    ) -> Result<Found, BodyError> {
         let gpu = Arc::clone(&self.gpu);
         let mut counters = [0_u32; COUNTERS as usize];
         counters[CRUSHED_FIRST] = u32::MAX;
-        let (nodes, contacts) = (u64::from(params.n_nodes), u64::from(params.contacts_max));
         let timed = Timed::new(params.substeps);
         let stamps = self.clock.as_ref().map_or(0, |_| timed.bytes());
         let lengths = read_back::lengths(params, out.len(), stamps);
-        let have_stayed = self.buffers.fit(
-            &gpu,
-            [
-                size_of::<Params>() as u64,
-                table.offset() + size_of_val(table.numbers()) as u64,
-                lengths[1],
-                4 * (u64::from(COUNTERS) + 6 * nodes + u64::from(params.n_particles)),
-                NODE_BYTES * nodes,
-                CONTACT_BYTES * contacts,
-                4 * 135 * contacts,
-                lengths[2],
-                lengths[3] + 4 * self.cloths.corner_numbers(),
-            ],
-        )?;
-        let read = self.buffers.read_back(&gpu, lengths.iter().sum())?.clone();
+        let size = StepSize {
+            particles: params.n_particles.into(),
+            nodes: params.n_nodes.into(),
+            contacts: params.contacts_max.into(),
+            obstacles: params.n_obstacles.into(),
+        };
+        let table_bytes = table.offset() + size_of_val(table.numbers()) as u64;
+        let out_bytes = lengths[3] + 4 * self.cloths.corner_numbers();
+        let bytes = size.bindings((table_bytes, out_bytes));
+        let too_large = |e: GpuError| BodyError::Model(e.to_string());
+        let fitted = self.buffers.fit(&gpu, bytes, size.particles);
+        let have_stayed = fitted.map_err(too_large)?;
+        let total = lengths.iter().sum();
+        let read = self.buffers.read_back(&gpu, total, size.particles);
+        let read = read.map_err(too_large)?.clone();
         let buffers = &self.buffers;
         let write = |binding: usize, offset: u64, bytes: &[u8]| {
             if !bytes.is_empty() {
@@ -259,7 +244,9 @@ impl GpuSubsteps {
                 let displaced = (particles, &taken.displaced[..]);
                 particles::replace(&gpu, buffers.at(2), displaced, held, spacing);
             }
-            None => particles::upload(&gpu, buffers.at(2), particles, held, spacing)?,
+            None => {
+                particles::upload(&gpu, buffers.at(2), particles, held, spacing).map_err(failed)?
+            }
         }
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         let forces = resident.and_then(|r| r.memory).filter(|_| have_stayed[7]);
@@ -267,7 +254,8 @@ impl GpuSubsteps {
             if memory.is_empty() && lengths[2] > 0 {
                 encoder.clear_buffer(buffers.at(7), 0, Some(lengths[2]));
             } else {
-                let forces = self.start_forces(params, memory);
+                let ids = self.particles.ids();
+                let forces = particles::forces(ids, memory, params.n_obstacles as usize);
                 write(7, 0, bytemuck::cast_slice(&forces));
             }
         }
@@ -293,21 +281,14 @@ impl GpuSubsteps {
             at += length;
         }
         gpu.queue.submit([encoder.finish()]);
-        read_back::read(&gpu, &read, lengths)
+        read_back::read(&gpu, &read, lengths).map_err(failed)
     }
+}
 
-    fn start_forces(&self, params: &Params, memory: &[ParticleImpulse]) -> Vec<[f32; 4]> {
-        let n = params.n_obstacles as usize;
-        let mut forces = vec![[0.0; 4]; params.n_particles as usize * n];
-        for m in memory {
-            let place = self.particles.ids().binary_search(&m.particle);
-            if let (Ok(place), true) = (place, (m.obstacle as usize) < n) {
-                let f = m.force_W.map(|x| x as f32);
-                forces[place * n + m.obstacle as usize] = [f.x, f.y, f.z, 0.0];
-            }
-        }
-        forces
-    }
+fn failed(reason: String) -> BodyError {
+    BodyError::Model(format!(
+        "the device failed: {reason}; the step was not taken, take the substeps on the processor"
+    ))
 }
 
 impl SubstepBackend for GpuSubsteps {

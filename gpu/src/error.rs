@@ -24,6 +24,22 @@ pub enum GpuError {
         /// Why.
         reason: String,
     },
+    /// A buffer of a time step is larger than those of the adapter.
+    #[error(
+        "the {buffer} of a time step with {particles} particles take {bytes} bytes, the adapter \"{adapter}\" has buffers of up to {limit}; use fewer particles, or take the substeps on the processor"
+    )]
+    TooLarge {
+        /// Its content.
+        buffer: &'static str,
+        /// Particles of the model.
+        particles: u64,
+        /// Bytes that are needed.
+        bytes: u64,
+        /// The name of the adapter.
+        adapter: String,
+        /// The most bytes of a buffer.
+        limit: u64,
+    },
     /// Something of the model has no shader.
     #[error("{what} has no device version; take the substeps on the processor")]
     Unsupported {

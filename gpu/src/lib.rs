@@ -27,6 +27,7 @@ mod refused;
 mod resident_tests;
 mod shader;
 mod shapes;
+mod size;
 mod stage_clock;
 #[cfg(test)]
 mod stage_clock_tests;
@@ -39,3 +40,4 @@ pub use adapter::{AdapterDescription, Gpu, adapters};
 pub use backend::GpuSubsteps;
 pub use error::GpuError;
 pub use refused::Refused;
+pub use size::StepSize;

@@ -1,9 +1,12 @@
 //! The box of nodes around the particles, with a margin for their way in a time step.
 
 use nalgebra::Vector3;
+use pliant_contact_sap::BodyError;
 use pliant_mpm::{Particle, base_node};
 use rayon::prelude::*;
 
+use crate::adapter::AdapterDescription;
+use crate::layout::NODE_BYTES;
 use crate::particles::CHUNK;
 
 /// Where particles are, and how fast.
@@ -67,20 +70,23 @@ impl NodeBox {
     /// That of `extent` for a time step, with `margin` cells beyond the way of the particles.
     ///
     /// # Errors
-    /// The number of nodes, where it is more than `nodes_max`.
+    /// More nodes than a buffer of the adapter holds.
     pub(crate) fn new(
         extent: &Extent,
         (time_s, spacing, margin): (f64, f64, i32),
-        nodes_max: f64,
-    ) -> Result<Self, f64> {
+        adapter: &AdapterDescription,
+    ) -> Result<Self, BodyError> {
         let way = (extent.fastest.sqrt() * time_s / spacing).ceil().min(1e6) as i32;
         let margin = margin.saturating_add(way);
         let length = |k: usize| {
             i64::from(extent.high[k]) - i64::from(extent.low[k]) + 3 + 2 * i64::from(margin)
         };
         let nodes: f64 = (0..3).map(|k| length(k) as f64).product();
-        if nodes > nodes_max {
-            return Err(nodes);
+        if nodes > adapter.storage_buffer_max as f64 / NODE_BYTES as f64 {
+            return Err(BodyError::Model(format!(
+                "the particles span a box of {nodes:.1e} grid nodes, more than the adapter \"{}\" has room for; take the substeps on the processor, whose grid is sparse",
+                adapter.name
+            )));
         }
         Ok(Self {
             origin: extent.low.map(|low| low.saturating_sub(margin)),
@@ -112,10 +118,16 @@ mod tests {
         let particles = [at(0.0, 0.0), at(0.5, 3.0)];
         let extent = Extent::of(&particles, 0.125);
         // Base nodes -1 and 3; a way of three cells, and two cells of margin.
-        let room = NodeBox::new(&extent, (0.125, 0.125, 2), 1e6).expect("few nodes");
+        let mut adapter = AdapterDescription::with_buffers_of(32 * 17 * 13 * 13);
+        let way = (0.125, 0.125, 2);
+        let room = NodeBox::new(&extent, way, &adapter).expect("few nodes");
         assert_eq!((room.origin, room.dims), ([-6; 3], [17, 13, 13]));
         assert_eq!(room.corner(0.125), Vector3::repeat(-0.75));
-        let refused = NodeBox::new(&extent, (0.125, 0.125, 2), 1000.0);
-        assert_eq!(refused, Err(17.0 * 13.0 * 13.0));
+        adapter.storage_buffer_max -= 1;
+        let refused = NodeBox::new(&extent, way, &adapter).expect_err("a node too many");
+        assert!(
+            refused.to_string().contains("2.9e3 grid nodes"),
+            "{refused}"
+        );
     }
 }

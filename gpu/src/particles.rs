@@ -1,7 +1,7 @@
 //! Particles on their way to the device and back: chunks in parallel, each particle in one pass, straight into and out of mapped memory.
 
 use bytemuck::Zeroable;
-use pliant_mpm::Particle;
+use pliant_mpm::{Particle, ParticleImpulse};
 use rayon::prelude::*;
 
 use crate::adapter::Gpu;
@@ -97,6 +97,19 @@ pub(crate) fn replace(
         let at = (number * BYTES) as u64;
         (gpu.queue).write_buffer(buffer, at, bytemuck::bytes_of(&packed));
     }
+}
+
+/// The contact forces of all particles on each of so many obstacles, from those of a state.
+pub(crate) fn forces(ids: &[u32], memory: &[ParticleImpulse], obstacles: usize) -> Vec<[f32; 4]> {
+    let mut forces = vec![[0.0; 4]; ids.len() * obstacles];
+    for m in memory {
+        let place = ids.binary_search(&m.particle);
+        if let (Ok(place), true) = (place, (m.obstacle as usize) < obstacles) {
+            let f = m.force_W.map(|x| x as f32);
+            forces[place * obstacles + m.obstacle as usize] = [f.x, f.y, f.z, 0.0];
+        }
+    }
+    forces
 }
 
 #[cfg(test)]

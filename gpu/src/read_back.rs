@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use crate::adapter::Gpu;
 use crate::layout::{COUNTERS, DeviceParticle, PAIR, Params};
 use crate::particles::CHUNK;
+use crate::size::{FORCE_BYTES, PARTICLE_BYTES};
 
 /// What a time step left on the device, in mapped memory.
 pub(crate) struct Found {
@@ -29,8 +30,8 @@ pub(crate) fn lengths(params: &Params, out: usize, stamps: u64) -> [u64; 5] {
     let forces = u64::from(params.n_particles) * u64::from(params.n_obstacles);
     [
         u64::from(COUNTERS) * 4,
-        u64::from(params.n_particles) * size_of::<DeviceParticle>() as u64,
-        forces * 16,
+        u64::from(params.n_particles) * PARTICLE_BYTES,
+        forces * FORCE_BYTES,
         out as u64 * 4,
         stamps,
     ]

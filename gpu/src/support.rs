@@ -12,7 +12,7 @@ use crate::shapes::{DeviceShape, Shapes};
 /// Links that the solver has room for.
 const LINKS_MAX: usize = 256;
 /// Particle and contact numbers travel in f32.
-const PARTICLES_MAX: usize = 1 << 24;
+pub(crate) const PARTICLES_MAX: usize = 1 << 24;
 
 pub(crate) fn check_objects(objects: &[DeviceObject]) -> Result<(), GpuError> {
     for object in objects {

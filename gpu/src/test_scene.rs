@@ -8,7 +8,7 @@ use pliant_mpm::{
     Preset, RigidLinks, Sampling, SubstepContact, SubstepInput, SubstepSolver, fill,
 };
 
-/// 64 particles, the lowest of which touch the floor.
+/// Particles 1 cm apart, the lowest of which touch the floor.
 pub(crate) struct FoamOnFloor {
     pub(crate) model: MaterialPoints,
     floor: [Obstacle; 1],
@@ -16,9 +16,14 @@ pub(crate) struct FoamOnFloor {
 }
 
 impl FoamOnFloor {
+    /// 64 particles.
     pub(crate) fn new() -> Self {
-        let pose = Isometry3::translation(0.0, 0.0, 0.02);
-        let cube = Shape::cuboid(Vector3::repeat(0.04)).expect("a cube");
+        Self::with_edge(0.04)
+    }
+
+    pub(crate) fn with_edge(edge: f64) -> Self {
+        let pose = Isometry3::translation(0.0, 0.0, 0.5 * edge);
+        let cube = Shape::cuboid(Vector3::repeat(edge)).expect("a cube");
         let points = fill("foam", &cube, &pose, 0.02, Sampling::default()).expect("particles");
         let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
         builder.object(ObjectSpec::new(

@@ -28,14 +28,22 @@ pub(super) fn main() -> Result<Ending, Failure> {
                 kind.to_owned(),
                 a.driver.clone(),
                 format!("{}", a.storage_buffer_max >> 20),
+                format!("{}", a.particles_max()),
                 runs.to_owned(),
             ]
         })
         .collect();
     print(&table(
-        &["adapter", "kind", "driver", "largest buffer MiB", "runs"],
+        &[
+            "adapter",
+            "kind",
+            "driver",
+            "largest buffer MiB",
+            "most particles",
+            "runs",
+        ],
         &rows,
-        &[0, 1, 2, 4],
+        &[0, 1, 2, 5],
     ))?;
     Ok(Ending::AsExpected)
 }

@@ -1,0 +1,146 @@
+//! How many bytes a time step takes on a device.
+
+use crate::adapter::AdapterDescription;
+use crate::layout::{CONTACT_BYTES, COUNTERS, DeviceParticle, NODE_BYTES, Params};
+use crate::support::PARTICLES_MAX;
+
+/// Numbers of a cell in `lists`: count, start, fill, contacts twice, and the held components.
+const LISTS: u64 = 6;
+/// Bytes of the entries of a contact in `work`: 27 nodes with a record of four numbers, and 27 entries.
+const WORK_BYTES: u64 = 4 * 27 * 5;
+/// Bytes of the contact force of a particle on an obstacle.
+pub(crate) const FORCE_BYTES: u64 = 16;
+pub(crate) const PARTICLE_BYTES: u64 = size_of::<DeviceParticle>() as u64;
+
+/// What there is in a time step, and what it takes on a device.
+///
+/// ```
+/// use pliant_gpu::StepSize;
+///
+/// // A million particles, eight in a cell, on a floor.
+/// let size = StepSize { particles: 1_000_000, nodes: 125_000, contacts: 1024, obstacles: 1 };
+/// assert_eq!(size.particle_bytes(), 208 + 4 + 16);
+/// assert_eq!(size.node_bytes(), 56);
+/// assert_eq!(size.bytes() / 1_000_000, 235);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepSize {
+    /// Particles.
+    pub particles: u64,
+    /// Nodes of the box around them.
+    pub nodes: u64,
+    /// Contacts of a substep.
+    pub contacts: u64,
+    /// Obstacles.
+    pub obstacles: u64,
+}
+
+impl StepSize {
+    /// Bytes of a particle in all buffers of the device: its state, its place in the sort, its contact forces.
+    #[must_use]
+    pub fn particle_bytes(&self) -> u64 {
+        PARTICLE_BYTES + 4 + FORCE_BYTES * self.obstacles
+    }
+
+    /// Bytes of a node.
+    #[must_use]
+    pub fn node_bytes(&self) -> u64 {
+        NODE_BYTES + 4 * LISTS
+    }
+
+    /// Bytes of a contact.
+    #[must_use]
+    pub fn contact_bytes(&self) -> u64 {
+        CONTACT_BYTES + WORK_BYTES
+    }
+
+    /// Bytes of the buffers of the device, without tables of shapes and cloth and of links. A buffer that has grown has up to a quarter more.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        size_of::<Params>() as u64
+            + 4 * u64::from(COUNTERS)
+            + self.particles * self.particle_bytes()
+            + self.nodes * self.node_bytes()
+            + self.contacts * self.contact_bytes()
+    }
+
+    /// Bytes of each binding; `table` and `out` of the bindings that depend on the scene.
+    pub(crate) fn bindings(&self, (table, out): (u64, u64)) -> [u64; 9] {
+        [
+            size_of::<Params>() as u64,
+            table,
+            PARTICLE_BYTES * self.particles,
+            4 * (u64::from(COUNTERS) + LISTS * self.nodes + self.particles),
+            NODE_BYTES * self.nodes,
+            CONTACT_BYTES * self.contacts,
+            WORK_BYTES * self.contacts,
+            FORCE_BYTES * self.particles * self.obstacles,
+            out,
+        ]
+    }
+}
+
+impl AdapterDescription {
+    /// The most particles of a time step: those that its largest storage buffer holds, and no more than numbers in f32 can count.
+    #[must_use]
+    pub fn particles_max(&self) -> u64 {
+        (self.storage_buffer_max / PARTICLE_BYTES).min(PARTICLES_MAX as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use pliant_contact_sap::DeformableModel;
+    use pliant_mpm::{SubstepBackend, SubstepReport};
+
+    use super::*;
+    use crate::adapter::Gpu;
+    use crate::backend::GpuSubsteps;
+    use crate::function_tests::device;
+    use crate::test_scene::{FoamOnFloor, no_links};
+
+    #[test]
+    fn the_sum_of_the_bindings_is_the_size() {
+        let size = StepSize {
+            particles: 1000,
+            nodes: 300,
+            contacts: 20,
+            obstacles: 3,
+        };
+        assert_eq!(size.bindings((0, 0)).iter().sum::<u64>(), size.bytes());
+    }
+
+    #[test]
+    fn an_adapter_holds_what_its_largest_buffer_does() {
+        let adapter = AdapterDescription::with_buffers_of;
+        assert_eq!(adapter(208 * 1000 + 7).particles_max(), 1000);
+        assert_eq!(adapter(u64::MAX).particles_max(), 1 << 24);
+    }
+
+    #[test]
+    fn a_step_too_large_for_the_adapter_is_named_with_its_limit() {
+        if device("a_step_too_large_for_the_adapter_is_named_with_its_limit").is_none() {
+            return;
+        }
+        let mut gpu = Gpu::open().expect("there is one");
+        let scene = FoamOnFloor::with_edge(0.16);
+        // Room for the nodes, but not for 4096 particles of 208 bytes.
+        gpu.description.storage_buffer_max = 400_000;
+        let mut backend = GpuSubsteps::new(&Arc::new(gpu), &scene.model).expect("foam");
+        (backend.begin(&scene.model.default_state())).expect("its own state");
+        let (mut memory, mut report) = (Vec::new(), SubstepReport::default());
+        let input = scene.input(1);
+        let refused = backend.run(&input, &mut no_links(), &mut memory, &mut report);
+        let error = refused.expect_err("no room").to_string();
+        for part in [
+            "4096 particles",
+            "851968 bytes",
+            "400000",
+            "on the processor",
+        ] {
+            assert!(error.contains(part), "{part} in {error}");
+        }
+    }
+}

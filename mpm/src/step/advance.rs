@@ -71,7 +71,8 @@ pub(crate) fn finish(
     };
     if checked.is_err() {
         // No later state is compared with these.
-        (records.particles.clear(), records.ids.clear());
+        records.particles.clear();
+        records.ids.clear();
         return checked;
     }
     records.header[0] += length_s;

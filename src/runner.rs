@@ -57,7 +57,7 @@ pub use series::{KeptRows, Series};
 pub use simulation::{Simulation, StateMismatch};
 pub use summary::{RunSummary, Stages, SubstepSummary};
 
-use crate::recording::{Camera, ContactArrow, Observable, Recording};
+use crate::recording::{ContactArrow, Observable, Recording};
 use crate::registry::Snapshot;
 use crate::scene::Scene;
 use actuation::Actuation;
@@ -209,6 +209,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
             .map(|(entry, unit)| Observable::new(&*entry.name.name, unit))
             .collect();
         let image_sensors = imaging::sensors(scene, &mut assembly)?;
+        let cameras = imaging::cameras(scene, &mut assembly)?;
         let picture = &assembly.picture;
         let mut recording = Recording::new(
             &*scene.title,
@@ -223,13 +224,8 @@ impl<S: Deref<Target = Scene>> Run<S> {
             let added = recording.add_image_sensor(sensor);
             added.map_err(|source| recording_error(scene, source))?;
         }
-        for camera in &scene.cameras {
-            let added = recording.add_camera(Camera {
-                name: camera.name.clone(),
-                place: camera.place,
-                field_of_view: camera.field_of_view,
-                follow: camera.follow.as_ref().map(|follow| follow.name.clone()),
-            });
+        for camera in cameras {
+            let added = recording.add_camera(camera);
             added.map_err(|source| recording_error(scene, source))?;
         }
         let series = Series::new(entries.len(), KeptRows::All);
@@ -239,7 +235,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
             .map(|e| RunningStatistic::new(e, slack_s))
             .collect();
         Ok(Self {
-            inputs: RunInputs::new(scene.name()),
+            inputs: RunInputs::new(scene),
             scene: held,
             notes: assembly.notes.clone(),
             assembly,
@@ -287,15 +283,18 @@ impl<S: Deref<Target = Scene>> Run<S> {
             self.begin_at(start, steps)?;
         }
         let first = self.assembly.state.step;
-        let given = match &options.inputs {
+        let mut given = match &options.inputs {
             Some(given) => given.clone(),
-            None => RunInputs::new(self.scene.name()),
+            None => RunInputs::new(&self.scene),
         };
         let (name, Assembly { world, state, .. }) = (self.scene.name(), &self.assembly);
         if let Some(reason) = given.fault(name, world, state) {
             let scene = name.into();
             return Err(RunError::Start { scene, reason });
         }
+        let settings = self.scene.settings();
+        self.notes.extend(given.note_on_settings(&settings));
+        given.settings = settings;
         if let Some(folder) = &options.recording_in {
             let kept = self.recording.keep_in(folder);
             kept.map_err(|source| recording_error(&self.scene, source))?;
@@ -352,7 +351,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
         if let Err(mismatch) =
             simulation::check_sizes(self.scene.name(), &start, &self.assembly.state)
         {
-            return refuse(mismatch.to_string());
+            return refuse(mismatch.reason());
         }
         if start.step >= steps {
             return refuse(format!(

@@ -237,6 +237,22 @@ impl Scene {
         Ok(scene)
     }
 
+    /// Parameters, keys, time step and solver that it was read with in place of those of its file, each as `name=value`.
+    pub fn settings(&self) -> Vec<String> {
+        let SceneOptions {
+            parameters,
+            time_step_s,
+            solver,
+            ..
+        } = &self.options;
+        let given = parameters
+            .iter()
+            .map(|setting| format!("{}={}", setting.name, setting.value));
+        let time_step = time_step_s.map(|dt| format!("time_step_s={dt}"));
+        let solver = solver.as_ref().map(|name| format!("solver={name}"));
+        given.chain(time_step).chain(solver).collect()
+    }
+
     /// The scene with other values of parameters, read anew from its text. What was set before stays set.
     ///
     /// ```

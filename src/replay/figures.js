@@ -64,7 +64,7 @@ function brightness(items) {
   return { mean: count > 0 ? sum / count : null, share: count / (columns * rows) };
 }
 
-// Figures of the present picture; the bounds of the scene say what moves in it.
+// Figures of the present picture; the bounds of the scene say what moves in it. The longest arrow is that of the shader, whose limit the self-test checks by pixels.
 function figures() {
   const { picture, view, recording } = player;
   const { moving, radius } = picture.bounds;

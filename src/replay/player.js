@@ -157,7 +157,9 @@ class Player {
     const { patchScale } = this.recording;
     if (patchScale) scales.set("patches", { ...patchScale, ramp: RAMP });
     element("scales").replaceChildren(...[...scales.values()].map(scaleLegend));
-    if (this.defaultMomentScale > 0) element("scales").append(arrowLegend("force", "net force of a patch"), arrowLegend("moment", "net moment of a patch"));
+    const ofPatches = this.defaultMomentScale > 0;
+    if (this.defaultForceScale > 0) element("scales").append(arrowLegend("force", ofPatches ? "net force of a patch" : "contact force"));
+    if (ofPatches) element("scales").append(arrowLegend("moment", "net moment of a patch"));
   }
 
   key(event) {
@@ -358,7 +360,6 @@ class Player {
       const size = 10 ** Math.round(Math.log10((0.1 * picture.bounds.radius) / metresPerUnit));
       return `${numberText(size)} ${unit} = ${lengthText(size * metresPerUnit)}`;
     };
-    if (this.defaultForceScale > 0) setText(element("force-scale").lastChild, example(view.metresPerNewton, "N"));
     for (const [what, metresPerUnit, unit] of [["force", view.metresPerNewton, "N"], ["moment", view.metresPerNewtonMetre, "N·m"]]) {
       const legend = element(`${what}-legend`);
       if (!legend) continue;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hooks::{Push, place};
 use crate::recording::InputMark;
+use crate::scene::Scene;
 
 /// Changes of parameters and pulls on bodies during a run, by the steps at whose start they came.
 ///
@@ -46,6 +47,8 @@ use crate::recording::InputMark;
 pub struct RunInputs {
     /// Name of the scene.
     pub scene: String,
+    /// [Settings](crate::scene::Scene::settings) with which the scene was read.
+    pub settings: Vec<String>,
     /// In the order of their steps.
     pub parameters: Vec<ParameterChange>,
     /// In the order of their first steps.
@@ -117,10 +120,11 @@ impl Pull {
 }
 
 impl RunInputs {
-    /// None, for the scene of that name.
-    pub fn new(scene: impl Into<String>) -> Self {
+    /// None, for a run of the scene.
+    pub fn new(scene: &Scene) -> Self {
         Self {
-            scene: scene.into(),
+            scene: scene.name().into(),
+            settings: scene.settings(),
             ..Self::default()
         }
     }
@@ -147,6 +151,7 @@ impl RunInputs {
         let pulls = self.pulls.iter().filter(|pull| pull.first_step < step);
         Self {
             scene: self.scene.clone(),
+            settings: self.settings.clone(),
             parameters: (self.parameters.iter())
                 .filter(|change| change.step < step)
                 .cloned()
@@ -196,6 +201,21 @@ impl RunInputs {
             }
         }
         None
+    }
+
+    /// A note, if they are of a run of the scene with other settings.
+    pub(super) fn note_on_settings(&self, now: &[String]) -> Option<String> {
+        let text = |settings: &[String]| match settings {
+            [] => "none".to_owned(),
+            some => some.join(", "),
+        };
+        (self.settings != now).then(|| {
+            format!(
+                "the earlier run had the settings {}, this one has {}: together they are not one run without a break",
+                text(&self.settings),
+                text(now)
+            )
+        })
     }
 
     /// The parameters that change at the start of a step.
@@ -290,7 +310,7 @@ mod tests {
 
     #[test]
     fn pushes_of_consecutive_steps_are_one_pull_and_come_back() {
-        let mut inputs = RunInputs::new("s");
+        let mut inputs = RunInputs::default();
         let steps = [
             (4, vec![push(0, 1.0)]),
             (5, vec![push(0, 2.0), push(1, 9.0)]),
@@ -312,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_parameter_has_one_note_and_its_last_value() {
-        let mut inputs = RunInputs::new("s");
+        let mut inputs = RunInputs::default();
         for (step, value) in [(2, 0.5), (9, 0.7)] {
             inputs.parameters.push(ParameterChange {
                 step,

@@ -82,8 +82,9 @@ impl<S: Deref<Target = Scene>> Run<S> {
         let scene = self.scene.with_parameters(&values)?;
         let mut assembly = Assembly::new(&scene)?;
         let actuation = Actuation::new(&scene, &mut assembly)?;
-        // Sensors add the bodies that carry them to the picture.
+        // Sensors and cameras add the bodies that carry them, or that they follow, to the picture.
         imaging::sensors(&scene, &mut assembly)?;
+        imaging::cameras(&scene, &mut assembly)?;
         check_sizes(scene.name(), &assembly.state, state)?;
         let stepper = stepper(&scene)?;
         self.observer.set_parameters(&scene.parameters);

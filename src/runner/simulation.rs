@@ -79,9 +79,7 @@ pub struct Simulation<S> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{scene}: the state has {found}, the scene's world {expected}; load it into the scene that saved it"
-)]
+#[error("{scene}: {}", self.reason())]
 pub struct StateMismatch {
     /// Name of the scene.
     pub scene: String,
@@ -439,28 +437,46 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
     }
 }
 
-/// Compares the sizes of a state with those of one of the scene's world.
-pub(super) fn check_sizes(scene: &str, state: &State, own: &State) -> Result<(), StateMismatch> {
-    let (found, expected) = (sizes(state), sizes(own));
-    match found == expected {
-        true => Ok(()),
-        false => Err(StateMismatch {
-            scene: scene.into(),
-            found,
-            expected,
-        }),
+impl StateMismatch {
+    /// What differs, and the remedy, without the name of the scene.
+    pub(super) fn reason(&self) -> String {
+        let Self {
+            found, expected, ..
+        } = self;
+        format!(
+            "the state has {found}, the scene's world {expected}; load it into the scene that saved it"
+        )
     }
 }
 
-/// The sizes of everything in `state` that a world fixes.
-fn sizes(state: &State) -> String {
-    let bodies: Vec<String> = (state.bodies.iter())
-        .map(|body| format!("{}+{}", body.q.len(), body.v.len()))
-        .collect();
-    format!(
-        "{} bodies of sizes [{}] and {} constraints",
-        state.bodies.len(),
-        bodies.join(", "),
-        state.constraints.len()
-    )
+/// Compares the sizes of a state with those of one of the scene's world.
+pub(super) fn check_sizes(scene: &str, state: &State, own: &State) -> Result<(), StateMismatch> {
+    let counts = |state: &State| (state.bodies.len(), state.constraints.len());
+    let (found, expected) = match counts(state) == counts(own) {
+        false => {
+            let text = |state| {
+                let (bodies, constraints) = counts(state);
+                format!("{bodies} bodies and {constraints} constraints")
+            };
+            (text(state), text(own))
+        }
+        true => {
+            let sizes =
+                |state: &State, i: usize| (state.bodies[i].q.len(), state.bodies[i].v.len());
+            let differs = |i: &usize| sizes(state, *i) != sizes(own, *i);
+            let Some(i) = (0..own.bodies.len()).find(differs) else {
+                return Ok(());
+            };
+            let ((q, v), (own_q, own_v)) = (sizes(state, i), sizes(own, i));
+            (
+                format!("{q} positions and {v} velocities of body {i}"),
+                format!("{own_q} and {own_v}"),
+            )
+        }
+    };
+    Err(StateMismatch {
+        scene: scene.into(),
+        found,
+        expected,
+    })
 }

@@ -8,7 +8,7 @@ const STEPS_MIN: f64 = 10.0;
 /// The lightest soft foams have 10 kg/m³, osmium 22,600.
 const DENSITIES: std::ops::RangeInclusive<f64> = 5.0..=25_000.0;
 
-/// Young's moduli, Pa, from weak gels to tungsten with 4.1e11.
+/// Young's and P-wave moduli, Pa, from weak gels to tungsten with 4.1e11.
 const MODULI: std::ops::RangeInclusive<f64> = 10.0..=5e11;
 
 /// A note on a run of `length` (s) that has hardly any steps of `dt` (s).
@@ -27,7 +27,7 @@ pub(super) fn notes(scene: &Scene) -> Vec<String> {
     // Copies have the name of their entry and a number, and its material.
     let mut seen: Vec<(usize, f64)> = Vec::new();
     for entry in &scene.soft.entries {
-        let Some((density, youngs_modulus)) = solid(entry) else {
+        let Some((density, modulus)) = solid(entry) else {
             continue;
         };
         if seen.contains(&(entry.name.at.start, density)) {
@@ -46,23 +46,27 @@ pub(super) fn notes(scene: &Scene) -> Vec<String> {
                 "{place}: suspicious: density = {density:.3} kg/m³ is that of no solid{per_cubic_centimetre}"
             ));
         }
-        if let Some(youngs_modulus) = youngs_modulus.filter(|modulus| !MODULI.contains(modulus)) {
+        if let Some((what, modulus)) = modulus.filter(|(_, modulus)| !MODULI.contains(modulus)) {
             notes.push(format!(
-                "{place}: suspicious: Young's modulus {youngs_modulus:.3e} Pa is that of no soft material (gel 1e3, rubber 1e6, steel 2e11); is it in Pa? A rigid body belongs into `[[bodies]]`"
+                "{place}: suspicious: {what} {modulus:.3e} Pa is that of no soft material (gel 1e3, rubber 1e6, steel 2e11); is it in Pa? A rigid body belongs into `[[bodies]]`"
             ));
         }
     }
     notes
 }
 
-/// Density (kg/m³) and, if the law has one, Young's modulus (Pa).
-fn solid(entry: &SoftEntry) -> Option<(f64, Option<f64>)> {
+/// Density (kg/m³) and, if it has one, a modulus (Pa) with its name.
+fn solid(entry: &SoftEntry) -> Option<(f64, Option<(&'static str, f64)>)> {
+    let young = |modulus| Some(("Young's modulus", modulus));
     match &entry.matter {
-        Matter::Fem(fem) => Some((fem.density, Some(fem.material.lame().youngs_modulus()))),
-        Matter::Points(points) => Some((points.density, None)),
+        Matter::Fem(fem) => Some((fem.density, young(fem.material.lame().youngs_modulus()))),
+        Matter::Points(points) => {
+            let modulus = points.material.wave_modulus();
+            Some((points.density, Some(("P-wave modulus", modulus))))
+        }
         Matter::Cloth(cloth) => Some((
             cloth.material.density(),
-            Some(cloth.material.youngs_modulus()),
+            young(cloth.material.youngs_modulus()),
         )),
         // Stiffnesses of rods are often chosen beyond those of a material.
         Matter::Rod(rod) => Some((rod.properties.mass / rod.section.area(), None)),
@@ -121,6 +125,17 @@ mod tests {
     fn a_modulus_beyond_all_solids_is_noted() {
         let [note] = notes_of(1000.0, 1e12).try_into().expect("one note");
         assert!(note.contains("1.000e12 Pa"), "{note}");
+    }
+
+    #[test]
+    fn a_modulus_of_material_points_is_checked() {
+        let head =
+            "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 0.5\n[grid]\nspacing = 0.1\n";
+        let points = "[[material_points]]\nname = \"jelly\"\nshape = { box = { size = [0.3, 0.3, 0.3] } }\ndensity = 1000\nconstitutive_material = { law = \"neo-hookean\", youngs_modulus = 1e13, poissons_ratio = 0.3 }\n";
+        let [note] = of_text(&format!("{head}{points}"))
+            .try_into()
+            .expect("one note");
+        assert!(note.contains("P-wave modulus 1.346e13 Pa"), "{note}");
     }
 
     #[test]

@@ -91,7 +91,7 @@ macro_rules! with_body_keys {
             },
             Key {
                 name: "shapes",
-                value: ValueKind::Described("list of tables"),
+                value: ValueKind::Described(crate::scene::schema::LIST_OF_TABLES),
                 unit: "",
                 default: "none",
                 about: "instead of `shape`: several shapes, `[[bodies.shapes]]`",

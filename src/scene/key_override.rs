@@ -8,10 +8,18 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::{SceneError, remedy};
 use super::parameters::ParameterOverride;
+use super::read::SCENE;
+use super::schema::{LIST_OF_TABLES, ValueKind};
 
 /// Whether an override is of a key, not of a parameter.
 pub(super) fn is_of_key(setting: &ParameterOverride) -> bool {
     setting.name.contains('.')
+}
+
+/// Whether a section of a scene is a list, by its schema.
+fn is_list(section: &str) -> bool {
+    let key = SCENE.key(section);
+    key.is_some_and(|key| matches!(key.value, ValueKind::Described(LIST_OF_TABLES)))
 }
 
 /// Sets the value at its path; missing keys and sections are added, list elements are not.
@@ -28,6 +36,14 @@ pub(super) fn put<'a>(
         return Err(fail("must look like section.key=value".into()));
     }
     let (last, sections) = steps.split_last().unwrap_or((&"", &[]));
+    if let Some(section) = sections.first().copied()
+        && is_list(section)
+        && !document.get_ref().contains_key(section)
+    {
+        return Err(fail(format!(
+            "the scene has no `[[{section}]]`; `--set` changes elements of lists, and adds none"
+        )));
+    }
     let mut place = document.span();
     let mut table = document.get_mut();
     let mut sections = sections.iter();
@@ -133,6 +149,7 @@ mod tests {
             "{message}"
         );
         assert!(complaint("bodies.mass=1").contains("name one of its elements"));
+        assert!(complaint("rods.cord.radius=1").contains("the scene has no `[[rods]]`"));
         assert!(complaint("simulation.smoke=1").contains("smoke_s"));
         assert!(complaint("title.x=1").contains("is a value, not a section"));
         assert!(complaint("a..b=1").contains("section.key=value"));

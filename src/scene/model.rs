@@ -7,7 +7,7 @@ use super::error::{SceneError, SceneFault, remedy};
 use super::item::{Item, NamedReference};
 use super::material::{Materials, Surface};
 use super::pose::pose;
-use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
+use super::schema::{Key, LIST_OF_TABLES, REQUIRED, TableSchema, ValueKind};
 use super::table::Context;
 
 pub(super) static TABLES: [&TableSchema; 3] = [&MODEL, &ATTACHED, &ACTUATOR];
@@ -97,7 +97,7 @@ static MODEL: TableSchema = TableSchema {
         },
         Key {
             name: "attached",
-            value: ValueKind::Described("list of tables"),
+            value: ValueKind::Described(LIST_OF_TABLES),
             unit: "",
             default: "none",
             about: "`[[models.attached]]`: further robots, such as grippers, welded to this one",

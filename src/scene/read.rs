@@ -14,7 +14,7 @@ use super::pairs::FilterEntry;
 use super::parameters::Parameters;
 use super::quantity::Subject;
 use super::run_time::ParameterUses;
-use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
+use super::schema::{Key, LIST_OF_TABLES, REQUIRED, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
 use super::text::{SceneText, SourceLocation};
 use super::{SCHEMA_VERSION, Scene, SceneOptions};
@@ -67,10 +67,10 @@ pub(super) static SCENE: TableSchema = TableSchema {
             "frames what moves",
             "where the replay looks from",
         ),
-        section("cameras", "list of tables", "none", "more cameras"),
+        section("cameras", LIST_OF_TABLES, "none", "more cameras"),
         section(
             "image_sensors",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "cameras on bodies that take colour and depth images",
         ),
@@ -82,109 +82,109 @@ pub(super) static SCENE: TableSchema = TableSchema {
         ),
         section(
             "fixed",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "shapes that stand in the world",
         ),
         section(
             "bodies",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "rigid bodies made of shapes",
         ),
         section(
             "repeat",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "many bodies from templates",
         ),
-        section("fem", "list of tables", "none", "bodies of finite elements"),
+        section("fem", LIST_OF_TABLES, "none", "bodies of finite elements"),
         section("grid", "table", "none", "the grid of material points"),
         section(
             "material_points",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "bodies of particles: dough, sand, liquid",
         ),
         section(
             "cloth",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "triangle meshes among the material points",
         ),
         section(
             "rods",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "ropes, rings, belts and strips",
         ),
         section(
             "models",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "robots from URDF, MJCF and SDFormat files",
         ),
         section(
             "filters",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "contact that is not computed",
         ),
         section(
             "pairs",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "contact parameters of pairs",
         ),
         section(
             "constraints",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "what holds bodies together",
         ),
         section(
             "joint_targets",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "set points of actuators over time",
         ),
         section(
             "frame_targets",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "set points of end effectors over time",
         ),
         section(
             "joint_efforts",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "torques and forces of joints over time",
         ),
         section(
             "joint_motions",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "prescribed motions of joints",
         ),
         section(
             "body_motions",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "prescribed motions of bodies",
         ),
         section(
             "loads",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "forces and torques on bodies over time",
         ),
         section(
             "observables",
-            "list of tables",
+            LIST_OF_TABLES,
             "none",
             "columns of the table of numbers",
         ),
-        section("expect", "list of tables", "none", "a check of the scene"),
+        section("expect", LIST_OF_TABLES, "none", "a check of the scene"),
     ],
 };
 

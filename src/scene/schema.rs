@@ -140,6 +140,9 @@ fn alternatives(words: &[&str]) -> String {
     }
 }
 
+/// The value of a key that is a list, whose elements go by their names.
+pub(super) const LIST_OF_TABLES: &str = "list of tables";
+
 /// The default of a key that must be given.
 pub const REQUIRED: &str = "required";
 

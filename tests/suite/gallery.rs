@@ -2,7 +2,7 @@
 //!
 //! `PLIANT_UPDATE_DOCS=1 cargo test --workspace --test suite -- gallery` prints the page anew and renders the pictures that are
 //! missing in `docs/images/gallery`, and the picture of the README; `PLIANT_UPDATE_DOCS=pictures` renders all: each shows the end of the
-//! scene's short run. It needs Chromium, as the tests of the replay do.
+//! scene's short run, or a later instant of [`INSTANTS`]. It needs Chromium, as the tests of the replay do.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -34,6 +34,31 @@ const MONTAGE: [&str; 12] = [
     "crowned-pulley",
     "penalty-tori",
     "dam-break",
+];
+
+/// Scenes whose short run ends before what they are about, and the instant of their picture, s.
+const INSTANTS: [(&str, f64); 21] = [
+    ("async-dough-rolling", 0.8),
+    ("ball-on-slope", 0.8),
+    ("box-bagging", 1.5),
+    ("clutter", 4.0),
+    ("dam-break", 0.15),
+    ("dough-kneading", 4.0),
+    ("dough-rolling", 0.8),
+    ("entangling-gripper", 8.6),
+    ("knot-tightening", 0.6),
+    ("laundry", 1.6),
+    ("liquid-pouring", 2.4),
+    ("penalty-bowl", 1.0),
+    ("penalty-cloth", 1.0),
+    ("penalty-cube-on-sand", 1.0),
+    ("penalty-goo-on-sphere", 0.5),
+    ("penalty-sand-on-sphere", 0.6),
+    ("penalty-sandbox", 1.0),
+    ("penalty-tori", 1.0),
+    ("sandbox", 1.6),
+    ("shoelace", 4.5),
+    ("t-shirt", 6.5),
 ];
 
 fn root(path: &str) -> PathBuf {
@@ -95,8 +120,8 @@ fn checks(scene: &Scene, run: Option<&Value>) -> String {
 
 fn page() -> String {
     let mut page = String::from(
-        "# Gallery\n\nThe bundled scenes. `pliant run NAME` runs one and writes a replay; the pictures show the end of the short run. Speed and checks are \
-         those of the full run in [results](results/README.md), if it is there. The page, its pictures and that of the README are made by\n\n\
+        "# Gallery\n\nThe bundled scenes. `pliant run NAME` runs one and writes a replay; the pictures show the end of the short run, or a later instant of \
+         the full one. Speed and checks are those of the full run in [results](results/README.md), if it is there. The page, its pictures and that of the README are made by\n\n\
          ```sh\nPLIANT_UPDATE_DOCS=pictures cargo test --workspace --test suite -- gallery\n```\n\n\
          | | scene |\n|---|---|\n",
     );
@@ -147,14 +172,20 @@ fn render_montage(browser: &Browser) {
     );
 }
 
-/// Renders the end of the scene's short run.
+/// What is simulated for the picture of a scene.
+fn length(name: &str) -> RunLength {
+    let instant = INSTANTS.iter().find(|(scene, _)| *scene == name);
+    instant.map_or(RunLength::Smoke, |(_, t)| RunLength::Until(*t))
+}
+
+/// Renders the end of a run of the scene.
 fn render(browser: &Browser, name: &str, renewed: Renewed) {
     let file = root(PICTURES).join(picture(name));
     if renewed == Renewed::Missing && file.exists() {
         return;
     }
     let options = RunOptions {
-        length: RunLength::Smoke,
+        length: length(name),
         ..RunOptions::default()
     };
     let outcome = run(&scene(name), &options, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));

@@ -97,7 +97,26 @@ fn a_checkpoint_that_does_not_fit_is_refused() {
     );
     let resume = ["--until", "1", "--resume", path(&checkpoint)];
     let message = clutter("count=8", &resume, 2);
-    assert!(message.contains("bodies of sizes"), "{message}");
+    assert!(
+        message.contains("the state has 6 bodies and 0 constraints, the scene's world 8 bodies"),
+        "{message}"
+    );
+    assert_eq!(message.matches("clutter").count(), 1, "{message}");
+    let resume = [
+        "--set",
+        "seed=2",
+        "--until",
+        "0.04",
+        "--resume",
+        path(&checkpoint),
+    ];
+    let message = clutter("count=6", &resume, 0);
+    let words: Vec<&str> = message.split_whitespace().collect();
+    let message = words.join(" ");
+    assert!(
+        message.contains("had the settings count=6, this one has count=6, seed=2"),
+        "{message}"
+    );
 }
 
 #[cfg(unix)]

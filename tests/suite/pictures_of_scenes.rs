@@ -50,8 +50,8 @@ fn faults(figures: &Value) -> Vec<String> {
     };
     let inside = &figures["inside"];
     check(
-        number(inside) > 0.5,
-        "most of what moves is outside",
+        number(inside) >= 0.9,
+        "a part of what moves is outside",
         inside,
     );
     let [width, height] = ["width", "height"].map(|side| number(&figures[side]));

@@ -1,6 +1,8 @@
 // A camera that orbits a target, z up. Angles in radians, lengths in metres.
 
 const FIELD_OF_VIEW = 0.6; // of a camera that says nothing of it
+// Width over height of the windows for which scenes place an eye.
+const ASPECT_OF_EYES = 1.5;
 
 class OrbitCamera {
   constructor() {
@@ -9,6 +11,7 @@ class OrbitCamera {
     this.azimuth = -0.9;
     this.elevation = 0.36;
     this.fieldOfView = FIELD_OF_VIEW;
+    this.leastAspect = 1; // In narrower windows the width in view is kept, instead of the height.
   }
 
   // Looks along a slope that descends to the right.
@@ -43,6 +46,7 @@ class OrbitCamera {
   lookFrom(eye, target) {
     this.target = target;
     this.distance = length(sub(eye, target)) || 1;
+    this.leastAspect = ASPECT_OF_EYES;
     this.faceAlong(sub(eye, target));
   }
 
@@ -65,8 +69,7 @@ class OrbitCamera {
   matrices(aspect, sceneRadius) {
     const near = this.distance / 100;
     const far = this.distance + 60 * sceneRadius;
-    // A tall window keeps the width of the scene in view instead of its height.
-    const field = aspect < 1 ? 2 * Math.atan(Math.tan(this.fieldOfView / 2) / aspect) : this.fieldOfView;
+    const field = 2 * Math.atan(Math.tan(this.fieldOfView / 2) * Math.max(1, this.leastAspect / aspect));
     const view = lookAt(this.eye, this.target, [0, 0, 1]);
     return { view, projection: perspective(field, aspect, near, far) };
   }

@@ -24,7 +24,7 @@ function samplesOf(item) {
   return Array.from({ length: Math.floor(points.length / (3 * stride)) }, (_, i) => [...points.subarray(3 * stride * i, 3 * stride * i + 3)]);
 }
 
-// The share of what moves that is inside the picture, and the width and height of that part as shares of the picture's.
+// The share of the items that is inside the picture, and the width and height of that part as shares of the picture's.
 function frameShare(items, clipFromWorld) {
   const seen = [];
   let inside = 0;
@@ -68,7 +68,10 @@ function brightness(items) {
 function figures() {
   const { picture, view, recording } = player;
   const { moving, radius } = picture.bounds;
-  const items = moving.items ?? picture.drawn.filter((item) => item.box || item.visual.soft);
+  const present = moving.items ?? picture.drawn.filter((item) => item.box || item.visual.soft);
+  // The subject is what deforms, if anything does, and else what moves.
+  const deforming = present.filter((item) => item.visual.soft);
+  const items = deforming.length > 0 ? deforming : present;
   const contacts = recording.contacts[picture.nearest];
   let longest = 0;
   for (let i = 0; i < contacts.length; i += 6) longest = Math.max(longest, Math.hypot(contacts[i + 3], contacts[i + 4], contacts[i + 5]));

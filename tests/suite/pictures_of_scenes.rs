@@ -1,5 +1,5 @@
-//! Pictures of bundled scenes, checked by figures: what moves is in the picture and large enough, arrows are not longer than their limit, the subject is
-//! neither black nor white, and no text overlaps another.
+//! Pictures of bundled scenes, checked by figures: what deforms, or else what moves, is in the picture and large enough, arrows are not longer
+//! than their limit, the subject is neither black nor white, and no text overlaps another.
 //!
 //! Three scenes are drawn; `PLIANT_PICTURES=all` draws all of them, `PLIANT_PICTURES=NAME,NAME` these.
 
@@ -51,7 +51,7 @@ fn faults(figures: &Value) -> Vec<String> {
     let inside = &figures["inside"];
     check(
         number(inside) >= 0.9,
-        "a part of what moves is outside",
+        "a part of the subject is outside",
         inside,
     );
     let [width, height] = ["width", "height"].map(|side| number(&figures[side]));

@@ -253,7 +253,8 @@ fn flip(
     Ok(())
 }
 
-/// The number of other shells that contain each shell; `None` when computing it would take too long.
+/// The number of other shells that contain each shell; `None` when computing it would take too long. A shell contains another if its box does, and
+/// if it encloses one of its vertices.
 fn depths(soup: &Soup, shells: &[Shell]) -> Option<Vec<u32>> {
     let boxes: Vec<Aabb> = shells
         .iter()
@@ -272,8 +273,11 @@ fn depths(soup: &Soup, shells: &[Shell]) -> Option<Vec<u32>> {
             maxs: point.into(),
         };
         let mut depth = 0;
-        for other in tree.intersect_aabb(&at).filter(|other| *other != s) {
-            let other = &shells[other as usize];
+        let others = tree.intersect_aabb(&at).filter(|other| *other != s);
+        for other in others.map(|other| &shells[other as usize]) {
+            if !other.bounds.contains(&shell.bounds) {
+                continue;
+            }
             budget = budget.checked_sub(other.triangles.len())?;
             depth += u32::from(encloses(soup, other, &point));
         }

@@ -81,6 +81,14 @@ fn a_body_inside_a_body_is_suspicious() {
 }
 
 #[test]
+fn bodies_that_overlap_are_not_inside_each_other() {
+    for z in [0.3, -0.3] {
+        let pair = [cube(1.0, [0.0; 3], false), cube(1.0, [0.5, 0.4, z], false)];
+        check_solid(joined(pair), 16.0, &[]);
+    }
+}
+
+#[test]
 fn an_inverted_body_is_flipped_with_its_cavity() {
     let inside_out = joined([cube(1.0, [0.0; 3], true), cube(0.5, [0.1; 3], false)]);
     check_solid(

@@ -192,7 +192,8 @@ fn inputs_that_do_not_fit_are_refused() {
     let pull = json!({"body": 1, "points": [point], "first_step": 0, "forces": [[0, 0, 1]]});
     let mu = |name: &str, value: f64| json!({"step": 0, "time_s": 0, "name": name, "value": value});
     let inputs = |scene: &str, parameters: &[serde_json::Value], pulls: &[serde_json::Value]| {
-        json!({"scene": scene, "settings": [], "parameters": parameters, "pulls": pulls}).to_string()
+        json!({"scene": scene, "settings": [], "parameters": parameters, "pulls": pulls})
+            .to_string()
     };
     for (content, expected) in [
         ("{}".to_owned(), "is no list of inputs"),

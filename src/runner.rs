@@ -235,7 +235,10 @@ impl<S: Deref<Target = Scene>> Run<S> {
             .map(|e| RunningStatistic::new(e, slack_s))
             .collect();
         Ok(Self {
-            inputs: RunInputs::new(scene),
+            inputs: RunInputs {
+                settings: scene.settings(),
+                ..RunInputs::new(scene.name())
+            },
             scene: held,
             notes: assembly.notes.clone(),
             assembly,
@@ -285,7 +288,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
         let first = self.assembly.state.step;
         let mut given = match &options.inputs {
             Some(given) => given.clone(),
-            None => RunInputs::new(&self.scene),
+            None => self.inputs.clone(),
         };
         let (name, Assembly { world, state, .. }) = (self.scene.name(), &self.assembly);
         if let Some(reason) = given.fault(name, world, state) {

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::hooks::{Push, place};
 use crate::recording::InputMark;
-use crate::scene::Scene;
 
 /// Changes of parameters and pulls on bodies during a run, by the steps at whose start they came.
 ///
@@ -120,11 +119,10 @@ impl Pull {
 }
 
 impl RunInputs {
-    /// None, for a run of the scene.
-    pub fn new(scene: &Scene) -> Self {
+    /// None, for the scene of that name, read without settings.
+    pub fn new(scene: impl Into<String>) -> Self {
         Self {
-            scene: scene.name().into(),
-            settings: scene.settings(),
+            scene: scene.into(),
             ..Self::default()
         }
     }

@@ -61,12 +61,6 @@ impl Bounds {
         ))
     }
 
-    /// Whether no point of `other` is outside.
-    #[must_use]
-    pub fn contains(&self, other: &Self) -> bool {
-        (0..3).all(|i| self.min[i] <= other.min[i] && other.max[i] <= self.max[i])
-    }
-
     /// Midpoint, m.
     #[must_use]
     pub fn center(&self) -> Vector3<f64> {

@@ -275,7 +275,8 @@ fn depths(soup: &Soup, shells: &[Shell]) -> Option<Vec<u32>> {
         let mut depth = 0;
         let others = tree.intersect_aabb(&at).filter(|other| *other != s);
         for other in others.map(|other| &shells[other as usize]) {
-            if !other.bounds.contains(&shell.bounds) {
+            let Bounds { min, max } = &shell.bounds;
+            if !(other.bounds.contains(min) && other.bounds.contains(max)) {
                 continue;
             }
             budget = budget.checked_sub(other.triangles.len())?;

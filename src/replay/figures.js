@@ -77,7 +77,8 @@ function figures() {
   for (let i = 0; i < contacts.length; i += 6) longest = Math.max(longest, Math.hypot(contacts[i + 3], contacts[i + 4], contacts[i + 5]));
   return {
     t: player.t,
-    ...frameShare(items, picture.clipFromWorld),
+    ...frameShare(present, picture.clipFromWorld),
+    inside: frameShare(items, picture.clipFromWorld).inside,
     brightness: brightness(items),
     longestArrow: Math.min(longest * view.metresPerNewton, view.longestArrow) / radius,
     glError: picture.gl.getError(),

@@ -63,7 +63,8 @@ pub use images::{Image, ImageSensor};
 pub(crate) use images::{Stage, framed};
 #[cfg(feature = "cli")]
 pub(crate) use live::LivePage;
-pub use observable::{InputMark, Observable};
+pub(crate) use observable::InputMark;
+pub use observable::Observable;
 pub use particles::ParticleStates;
 pub use patch_force::{Between, PatchForce};
 pub use store::Frames;
@@ -265,7 +266,7 @@ impl Recording {
     }
 
     /// Adds what came into the run from outside; the replay says so while it lasts.
-    pub fn add_input(&mut self, mark: InputMark) {
+    pub(crate) fn add_input(&mut self, mark: InputMark) {
         self.inputs.push(mark);
     }
 

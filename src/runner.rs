@@ -42,7 +42,7 @@ use nalgebra::Vector3;
 use pliant_contact_sap::{Control, Load, MaterialPoint, Surface};
 use pliant_coupling::{PatchFinder, State, StepError, StepReport, Stepper};
 
-pub use assembly::{Assembly, BundledOrPath, find_file};
+pub use assembly::Assembly;
 pub use checkpoint::Checkpoint;
 pub use error::RunError;
 pub use expectations::{Outcome, Verdict};
@@ -53,7 +53,8 @@ pub use inputs::{ParameterChange, Pull, RunInputs};
 pub use outcome::{ParticleDetail, Progress, RunEnd, RunLength, RunOptions, RunOutcome};
 pub use parameter_change::ParameterFault;
 pub use saved::SavedError;
-pub use series::{KeptRows, Series};
+pub(crate) use series::KeptRows;
+pub use series::Series;
 pub use simulation::{Simulation, StateMismatch};
 pub use summary::{RunSummary, Stages, SubstepSummary};
 

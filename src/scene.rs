@@ -67,31 +67,38 @@ use std::sync::Arc;
 use pliant_coupling::ContactSettings;
 
 use crate::registry::Registry;
-pub use body::{BodyEntry, BodyTemplate, FixedEntry, GravityEntry, PlacedShape};
-pub use camera::CameraEntry;
-pub use constraint::{ConstraintEntry, ConstraintKind};
+pub(crate) use body::FixedEntry;
+pub use body::{BodyEntry, BodyTemplate, GravityEntry, PlacedShape};
+pub(crate) use camera::CameraEntry;
+pub(crate) use constraint::{ConstraintEntry, ConstraintKind};
 pub(crate) use contact::register as register_contact_models;
-pub use drive::{BodyMotion, Drives, Follow, FrameTarget, JointDrive, LoadEntry};
+pub use drive::{Drives, JointDrive};
+pub(crate) use drive::{Follow, FrameTarget, LoadEntry};
 pub(crate) use error::remedy;
 pub use error::{SceneError, SceneFault};
 pub use expect::{Bounds, Expectation, Reduction, Window};
-pub use image_sensor::ImageSensorEntry;
+pub(crate) use image_sensor::ImageSensorEntry;
 pub use item::NamedReference;
-pub use material::{Hydroelastic, Materials, Surface};
-pub use model::{ActuatorEntry, AttachedEntry, JointValues, ModelEntry, Positions, RootEntry};
-pub use names::{NameKind, Names};
-pub use observable::{Among, ObservableEntry};
-pub use pairs::{FilterEntry, PairEntry};
+pub(crate) use material::Materials;
+pub use material::{Hydroelastic, Surface};
+pub(crate) use model::{JointValues, ModelEntry, Positions, RootEntry};
+pub(crate) use names::{NameKind, Names};
+pub(crate) use observable::Among;
+pub use observable::ObservableEntry;
+pub(crate) use pairs::{FilterEntry, PairEntry};
 pub use parameters::ParameterOverride;
-pub use quantity::{Component, Subject, quantities_markdown};
+pub use quantity::quantities_markdown;
+pub(crate) use quantity::{Component, Subject};
 pub use schema::{Key, REQUIRED, TableSchema, ValueKind, tables};
 pub use settings::{RecordingRates, Simulation};
 pub use shape::{MeshUse, ShapeEntry};
 pub(crate) use soft::register_materials;
 pub use soft::{
-    CentrelineEntry, ClothEntry, ClothShape, FemEntry, FilledPart, FixedRegion, ForceDensity,
-    GridEntry, HeldRegion, Matter, NaturalScatter, OwnBodyEntry, PointsEntry, RegionEntry,
-    RegionShape, RodEnd, RodEntry, RodModel, SelfContact, Shown, SinkEntry, SoftBodies, SoftEntry,
+    CentrelineEntry, ClothEntry, FemEntry, GridEntry, Matter, NaturalScatter, OwnBodyEntry,
+    PointsEntry, RodEntry, SoftBodies, SoftEntry,
+};
+pub(crate) use soft::{
+    ClothShape, FilledPart, RegionEntry, RegionShape, RodEnd, RodModel, SelfContact, Shown,
     SolidMesh, SourceEntry, TouchesBy,
 };
 pub use solver::Solver;
@@ -100,7 +107,8 @@ pub use stepper::SceneStepper;
 pub(crate) use stepper::register as register_steppers;
 pub use table::TableReader;
 pub use text::{SceneText, SourceLocation};
-pub use track::{PoseTrack, Track, TrackInterpolation};
+pub(crate) use track::PoseTrack;
+pub use track::{Track, TrackInterpolation};
 
 /// The version of the schema this program reads.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -167,27 +175,27 @@ pub struct Scene {
     /// How often frames and rows are recorded.
     pub recording: RecordingRates,
     /// Cameras of the replay; the first is that of the initial view.
-    pub cameras: Vec<CameraEntry>,
+    pub(crate) cameras: Vec<CameraEntry>,
     /// Cameras on bodies that take images.
-    pub image_sensors: Vec<ImageSensorEntry>,
+    pub(crate) image_sensors: Vec<ImageSensorEntry>,
     /// Named surface materials.
-    pub materials: Materials,
+    pub(crate) materials: Materials,
     /// Fixed shapes.
-    pub fixed: Vec<FixedEntry>,
+    pub(crate) fixed: Vec<FixedEntry>,
     /// Rigid bodies; those of repeats follow those of `[[bodies]]`.
     pub bodies: Vec<BodyEntry>,
     /// Names of repeats and the indices of their bodies.
-    pub repeats: Vec<(NamedReference, std::ops::Range<usize>)>,
+    pub(crate) repeats: Vec<(NamedReference, std::ops::Range<usize>)>,
     /// Deformable bodies.
     pub soft: SoftBodies,
     /// Robots.
-    pub models: Vec<ModelEntry>,
+    pub(crate) models: Vec<ModelEntry>,
     /// Pairs without contact.
-    pub filters: Vec<FilterEntry>,
+    pub(crate) filters: Vec<FilterEntry>,
     /// Contact parameters of pairs.
-    pub pairs: Vec<PairEntry>,
+    pub(crate) pairs: Vec<PairEntry>,
     /// Constraints between bodies.
-    pub constraints: Vec<ConstraintEntry>,
+    pub(crate) constraints: Vec<ConstraintEntry>,
     /// Targets, prescribed motions and loads over time.
     pub drives: Drives,
     /// Columns of the table of observables.
@@ -195,7 +203,7 @@ pub struct Scene {
     /// Checks of the results.
     pub expectations: Vec<Expectation>,
     /// What each name refers to.
-    pub names: Names,
+    pub(crate) names: Names,
 }
 
 impl Scene {

@@ -35,11 +35,11 @@ impl Observable {
 
 /// What came into a run from outside: a changed parameter, or a pull on a body.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct InputMark {
+pub(crate) struct InputMark {
     /// When it began, s.
-    pub from_s: f64,
+    pub(crate) from_s: f64,
     /// When it ended, s; `None` for what lasts to the end.
-    pub until_s: Option<f64>,
+    pub(crate) until_s: Option<f64>,
     /// A few words.
-    pub text: String,
+    pub(crate) text: String,
 }

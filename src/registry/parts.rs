@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::scene::Key;
 
 /// A named part: the keys of its settings, and what reads them.
-pub struct Part<F: ?Sized> {
+pub(crate) struct Part<F: ?Sized> {
     name: String,
     keys: &'static [Key],
     read: Box<F>,
@@ -13,12 +13,12 @@ pub struct Part<F: ?Sized> {
 
 impl<F: ?Sized> Part<F> {
     /// The name that scene files use.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// The keys of its settings.
-    pub fn keys(&self) -> &'static [Key] {
+    pub(crate) fn keys(&self) -> &'static [Key] {
         self.keys
     }
 

@@ -66,7 +66,7 @@ impl Quantity {
     }
 
     /// What it is measured of.
-    pub fn subject(&self) -> Subject {
+    pub(crate) fn subject(&self) -> Subject {
         self.measure.subject()
     }
 }

@@ -29,7 +29,6 @@ use crate::scene::{Scene, SceneError, SceneFault, Surface};
 
 pub(crate) use cloth::Hold;
 pub(crate) use directory::{Directory, FrameRef, JointRef, MassRef, SoftPart};
-pub use files::{BundledOrPath, find_file};
 pub(crate) use picture::Picture;
 pub(crate) use soft::SoftBody;
 

@@ -22,7 +22,7 @@ pub struct Series {
 
 /// The rows that a [`Series`] keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeptRows {
+pub(crate) enum KeptRows {
     /// Of every step.
     #[default]
     All,
@@ -32,7 +32,7 @@ pub enum KeptRows {
 
 impl Series {
     /// An empty series.
-    pub fn new(n_columns: usize, kept: KeptRows) -> Self {
+    pub(crate) fn new(n_columns: usize, kept: KeptRows) -> Self {
         Self {
             n_columns,
             kept,

@@ -11,7 +11,8 @@ use super::pose::pose;
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::shape::{ShapeEntry, shape};
 use super::table::{Context, TableReader};
-pub use entry::{BodyEntry, BodyTemplate, FixedEntry, GravityEntry, PlacedShape};
+pub(crate) use entry::FixedEntry;
+pub use entry::{BodyEntry, BodyTemplate, GravityEntry, PlacedShape};
 
 pub(super) static TABLES: [&TableSchema; 3] = [&FIXED, &BODY, &PART];
 

@@ -74,15 +74,15 @@ static CAMERAS: TableSchema = TableSchema {
 
 /// A view of the replay.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CameraEntry {
+pub(crate) struct CameraEntry {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Where it stands at first.
-    pub place: CameraPlace,
+    pub(crate) place: CameraPlace,
     /// Vertical field of view, rad.
-    pub field_of_view: f64,
+    pub(crate) field_of_view: f64,
     /// What it moves along with.
-    pub follow: Option<NamedReference>,
+    pub(crate) follow: Option<NamedReference>,
 }
 
 /// `[camera]`, then `[[cameras]]`.

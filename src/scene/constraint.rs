@@ -57,47 +57,23 @@ static CONSTRAINT: TableSchema = TableSchema {
 };
 
 /// A constraint between two bodies.
-///
-/// ```
-/// use nalgebra::Vector3;
-/// use pliant::scene::{Scene, SceneOptions};
-///
-/// let text = r#"
-///     schema = 1
-///     title = "a lamp"
-///     simulation = { smoke_s = 1 }
-///     [[bodies]]
-///     name = "lamp"
-///     shape = { sphere = { radius = 0.05 } }
-///     [[constraints]]
-///     name = "cable"
-///     kind = "distance"
-///     between = ["world", "lamp"]
-///     points = [[0, 0, 1.5], [0, 0, 0.05]]
-/// "#;
-/// let cable = &Scene::parse("lamp.toml", text, &SceneOptions::default())?.constraints[0];
-/// // Points are in the frames of the two ends.
-/// assert_eq!(cable.points[1], Vector3::new(0.0, 0.0, 0.05));
-/// assert_eq!(cable.release_at_s, None);
-/// # Ok::<(), pliant::scene::SceneError>(())
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct ConstraintEntry {
+pub(crate) struct ConstraintEntry {
     /// Name.
-    pub name: NamedReference,
+    pub(crate) name: NamedReference,
     /// Kind of the constraint.
-    pub kind: ConstraintKind,
+    pub(crate) kind: ConstraintKind,
     /// The two bodies, links or `world`.
-    pub between: [NamedReference; 2],
+    pub(crate) between: [NamedReference; 2],
     /// The constrained points, each in the frame of its body, m.
-    pub points: [Vector3<f64>; 2],
+    pub(crate) points: [Vector3<f64>; 2],
     /// Time of release, s.
-    pub release_at_s: Option<f64>,
+    pub(crate) release_at_s: Option<f64>,
 }
 
 /// Kind of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ConstraintKind {
+pub(crate) enum ConstraintKind {
     /// Constant relative pose.
     Weld,
     /// Two points coincide.

@@ -59,18 +59,18 @@ pub struct JointDrive {
 
 /// Target poses of a frame.
 #[derive(Clone, Debug)]
-pub struct FrameTarget {
+pub(crate) struct FrameTarget {
     /// `MODEL/FRAME`.
-    pub frame: NamedReference,
+    pub(crate) frame: NamedReference,
     /// Whether the orientation is controlled.
-    pub follow: Follow,
+    pub(crate) follow: Follow,
     /// Target poses in the world.
-    pub track: PoseTrack,
+    pub(crate) track: PoseTrack,
 }
 
 /// Which part of a pose is controlled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Follow {
+pub(crate) enum Follow {
     /// Position and orientation.
     Pose,
     /// Position only.
@@ -79,22 +79,22 @@ pub enum Follow {
 
 /// Prescribed motion of a body.
 #[derive(Clone, Debug)]
-pub struct BodyMotion {
+pub(crate) struct BodyMotion {
     /// One of `[[bodies]]`.
-    pub body: NamedReference,
+    pub(crate) body: NamedReference,
     /// Its pose over time.
-    pub track: PoseTrack,
+    pub(crate) track: PoseTrack,
 }
 
 /// Force and torque over time.
 #[derive(Clone, Debug)]
-pub struct LoadEntry {
+pub(crate) struct LoadEntry {
     /// A body or link.
-    pub on: NamedReference,
+    pub(crate) on: NamedReference,
     /// Point of application, in the frame of the body, m.
-    pub point: Point3<f64>,
+    pub(crate) point: Point3<f64>,
     /// Force (N), then torque (N·m), world axes.
-    pub track: Track,
+    pub(crate) track: Track,
 }
 
 /// All drives of a scene.
@@ -127,15 +127,15 @@ pub struct Drives {
     /// Position targets of actuators.
     pub joint_targets: Vec<JointDrive>,
     /// Pose targets of end effectors.
-    pub frame_targets: Vec<FrameTarget>,
+    pub(crate) frame_targets: Vec<FrameTarget>,
     /// Feed-forward efforts.
     pub joint_efforts: Vec<JointDrive>,
     /// Prescribed joint motion.
     pub joint_motions: Vec<JointDrive>,
     /// Prescribed body motion.
-    pub body_motions: Vec<BodyMotion>,
+    pub(crate) body_motions: Vec<BodyMotion>,
     /// Forces and torques.
-    pub loads: Vec<LoadEntry>,
+    pub(crate) loads: Vec<LoadEntry>,
 }
 
 pub(super) const INTERPOLATIONS: [(&str, TrackInterpolation); 3] = [

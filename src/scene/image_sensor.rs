@@ -60,17 +60,17 @@ static IMAGE_SENSOR: TableSchema = TableSchema {
 
 /// A camera that takes an image of every frame of the recording.
 #[derive(Clone, Debug)]
-pub struct ImageSensorEntry {
+pub(crate) struct ImageSensorEntry {
     /// Name.
-    pub name: NamedReference,
+    pub(crate) name: NamedReference,
     /// What carries it.
-    pub on: NamedReference,
+    pub(crate) on: NamedReference,
     /// Its pose there.
-    pub pose: Isometry3<f64>,
+    pub(crate) pose: Isometry3<f64>,
     /// Width and height, pixels.
-    pub size: [usize; 2],
+    pub(crate) size: [usize; 2],
     /// Vertical field of view, rad.
-    pub field_of_view: f64,
+    pub(crate) field_of_view: f64,
 }
 
 /// `[[image_sensors]]`.

@@ -178,7 +178,7 @@ impl Surface {
 
 /// The named materials of a scene; `default` holds for missing properties.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Materials(BTreeMap<String, Surface>);
+pub(crate) struct Materials(BTreeMap<String, Surface>);
 
 impl Materials {
     /// `[materials]`.
@@ -194,7 +194,7 @@ impl Materials {
     }
 
     /// The material `default`.
-    pub fn default_surface(&self) -> Surface {
+    pub(crate) fn default_surface(&self) -> Surface {
         self.0.get("default").copied().unwrap_or_default()
     }
 

@@ -13,7 +13,7 @@ use super::table::Context;
 pub(super) static TABLES: [&TableSchema; 3] = [&MODEL, &ATTACHED, &ACTUATOR];
 
 /// Values of some joints, as many as each has coordinates.
-pub type JointValues = Vec<(NamedReference, Vec<f64>)>;
+pub(crate) type JointValues = Vec<(NamedReference, Vec<f64>)>;
 
 static MODEL: TableSchema = TableSchema {
     name: "[[models]]",
@@ -205,46 +205,46 @@ static ACTUATOR: TableSchema = TableSchema {
 
 /// A robot.
 #[derive(Clone, Debug)]
-pub struct ModelEntry {
+pub(crate) struct ModelEntry {
     /// Name.
-    pub name: NamedReference,
+    pub(crate) name: NamedReference,
     /// Path of the file, as written.
-    pub file: NamedReference,
+    pub(crate) file: NamedReference,
     /// `package://` folders, as written.
-    pub packages: Vec<(NamedReference, NamedReference)>,
+    pub(crate) packages: Vec<(NamedReference, NamedReference)>,
     /// How the root is connected to the world.
-    pub root: RootEntry,
+    pub(crate) root: RootEntry,
     /// Pose of the root in the world.
-    pub pose: Isometry3<f64>,
+    pub(crate) pose: Isometry3<f64>,
     /// Initial velocity of a floating root, m/s, world axes.
-    pub velocity: Vector3<f64>,
+    pub(crate) velocity: Vector3<f64>,
     /// Initial angular velocity of a floating root, rad/s, world axes.
-    pub angular_velocity: Vector3<f64>,
+    pub(crate) angular_velocity: Vector3<f64>,
     /// Whether gravity acts on it.
-    pub gravity: GravityEntry,
+    pub(crate) gravity: GravityEntry,
     /// Surface material of shapes for which the file gives none.
-    pub surface: Surface,
+    pub(crate) surface: Surface,
     /// Colour of all shapes.
-    pub color: Option<[f64; 4]>,
+    pub(crate) color: Option<[f64; 4]>,
     /// Colours of single links.
-    pub colors: Vec<(NamedReference, [f64; 4])>,
+    pub(crate) colors: Vec<(NamedReference, [f64; 4])>,
     /// Named joint positions, rad or m.
-    pub keyframes: Vec<(NamedReference, JointValues)>,
+    pub(crate) keyframes: Vec<(NamedReference, JointValues)>,
     /// Attached robots, in order.
-    pub attached: Vec<AttachedEntry>,
+    pub(crate) attached: Vec<AttachedEntry>,
     /// Initial joint positions.
-    pub positions: Positions,
+    pub(crate) positions: Positions,
     /// Initial joint velocities, rad/s or m/s; as many as the joint has degrees of freedom.
-    pub velocities: JointValues,
+    pub(crate) velocities: JointValues,
     /// Locked joints.
-    pub held: Vec<NamedReference>,
+    pub(crate) held: Vec<NamedReference>,
     /// PD gains by joint name or `*`.
-    pub actuators: Vec<(NamedReference, ActuatorEntry)>,
+    pub(crate) actuators: Vec<(NamedReference, ActuatorEntry)>,
 }
 
 /// Initial joint positions.
 #[derive(Clone, Debug)]
-pub enum Positions {
+pub(crate) enum Positions {
     /// Of some joints, rad or m; as many as each has coordinates.
     Given(JointValues),
     /// Those of a keyframe of the robot's file.
@@ -253,20 +253,20 @@ pub enum Positions {
 
 /// A robot that is welded to another.
 #[derive(Clone, Debug)]
-pub struct AttachedEntry {
+pub(crate) struct AttachedEntry {
     /// Its name within the model.
-    pub name: NamedReference,
+    pub(crate) name: NamedReference,
     /// Path of the file, as written.
-    pub file: NamedReference,
+    pub(crate) file: NamedReference,
     /// The link or frame to which it is welded.
-    pub on: NamedReference,
+    pub(crate) on: NamedReference,
     /// Pose of its root in the frame of the carrying link.
-    pub pose: Isometry3<f64>,
+    pub(crate) pose: Isometry3<f64>,
 }
 
 /// How the root of a robot is connected to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RootEntry {
+pub(crate) enum RootEntry {
     /// Welded.
     Fixed,
     /// Free.
@@ -275,13 +275,13 @@ pub enum RootEntry {
 
 /// PD control of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ActuatorEntry {
+pub(crate) struct ActuatorEntry {
     /// Proportional gain Kp; `None`: that of the file.
-    pub proportional: Option<f64>,
+    pub(crate) proportional: Option<f64>,
     /// Derivative gain Kd; `None`: that of the file.
-    pub derivative: Option<f64>,
+    pub(crate) derivative: Option<f64>,
     /// Effort limit; `None`: that of the file.
-    pub effort_limit: Option<f64>,
+    pub(crate) effort_limit: Option<f64>,
 }
 
 /// An element of `[[models]]`.

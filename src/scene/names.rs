@@ -8,7 +8,7 @@ use super::text::{SceneText, SourceLocation};
 
 /// What a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameKind {
+pub(crate) enum NameKind {
     /// The world.
     World,
     /// One of `[[fixed]]`.
@@ -54,7 +54,7 @@ impl NameKind {
 
 /// The names of a scene.
 #[derive(Clone, Debug)]
-pub struct Names {
+pub(crate) struct Names {
     known: BTreeMap<String, (NameKind, SourceLocation)>,
 }
 

@@ -90,7 +90,7 @@ static OBSERVABLE: TableSchema = TableSchema {
 
 /// How values of several bodies are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Among {
+pub(crate) enum Among {
     /// Minimum.
     Min,
     /// Maximum.
@@ -130,17 +130,17 @@ pub struct ObservableEntry {
     /// The measured quantity.
     pub quantity: Quantity,
     /// The measured object.
-    pub of: Option<NamedReference>,
+    pub(crate) of: Option<NamedReference>,
     /// The other side of contacts.
-    pub with: Option<NamedReference>,
+    pub(crate) with: Option<NamedReference>,
     /// A point in the frame of the body, m.
-    pub point: Point3<f64>,
+    pub(crate) point: Point3<f64>,
     /// Component of a vector.
-    pub component: Component,
+    pub(crate) component: Component,
     /// How values of several bodies are combined.
-    pub among: Option<Among>,
+    pub(crate) among: Option<Among>,
     /// The expression of `quantity = "expression"`.
-    pub expression: Option<Expression>,
+    pub(crate) expression: Option<Expression>,
     /// The printed unit.
     pub unit: String,
 }

@@ -123,7 +123,7 @@ pub(super) const CONTACT_KINDS: [(&str, ContactChoice); 3] = [
 
 /// Contact that is not computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FilterEntry {
+pub(crate) enum FilterEntry {
     /// Between the one and the other.
     Between([NamedReference; 2]),
     /// Among all of these.
@@ -132,30 +132,30 @@ pub enum FilterEntry {
 
 /// Contact parameters of one pair.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PairEntry {
+pub(crate) struct PairEntry {
     /// Whose contact.
-    pub between: [NamedReference; 2],
+    pub(crate) between: [NamedReference; 2],
     /// What replaces the combination of both surfaces.
-    pub surface: Surface,
+    pub(crate) surface: Surface,
     /// μ_s.
-    pub static_friction: Option<f64>,
+    pub(crate) static_friction: Option<f64>,
     /// Stiffness per area, N/m³.
-    pub stiffness_per_area: Option<f64>,
+    pub(crate) stiffness_per_area: Option<f64>,
     /// Friction along an axis of the first.
-    pub anisotropy: Option<FrictionAlong>,
+    pub(crate) anisotropy: Option<FrictionAlong>,
     /// Whether edges that cross touch.
-    pub edges: Option<EdgeContact>,
+    pub(crate) edges: Option<EdgeContact>,
     /// Points or a patch.
-    pub kind: Option<ContactChoice>,
+    pub(crate) kind: Option<ContactChoice>,
 }
 
 /// Friction along an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FrictionAlong {
+pub(crate) struct FrictionAlong {
     /// In the frame of each shape of the first of the pair.
-    pub direction: Unit<Vector3<f64>>,
+    pub(crate) direction: Unit<Vector3<f64>>,
     /// μ.
-    pub friction: f64,
+    pub(crate) friction: f64,
 }
 
 /// An element of `[[filters]]`.

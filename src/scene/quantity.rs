@@ -6,7 +6,7 @@ use super::error::quoted_list;
 
 /// The object that a quantity is measured on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub(crate) enum Subject {
     /// A body or link, which must be named; or a repeat, with `among`.
     Frame,
     /// A body, link, frame or joint, which must be named.
@@ -31,7 +31,7 @@ pub enum Subject {
 
 /// Component of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Component {
+pub(crate) enum Component {
     /// Norm of a vector.
     Norm,
     /// World x.

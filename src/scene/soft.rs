@@ -30,16 +30,19 @@ use super::table::{Context, TableReader};
 use crate::registry::Registry;
 
 pub use centreline::CentrelineEntry;
-pub use cloth::{ClothEntry, ClothShape, HeldRegion};
-pub use entry::{Matter, Shown, SoftBodies, SoftEntry};
-pub use fem::{FemEntry, FixedRegion, SelfContact, TouchesBy};
-pub use flow::{SinkEntry, SourceEntry};
-pub use force_density::ForceDensity;
-pub use mesh::{FilledPart, SolidMesh};
+pub use cloth::ClothEntry;
+pub(crate) use cloth::ClothShape;
+pub(crate) use entry::Shown;
+pub use entry::{Matter, SoftBodies, SoftEntry};
+pub use fem::FemEntry;
+pub(crate) use fem::{SelfContact, TouchesBy};
+pub(crate) use flow::SourceEntry;
+pub(crate) use mesh::{FilledPart, SolidMesh};
 pub use own::OwnBodyEntry;
 pub use points::{GridEntry, PointsEntry};
-pub use region::{RegionEntry, RegionShape};
-pub use rod::{NaturalScatter, RodEnd, RodEntry, RodModel};
+pub(crate) use region::{RegionEntry, RegionShape};
+pub use rod::{NaturalScatter, RodEntry};
+pub(crate) use rod::{RodEnd, RodModel};
 
 pub(super) fn table_schemas() -> Vec<&'static TableSchema> {
     let mut tables = fem::TABLES.to_vec();

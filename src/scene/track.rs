@@ -222,20 +222,8 @@ fn monotone_slopes(times_s: &[f64], values: &[f64], width: usize) -> Vec<f64> {
 }
 
 /// A pose over time.
-///
-/// ```
-/// use nalgebra::{Isometry3, Vector3};
-/// use pliant::scene::{PoseTrack, TrackInterpolation};
-///
-/// // 1 m along x and a turn by 90° about z, within 2 s.
-/// let end = Isometry3::new(Vector3::x(), Vector3::z() * std::f64::consts::FRAC_PI_2);
-/// let track = PoseTrack::new(TrackInterpolation::Linear, &[(0.0, Isometry3::identity()), (2.0, end)]);
-/// let half = track.pose(1.0);
-/// assert_eq!(half.translation.x, 0.5);
-/// assert!((half.rotation.angle() - std::f64::consts::FRAC_PI_4).abs() < 1e-12);
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct PoseTrack {
+pub(crate) struct PoseTrack {
     positions: Track,
     rotations: Vec<UnitQuaternion<f64>>,
 }
@@ -246,7 +234,7 @@ impl PoseTrack {
     ///
     /// # Panics
     /// As [`Track::new`].
-    pub fn new(interpolation: TrackInterpolation, knots: &[(f64, Isometry3<f64>)]) -> Self {
+    pub(crate) fn new(interpolation: TrackInterpolation, knots: &[(f64, Isometry3<f64>)]) -> Self {
         let positions: Vec<(f64, Vec<f64>)> = knots
             .iter()
             .map(|(t, pose)| (*t, pose.translation.vector.as_slice().to_vec()))
@@ -258,18 +246,18 @@ impl PoseTrack {
     }
 
     /// When it first moves and when it ends, s.
-    pub fn span_s(&self) -> (f64, f64) {
+    pub(crate) fn span_s(&self) -> (f64, f64) {
         self.positions.span_s()
     }
 
     /// Times (s) and poses of its knots.
-    pub fn knots(&self) -> impl Iterator<Item = (f64, Isometry3<f64>)> + '_ {
+    pub(crate) fn knots(&self) -> impl Iterator<Item = (f64, Isometry3<f64>)> + '_ {
         let times_s = self.positions.times_s.iter();
         times_s.map(|time_s| (*time_s, self.pose(*time_s)))
     }
 
     /// The pose at `time_s`.
-    pub fn pose(&self, time_s: f64) -> Isometry3<f64> {
+    pub(crate) fn pose(&self, time_s: f64) -> Isometry3<f64> {
         let mut p = [0.0; 3];
         self.positions.value(time_s, &mut p);
         let (k, u) = self.positions.locate(time_s);

@@ -6,7 +6,7 @@ use crate::scene::{NamedReference, Scene, SceneError, SceneFault, bundled, remed
 
 /// A file's content and path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BundledOrPath {
+enum BundledOrPath {
     /// Part of the program.
     Bundled(&'static str),
     /// On disk.
@@ -18,7 +18,7 @@ impl BundledOrPath {
     ///
     /// # Errors
     /// The reason that the operating system gives.
-    pub fn read(&self) -> std::io::Result<Vec<u8>> {
+    fn read(&self) -> std::io::Result<Vec<u8>> {
         match self {
             Self::Bundled(text) => Ok(text.as_bytes().to_vec()),
             Self::Path(path) => std::fs::read(path),
@@ -26,7 +26,7 @@ impl BundledOrPath {
     }
 
     /// Its name in messages if the scene calls it `written`.
-    pub fn path<'a>(&'a self, written: &'a str) -> &'a Path {
+    fn path<'a>(&'a self, written: &'a str) -> &'a Path {
         match self {
             Self::Bundled(_) => Path::new(written),
             Self::Path(path) => path,
@@ -35,7 +35,7 @@ impl BundledOrPath {
 }
 
 /// The file `written`: relative to the scene file, to the working directory, or a bundled robot or mesh.
-pub fn find_file(folder: Option<&Path>, written: &str) -> Option<BundledOrPath> {
+fn find_file(folder: Option<&Path>, written: &str) -> Option<BundledOrPath> {
     let beside = folder.map(|folder| folder.join(written));
     let here = PathBuf::from(written);
     if let Some(path) = beside.into_iter().chain([here]).find(|path| path.is_file()) {

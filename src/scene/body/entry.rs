@@ -51,11 +51,11 @@ pub struct PlacedShape {
 
 /// A fixed shape.
 #[derive(Clone, Debug)]
-pub struct FixedEntry {
+pub(crate) struct FixedEntry {
     /// Name.
-    pub name: NamedReference,
+    pub(crate) name: NamedReference,
     /// The shape, with its pose in the world.
-    pub shape: PlacedShape,
+    pub(crate) shape: PlacedShape,
 }
 
 /// The shapes, mass and initial velocity of a rigid body, without name and pose: one entry of `[[repeat]]` makes many bodies of it.

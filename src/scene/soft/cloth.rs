@@ -13,7 +13,8 @@ use crate::scene::material::Materials;
 use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::table::{Context, TableReader};
 use crate::scene::track::Track;
-pub use entry::{ClothEntry, ClothShape, HeldRegion};
+pub use entry::ClothEntry;
+pub(crate) use entry::{ClothShape, HeldRegion};
 
 pub(super) static TABLES: [&TableSchema; 7] = [
     &CLOTH,

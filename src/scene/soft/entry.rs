@@ -10,7 +10,7 @@ use crate::scene::material::Surface;
 
 /// The quantity that colours a body in the replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub(crate) enum Shown {
     /// The colour of the body.
     Color,
     /// Displacement from the initial position, m.
@@ -60,13 +60,13 @@ pub struct SoftEntry {
     /// Surface material, before the defaults of `[materials.default]`.
     pub surface: Surface,
     /// Named parts.
-    pub regions: Vec<RegionEntry>,
+    pub(crate) regions: Vec<RegionEntry>,
     /// Colour: red, green, blue, opacity.
     pub color: Option<[f64; 4]>,
     /// Quantity that colours it in the replay.
-    pub shown: Shown,
+    pub(crate) shown: Shown,
     /// Value of the brightest colour.
-    pub shown_max: Option<f64>,
+    pub(crate) shown_max: Option<f64>,
     /// Its kind, with all other keys.
     pub matter: Matter,
 }

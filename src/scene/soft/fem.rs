@@ -157,9 +157,9 @@ static FIXED: TableSchema = TableSchema {
 #[derive(Clone, Debug)]
 pub struct FemEntry {
     /// Tetrahedral mesh.
-    pub mesh: SolidMesh,
+    pub(crate) mesh: SolidMesh,
     /// Location of `mesh = ...` in the file.
-    pub at: crate::scene::SourceLocation,
+    pub(crate) at: crate::scene::SourceLocation,
     /// Constitutive law.
     pub material: Arc<dyn Material>,
     /// Density at rest, kg/m³.
@@ -167,7 +167,7 @@ pub struct FemEntry {
     /// Rayleigh damping.
     pub damping: Rayleigh,
     /// Force density as a function of position.
-    pub force_density: Option<ForceDensity>,
+    pub(crate) force_density: Option<ForceDensity>,
     /// Lumped or consistent mass matrix.
     pub mass_kind: MassKind,
     /// Treatment of element rotations.
@@ -175,27 +175,27 @@ pub struct FemEntry {
     /// Three-dimensional or plane strain.
     pub kinematics: Kinematics,
     /// Fixed vertices.
-    pub fixed: Vec<FixedRegion>,
+    pub(crate) fixed: Vec<FixedRegion>,
     /// Contact geometry.
-    pub touches_by: TouchesBy,
+    pub(crate) touches_by: TouchesBy,
     /// Radius of spheres about surface vertices, m.
     pub contact_radius: f64,
     /// Self-contact.
-    pub self_contact: SelfContact,
+    pub(crate) self_contact: SelfContact,
 }
 
 /// Vertices that are fixed along some axes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FixedRegion {
+pub(crate) struct FixedRegion {
     /// One of the body's regions.
-    pub region: usize,
+    pub(crate) region: usize,
     /// World axes.
-    pub axes: Vec<Axis>,
+    pub(crate) axes: Vec<Axis>,
 }
 
 /// Contact geometry of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TouchesBy {
+pub(crate) enum TouchesBy {
     /// Triangles and tetrahedra.
     Surface,
     /// Vertices, as points or spheres.
@@ -204,7 +204,7 @@ pub enum TouchesBy {
 
 /// Self-contact of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SelfContact {
+pub(crate) enum SelfContact {
     /// No self-contact.
     Absent,
     /// Self-contact.

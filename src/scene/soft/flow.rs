@@ -81,32 +81,32 @@ static SINK: TableSchema = TableSchema {
 
 /// A source of particles.
 #[derive(Clone, Debug)]
-pub struct SourceEntry {
+pub(crate) struct SourceEntry {
     /// The shape that is filled.
-    pub shape: ShapeEntry,
+    pub(crate) shape: ShapeEntry,
     /// Its location in the file.
-    pub at: SourceLocation,
+    pub(crate) at: SourceLocation,
     /// Its pose in the world.
-    pub pose: Isometry3<f64>,
+    pub(crate) pose: Isometry3<f64>,
     /// Velocity of new particles, m/s, world axes.
-    pub velocity: Vector3<f64>,
+    pub(crate) velocity: Vector3<f64>,
     /// Time of the first fill, s.
-    pub from_s: f64,
+    pub(crate) from_s: f64,
     /// Time of the last possible fill, s.
-    pub until_s: Option<f64>,
+    pub(crate) until_s: Option<f64>,
     /// Time between fills, s; `None`: the time in which the shape moves by its own length.
-    pub every_s: Option<f64>,
+    pub(crate) every_s: Option<f64>,
 }
 
 /// A sink of particles.
 #[derive(Clone, Debug)]
-pub struct SinkEntry {
+pub(crate) struct SinkEntry {
     /// The shape in which particles are removed.
-    pub shape: ShapeEntry,
+    pub(crate) shape: ShapeEntry,
     /// Its location in the file.
-    pub at: SourceLocation,
+    pub(crate) at: SourceLocation,
     /// Its pose in the world.
-    pub pose: Isometry3<f64>,
+    pub(crate) pose: Isometry3<f64>,
 }
 
 /// An element of `sources`.

@@ -13,7 +13,7 @@ const PLACE: [&str; 3] = ["x", "y", "z"];
 
 /// Force per m³ of rest volume, N/m³, as expressions of x, y, z and the scene's parameters.
 #[derive(Clone, Debug)]
-pub struct ForceDensity {
+pub(crate) struct ForceDensity {
     components: [Expression; 3],
     parameters: Scope,
 }

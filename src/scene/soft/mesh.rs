@@ -179,7 +179,7 @@ pub(super) static PART: TableSchema = TableSchema {
 /// Source of the tetrahedra of a body; lengths in m, in the body frame.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum SolidMesh {
+pub(crate) enum SolidMesh {
     /// Cells of six tetrahedra each.
     Box {
         /// Full edge lengths.
@@ -246,13 +246,13 @@ pub enum SolidMesh {
 
 /// A shape that is filled.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FilledPart {
+pub(crate) struct FilledPart {
     /// The shape.
-    pub shape: ShapeEntry,
+    pub(crate) shape: ShapeEntry,
     /// Its location in the file.
-    pub at: crate::scene::SourceLocation,
+    pub(crate) at: crate::scene::SourceLocation,
     /// Pose in the body frame.
-    pub pose: Isometry3<f64>,
+    pub(crate) pose: Isometry3<f64>,
 }
 
 /// The mesh of `mesh = { ... }`.

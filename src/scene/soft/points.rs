@@ -210,7 +210,7 @@ pub struct GridEntry {
     /// Boundary conditions on grid nodes.
     pub walls: Vec<Wall>,
     /// Sinks.
-    pub sinks: Vec<SinkEntry>,
+    pub(crate) sinks: Vec<SinkEntry>,
     /// Box that particles may not leave.
     pub bounds: Option<[Point3<f64>; 2]>,
 }
@@ -245,7 +245,7 @@ pub struct PointsEntry {
     /// Location of `shape = ...`, or else of `sources`, in the file.
     pub at: crate::scene::SourceLocation,
     /// Sources of further particles.
-    pub sources: Vec<SourceEntry>,
+    pub(crate) sources: Vec<SourceEntry>,
     /// Arrangement of particles.
     pub sampling: Sampling,
     /// Constitutive law.

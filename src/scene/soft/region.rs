@@ -104,16 +104,16 @@ static SURFACE: TableSchema = TableSchema {
 
 /// A named region of a deformable body.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RegionEntry {
+pub(crate) struct RegionEntry {
     /// Its name within the body.
-    pub name: NamedReference,
+    pub(crate) name: NamedReference,
     /// Its extent.
-    pub shape: RegionShape,
+    pub(crate) shape: RegionShape,
 }
 
 /// Points of a body by their positions at rest, in the body frame, m.
 #[derive(Clone, Debug, PartialEq)]
-pub enum RegionShape {
+pub(crate) enum RegionShape {
     /// Within a box.
     Box {
         /// Lower corner.
@@ -145,7 +145,7 @@ pub enum RegionShape {
 
 impl RegionShape {
     /// Indices of the points in the region, ascending. The tolerance at its boundary is 1e-9 of the body's size.
-    pub fn select(&self, points: &[Vector3<f64>]) -> Vec<u32> {
+    pub(crate) fn select(&self, points: &[Vector3<f64>]) -> Vec<u32> {
         let size = points.iter().map(|p| p.amax()).fold(0.0, f64::max);
         let slack = 1e-9 * size;
         let all = || points.iter().zip(0u32..);

@@ -4,7 +4,8 @@ mod entry;
 mod natural;
 mod section;
 
-pub use entry::{RodEnd, RodEntry, RodModel};
+pub use entry::RodEntry;
+pub(crate) use entry::{RodEnd, RodModel};
 pub use natural::NaturalScatter;
 
 use nalgebra::Vector3;

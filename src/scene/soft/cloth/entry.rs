@@ -35,20 +35,20 @@ use crate::scene::track::Track;
 #[derive(Clone, Debug)]
 pub struct ClothEntry {
     /// Shape at rest.
-    pub mesh: ClothShape,
+    pub(crate) mesh: ClothShape,
     /// Location of `mesh = ...` in the file.
-    pub at: SourceLocation,
+    pub(crate) at: SourceLocation,
     /// Material.
     pub material: ClothMaterial,
     /// Radius of the spheres in contact, m; `None`: the default of the model.
     pub contact_radius: Option<f64>,
     /// Held vertices.
-    pub held: Vec<HeldRegion>,
+    pub(crate) held: Vec<HeldRegion>,
 }
 
 /// Where the triangles of a cloth come from.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ClothShape {
+pub(crate) enum ClothShape {
     /// A rectangle in the plane z = 0.
     Sheet {
         /// m.
@@ -76,13 +76,13 @@ pub enum ClothShape {
 
 /// Vertices held until a time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct HeldRegion {
+pub(crate) struct HeldRegion {
     /// One of the body's regions.
-    pub region: usize,
+    pub(crate) region: usize,
     /// s.
-    pub from_s: f64,
+    pub(crate) from_s: f64,
     /// s; infinite for the whole run.
-    pub until_s: f64,
+    pub(crate) until_s: f64,
     /// Offset over time, m: they move as it changes; `None`: held in place.
-    pub path: Option<Track>,
+    pub(crate) path: Option<Track>,
 }

@@ -45,7 +45,7 @@ pub struct RodEntry {
     /// Rayleigh damping.
     pub damping: Rayleigh,
     /// Mechanical model.
-    pub model: RodModel,
+    pub(crate) model: RodModel,
     /// Where the balance of momentum is linearised for contact.
     pub linearised: Linearised,
     /// Director m1 of the first edge.
@@ -59,16 +59,16 @@ pub struct RodEntry {
     /// Rest length of edges over their length in the centreline.
     pub rest_length_scale: f64,
     /// How the first and the last node are held.
-    pub ends: [RodEnd; 2],
+    pub(crate) ends: [RodEnd; 2],
     /// Shape of the free ends in contact.
     pub tips: Tips,
     /// Self-contact.
-    pub self_contact: SelfContact,
+    pub(crate) self_contact: SelfContact,
 }
 
 /// Mechanical model of a rod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RodModel {
+pub(crate) enum RodModel {
     /// A discrete elastic rod.
     ElasticRod,
     /// Rigid capsules on joints with springs.
@@ -77,7 +77,7 @@ pub enum RodModel {
 
 /// How an end of a rod is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RodEnd {
+pub(crate) enum RodEnd {
     /// Free.
     Free,
     /// Fixed position.

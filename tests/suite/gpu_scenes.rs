@@ -103,6 +103,33 @@ fn observables_of_a_device_are_those_of_the_processor() {
     }
 }
 
+/// Cloth, held sets and boxes of the bundled scenes, from their start.
+#[test]
+fn cloths_of_a_device_are_those_of_the_processor() {
+    if !has_adapter("cloths_of_a_device_are_those_of_the_processor") {
+        return;
+    }
+    for (name, until_s) in [("cloth-drape", 0.06), ("box-bagging", 0.01)] {
+        let of = |device: &str| {
+            let device = format!("simulation.device={device}");
+            let settings = [
+                device.as_str(),
+                "simulation.stepper=asynchronous",
+                "simulation.substep_tolerance=1e-5",
+            ];
+            let scene = loaded(name, &settings).unwrap_or_else(|e| panic!("{e}"));
+            played(&scene, RunLength::Until(until_s))
+        };
+        let (gpu, cpu) = (of("gpu"), of("cpu"));
+        assert_eq!(gpu.summary.unconverged_steps, 0, "{name}");
+        for (a, b) in gpu.state.bodies.iter().zip(&cpu.state.bodies) {
+            let apart = a.q.iter().zip(&b.q).map(|(a, b)| (a - b).abs());
+            let worst = apart.fold(0.0, f64::max);
+            assert!(worst <= 1e-6, "{name}: {worst:e}");
+        }
+    }
+}
+
 #[test]
 fn a_run_goes_on_from_a_state_of_the_other_device() {
     if !has_adapter("a_run_goes_on_from_a_state_of_the_other_device") {

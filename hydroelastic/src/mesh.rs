@@ -56,7 +56,6 @@ mod weld;
 pub use drawn::{DrawnPart, SURFACE_FILES, is_surface_file, read_drawn};
 pub use error::{FilePosition, Flaw, Location, MeshError};
 pub(crate) use faces::crowded_face;
-pub use format::MeshFormat;
 pub use index::{EdgeIdx, TetIdx, TriangleIdx, VertexIdx};
 pub use moments::{Bounds, SolidMoments};
 pub use options::{

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The supported formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MeshFormat {
+pub(super) enum MeshFormat {
     /// Wavefront OBJ: surfaces.
     Obj,
     /// STL, ASCII or binary: surfaces.

@@ -73,6 +73,10 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/double-pendulum.toml"),
     ),
     (
+        "dough-and-sand-at-scale",
+        include_str!("../../scenes/dough-and-sand-at-scale.toml"),
+    ),
+    (
         "dough-kneading",
         include_str!("../../scenes/dough-kneading.toml"),
     ),

@@ -136,6 +136,7 @@ fn robots_with_cloth_sand_and_dough() {
     check_scene("t-shirt", &["h=1/64", "simulation.smoke_s=0.6"]);
     check_scene("sandbox", &["ppc=4", "simulation.smoke_s=0.08"]);
     check_scene("dough-kneading", &["h=0.02", "simulation.smoke_s=1"]);
+    check_scene("dough-and-sand-at-scale", &[]);
 }
 
 /// The examples of Zong, Jiang and Han (2024).

@@ -37,12 +37,13 @@ const MONTAGE: [&str; 12] = [
 ];
 
 /// Scenes whose short run ends before what they are about, and the instant of their picture, s.
-const INSTANTS: [(&str, f64); 21] = [
+const INSTANTS: [(&str, f64); 22] = [
     ("async-dough-rolling", 0.8),
     ("ball-on-slope", 0.8),
     ("box-bagging", 1.5),
     ("clutter", 4.0),
     ("dam-break", 0.15),
+    ("dough-and-sand-at-scale", 4.5),
     ("dough-kneading", 4.0),
     ("dough-rolling", 0.8),
     ("entangling-gripper", 8.6),

@@ -2,8 +2,8 @@
 //!
 //! Particles and contact forces stay on the device from one time step to the next; they are sent when the state is another one than the device has.
 //!
-//! The grid is a dense box of nodes around the particles, with a margin for their way in the time step. A particle that leaves it, or more
-//! contacts than there is room for, set the status word; the step is then taken again from its start with a larger box or buffer.
+//! The grid is sparse: blocks of nodes that particles reach, in a box with a margin for their way in the time step. A particle that leaves the box, and more
+//! blocks or contacts than there is room for, set the status word; the step is then taken again from its start with a larger box or buffer.
 
 use std::sync::Arc;
 
@@ -35,6 +35,9 @@ const NODE_MASS_MIN: f64 = 1e-7;
 const ATTEMPTS: u32 = 12;
 /// Room for contacts at first.
 const CONTACTS_FIRST: u32 = 1024;
+/// The same for blocks, and particles for each further one: an eighth of those that fill a block.
+const BLOCKS_FIRST: u32 = 256;
+const PARTICLES_OF_BLOCK: u32 = 64;
 /// Particles that are sent one by one; of more, all are sent.
 const DISPLACED_MAX: usize = 1000;
 
@@ -84,6 +87,7 @@ pub struct GpuSubsteps {
     resident: Option<Resident>,
     clock: Option<StageClock>,
     contacts_max: u32,
+    blocks_max: u32,
     /// Cells around the particles, beyond their way.
     margin: i32,
     passed_s: f64,
@@ -121,6 +125,7 @@ impl GpuSubsteps {
             resident: None,
             clock: StageClock::new(gpu),
             contacts_max: CONTACTS_FIRST,
+            blocks_max: BLOCKS_FIRST,
             margin: 2,
             passed_s: 0.0,
             crushed: None,
@@ -147,7 +152,7 @@ impl GpuSubsteps {
         let extent = resident.as_ref().map(|r| r.taken.extent);
         let extent = extent.unwrap_or_else(|| Extent::of(self.particles.particles(), spacing));
         let way = (input.time_step_s, spacing, self.margin);
-        let node_box = NodeBox::new(&extent, way, &self.gpu.description)?;
+        let node_box = NodeBox::new(&extent, way)?;
         let mut params = self.params(input, &node_box);
         let corner = node_box.corner(spacing);
         let mut table = Table::after(&self.lasting.table);
@@ -168,11 +173,15 @@ impl GpuSubsteps {
         let spacing = self.particles.spacing();
         let masses = self.objects.iter().map(|o| o.particle_mass);
         let dt = input.time_step_s / f64::from(input.substeps);
+        let n_particles = self.particles.particles().len() as u32;
+        let blocks_max = (self.blocks_max).max(BLOCKS_FIRST + n_particles / PARTICLES_OF_BLOCK);
+        let blocks_max = blocks_max.min(node_box.n_blocks());
         Params {
             dims: node_box.dims,
-            n_nodes: node_box.n_nodes(),
+            blocks_max,
+            table_size: (2 * blocks_max).next_power_of_two(),
             origin: node_box.origin,
-            n_particles: self.particles.particles().len() as u32,
+            n_particles,
             gravity: input.gravity.map(|x| x as f32).into(),
             dt: dt as f32,
             spacing: spacing as f32,
@@ -206,7 +215,7 @@ impl GpuSubsteps {
         let lengths = read_back::lengths(params, out.len(), stamps);
         let size = StepSize {
             particles: params.n_particles.into(),
-            nodes: params.n_nodes.into(),
+            blocks: params.blocks_max.into(),
             contacts: params.contacts_max.into(),
             obstacles: params.n_obstacles.into(),
         };
@@ -339,6 +348,11 @@ impl SubstepBackend for GpuSubsteps {
             let counters = found.counters();
             let status = counters[STATUS];
             // A step without room has numbers of no meaning.
+            if status & TOO_MANY_BLOCKS != 0 {
+                let needed = counters[BLOCKS_NEEDED].max(params.blocks_max);
+                self.blocks_max = needed.saturating_mul(3) / 2;
+                continue;
+            }
             if status & TOO_MANY_CONTACTS != 0 {
                 self.contacts_max = counters[CONTACTS_NEEDED].saturating_mul(3) / 2;
                 continue;

@@ -17,7 +17,9 @@ pub(crate) fn add_substep(
 ) {
     for (stage, pipeline) in STAGES.iter().zip(&gpu.pipelines) {
         let groups = match stage.over {
-            Over::Nodes(lanes) => params.n_nodes.div_ceil(lanes),
+            Over::Table(lanes) => params.table_size.div_ceil(lanes),
+            Over::Neighbours(lanes) => (27 * params.blocks_max).div_ceil(lanes),
+            Over::Nodes(lanes) => (64 * params.blocks_max).div_ceil(lanes),
             Over::Particles(lanes) => params.n_particles.div_ceil(lanes),
             Over::Groups(groups) => groups,
             Over::Pairs => params.n_obstacles * params.n_objects,

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use nalgebra::{Matrix3, Vector3};
 use pliant_mpm::{Particle, base_node};
 
-/// Counters before the cells in `lists`.
+/// Counters before all else in `lists`.
 pub(crate) const COUNTERS: u32 = 16;
 pub(crate) const STATUS: usize = 0;
 pub(crate) const CONTACTS_TOTAL: usize = 4;
@@ -14,11 +14,13 @@ pub(crate) const UNSOLVED: usize = 7;
 pub(crate) const CRUSHED: usize = 9;
 pub(crate) const CRUSHED_FIRST: usize = 10;
 pub(crate) const CONTACTS_NEEDED: usize = 12;
+pub(crate) const BLOCKS_NEEDED: usize = 14;
 
 pub(crate) const LEFT_GRID: u32 = 1;
 pub(crate) const NOT_FINITE: u32 = 2;
 pub(crate) const TOO_MANY_CONTACTS: u32 = 4;
 pub(crate) const LOOP_CUT: u32 = 8;
+pub(crate) const TOO_MANY_BLOCKS: u32 = 16;
 
 /// Vectors of an object in `scene`.
 #[cfg(test)]
@@ -30,6 +32,8 @@ pub(crate) const LINK: u32 = 32;
 pub(crate) const PAIR: u32 = 12;
 /// Bytes of a node in `nodes`.
 pub(crate) const NODE_BYTES: u64 = 32;
+/// Nodes of a block, and cells.
+pub(crate) const BLOCK: u64 = 64;
 /// Bytes of a contact.
 pub(crate) const CONTACT_BYTES: u64 = 208;
 
@@ -43,7 +47,7 @@ pub(crate) struct Params {
     pub(crate) spacing: f32,
     pub(crate) inverse_spacing: f32,
     pub(crate) is_mls: u32,
-    pub(crate) n_nodes: u32,
+    pub(crate) blocks_max: u32,
     pub(crate) n_obstacles: u32,
     pub(crate) n_objects: u32,
     pub(crate) n_links: u32,
@@ -80,6 +84,8 @@ pub(crate) struct Params {
     pub(crate) n_held_sets: u32,
     pub(crate) holds_nodes: u32,
     pub(crate) loads_at: u32,
+    pub(crate) table_size: u32,
+    pub(crate) padding: [u32; 3],
     /// The cell of the corner of the box.
     pub(crate) origin: [i32; 3],
     pub(crate) n_loads: u32,

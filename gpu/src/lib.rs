@@ -28,6 +28,8 @@ mod resident_tests;
 mod shader;
 mod shapes;
 mod size;
+#[cfg(test)]
+mod sparse_grid_tests;
 mod stage_clock;
 #[cfg(test)]
 mod stage_clock_tests;

@@ -1,12 +1,10 @@
-//! The box of nodes around the particles, with a margin for their way in a time step.
+//! The box around the particles, with a margin for their way in a time step. Its blocks have numbers; nodes there are in those that particles reach.
 
 use nalgebra::Vector3;
 use pliant_contact_sap::BodyError;
 use pliant_mpm::{Particle, base_node};
 use rayon::prelude::*;
 
-use crate::adapter::AdapterDescription;
-use crate::layout::NODE_BYTES;
 use crate::particles::CHUNK;
 
 /// Where particles are, and how fast.
@@ -59,7 +57,10 @@ impl Extent {
     }
 }
 
-/// A box of nodes.
+/// Numbers of blocks are those below the one that stands for none.
+const BLOCKS_MAX: f64 = u32::MAX as f64;
+
+/// A box of whole blocks of nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NodeBox {
     pub(crate) origin: [i32; 3],
@@ -70,22 +71,22 @@ impl NodeBox {
     /// That of `extent` for a time step, with `margin` cells beyond the way of the particles.
     ///
     /// # Errors
-    /// More nodes than a buffer of the adapter holds.
+    /// More blocks than there are numbers.
     pub(crate) fn new(
         extent: &Extent,
         (time_s, spacing, margin): (f64, f64, i32),
-        adapter: &AdapterDescription,
     ) -> Result<Self, BodyError> {
         let way = (extent.fastest.sqrt() * time_s / spacing).ceil().min(1e6) as i32;
         let margin = margin.saturating_add(way);
         let length = |k: usize| {
-            i64::from(extent.high[k]) - i64::from(extent.low[k]) + 3 + 2 * i64::from(margin)
+            let cells =
+                i64::from(extent.high[k]) - i64::from(extent.low[k]) + 3 + 2 * i64::from(margin);
+            (cells + 3) / 4 * 4
         };
-        let nodes: f64 = (0..3).map(|k| length(k) as f64).product();
-        if nodes > adapter.storage_buffer_max as f64 / NODE_BYTES as f64 {
+        let blocks: f64 = (0..3).map(|k| length(k) as f64 / 4.0).product();
+        if blocks >= BLOCKS_MAX {
             return Err(BodyError::Model(format!(
-                "the particles span a box of {nodes:.1e} grid nodes, more than the adapter \"{}\" has room for; take the substeps on the processor, whose grid is sparse",
-                adapter.name
+                "the particles span a box of {blocks:.1e} blocks of grid nodes, more than the {BLOCKS_MAX:.1e} that a device numbers; take the substeps on the processor"
             )));
         }
         Ok(Self {
@@ -94,8 +95,8 @@ impl NodeBox {
         })
     }
 
-    pub(crate) fn n_nodes(&self) -> u32 {
-        self.dims.iter().product()
+    pub(crate) fn n_blocks(&self) -> u32 {
+        self.dims.iter().map(|n| n / 4).product()
     }
 
     /// Its corner, m.
@@ -118,16 +119,14 @@ mod tests {
         let particles = [at(0.0, 0.0), at(0.5, 3.0)];
         let extent = Extent::of(&particles, 0.125);
         // Base nodes -1 and 3; a way of three cells, and two cells of margin.
-        let mut adapter = AdapterDescription::with_buffers_of(32 * 17 * 13 * 13);
         let way = (0.125, 0.125, 2);
-        let room = NodeBox::new(&extent, way, &adapter).expect("few nodes");
-        assert_eq!((room.origin, room.dims), ([-6; 3], [17, 13, 13]));
-        assert_eq!(room.corner(0.125), Vector3::repeat(-0.75));
-        adapter.storage_buffer_max -= 1;
-        let refused = NodeBox::new(&extent, way, &adapter).expect_err("a node too many");
-        assert!(
-            refused.to_string().contains("2.9e3 grid nodes"),
-            "{refused}"
+        let room = NodeBox::new(&extent, way).expect("few blocks");
+        assert_eq!((room.origin, room.dims), ([-6; 3], [20, 16, 16]));
+        assert_eq!(
+            (room.n_blocks(), room.corner(0.125)),
+            (80, Vector3::repeat(-0.75))
         );
+        let refused = NodeBox::new(&extent, (1e3, 0.125, 2)).expect_err("24,000 cells a second");
+        assert!(refused.to_string().contains("e12 blocks"), "{refused}");
     }
 }

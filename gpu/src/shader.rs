@@ -13,7 +13,7 @@ pub(crate) struct Stage {
 /// What the time of a stage counts for in the report of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
-    /// Sorting of particles.
+    /// Blocks of nodes, and sorting of particles.
     Sort,
     /// Stress, and all that a node gets.
     Scatter,
@@ -39,7 +39,11 @@ pub(crate) enum Part {
 /// What a stage has an invocation for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
-    /// Each node of the box, with so many in a workgroup.
+    /// Each place of the hash table of blocks, with so many in a workgroup.
+    Table(u32),
+    /// The same of the neighbours of each block that there is room for.
+    Neighbours(u32),
+    /// The same of their nodes.
     Nodes(u32),
     /// Each particle, with so many in a workgroup.
     Particles(u32),
@@ -76,7 +80,11 @@ const fn contact(phase: Phase, file: &'static str, over: Over) -> Stage {
 }
 
 /// All stages in order.
-pub(crate) const STAGES: [Stage; 23] = [
+pub(crate) const STAGES: [Stage; 27] = [
+    stage(Phase::Sort, "blocks_clear.wgsl", Over::Table(128)),
+    stage(Phase::Sort, "blocks_insert.wgsl", Over::Particles(128)),
+    stage(Phase::Sort, "blocks_number.wgsl", Over::Table(128)),
+    stage(Phase::Sort, "blocks_neighbours.wgsl", Over::Neighbours(128)),
     stage(Phase::Sort, "sort_clear.wgsl", Over::Nodes(128)),
     stage(Phase::Sort, "sort_count.wgsl", Over::Particles(128)),
     stage(Phase::Sort, "sort_start.wgsl", Over::Nodes(128)),
@@ -114,6 +122,11 @@ macro_rules! files {
 }
 
 files!(
+    "blocks.wgsl",
+    "blocks_clear.wgsl",
+    "blocks_insert.wgsl",
+    "blocks_neighbours.wgsl",
+    "blocks_number.wgsl",
     "cells.wgsl",
     "cloth_elements.wgsl",
     "cloth_law.wgsl",
@@ -140,6 +153,7 @@ files!(
     "loops.wgsl",
     "material.wgsl",
     "pair_sums.wgsl",
+    "particle_groups.wgsl",
     "polyhedra.wgsl",
     "sampled.wgsl",
     "scatter.wgsl",

@@ -1,11 +1,19 @@
 //! How many bytes a time step takes on a device.
 
 use crate::adapter::AdapterDescription;
-use crate::layout::{CONTACT_BYTES, COUNTERS, DeviceParticle, NODE_BYTES, Params};
+use crate::layout::{BLOCK, CONTACT_BYTES, COUNTERS, DeviceParticle, NODE_BYTES, Params};
 use crate::support::PARTICLES_MAX;
 
-/// Numbers of a cell in `lists`: count, start, fill, contacts twice, and the held components.
-const LISTS: u64 = 6;
+/// Numbers of a node in `lists`: particles of the cell, their start and end, contacts twice, and the held components.
+const OF_NODE: u64 = 6;
+/// Numbers of a block in `lists`: its key and its neighbours.
+const OF_BLOCK: u64 = 28;
+/// Numbers of a place of the hash table in `lists`.
+const OF_PLACE: u64 = 2;
+/// Numbers of a particle in `lists`: its place in the order, and its cell.
+const OF_PARTICLE: u64 = 2;
+/// Particles of a workgroup that counts contacts; it has a number in `lists`.
+const GROUP: u64 = 128;
 /// Bytes of the entries of a contact in `work`: 27 nodes with a record of four numbers, and 27 entries.
 const WORK_BYTES: u64 = 4 * 27 * 5;
 /// Bytes of the contact force of a particle on an obstacle.
@@ -18,17 +26,17 @@ pub(crate) const PARTICLE_BYTES: u64 = size_of::<DeviceParticle>() as u64;
 /// use pliant_gpu::StepSize;
 ///
 /// // A million particles, eight in a cell, on a floor.
-/// let size = StepSize { particles: 1_000_000, nodes: 125_000, contacts: 1024, obstacles: 1 };
-/// assert_eq!(size.particle_bytes(), 208 + 4 + 16);
-/// assert_eq!(size.node_bytes(), 56);
-/// assert_eq!(size.bytes() / 1_000_000, 235);
+/// let size = StepSize { particles: 1_000_000, blocks: 2600, contacts: 1024, obstacles: 1 };
+/// assert_eq!(size.particle_bytes(), 208 + 8 + 16);
+/// assert_eq!(size.block_bytes(), 64 * 56 + 112);
+/// assert_eq!(size.bytes() / 1_000_000, 242);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepSize {
     /// Particles.
     pub particles: u64,
-    /// Nodes of the box around them.
-    pub nodes: u64,
+    /// Blocks of 4 × 4 × 4 nodes that they reach.
+    pub blocks: u64,
     /// Contacts of a substep.
     pub contacts: u64,
     /// Obstacles.
@@ -36,16 +44,22 @@ pub struct StepSize {
 }
 
 impl StepSize {
-    /// Bytes of a particle in all buffers of the device: its state, its place in the sort, its contact forces.
+    /// Bytes of a particle in all buffers of the device: its state, its place in the sort, its cell, its contact forces.
     #[must_use]
     pub fn particle_bytes(&self) -> u64 {
-        PARTICLE_BYTES + 4 + FORCE_BYTES * self.obstacles
+        PARTICLE_BYTES + 4 * OF_PARTICLE + FORCE_BYTES * self.obstacles
     }
 
-    /// Bytes of a node.
+    /// Bytes of a block, without its places of the hash table.
     #[must_use]
-    pub fn node_bytes(&self) -> u64 {
-        NODE_BYTES + 4 * LISTS
+    pub fn block_bytes(&self) -> u64 {
+        BLOCK * (NODE_BYTES + 4 * OF_NODE) + 4 * OF_BLOCK
+    }
+
+    /// Places of the hash table: a power of two, so many that half of them stay empty.
+    #[must_use]
+    pub fn table_size(&self) -> u64 {
+        (2 * self.blocks).next_power_of_two()
     }
 
     /// Bytes of a contact.
@@ -60,8 +74,19 @@ impl StepSize {
         size_of::<Params>() as u64
             + 4 * u64::from(COUNTERS)
             + self.particles * self.particle_bytes()
-            + self.nodes * self.node_bytes()
+            + self.blocks * self.block_bytes()
+            + 4 * OF_PLACE * self.table_size()
+            + 4 * self.particles.div_ceil(GROUP)
             + self.contacts * self.contact_bytes()
+    }
+
+    /// Numbers in `lists`.
+    fn lists(&self) -> u64 {
+        u64::from(COUNTERS)
+            + (OF_NODE * BLOCK + OF_BLOCK) * self.blocks
+            + OF_PLACE * self.table_size()
+            + OF_PARTICLE * self.particles
+            + self.particles.div_ceil(GROUP)
     }
 
     /// Bytes of each binding; `table` and `out` of the bindings that depend on the scene.
@@ -70,8 +95,8 @@ impl StepSize {
             size_of::<Params>() as u64,
             table,
             PARTICLE_BYTES * self.particles,
-            4 * (u64::from(COUNTERS) + LISTS * self.nodes + self.particles),
-            NODE_BYTES * self.nodes,
+            4 * self.lists(),
+            NODE_BYTES * BLOCK * self.blocks,
             CONTACT_BYTES * self.contacts,
             WORK_BYTES * self.contacts,
             FORCE_BYTES * self.particles * self.obstacles,
@@ -105,7 +130,7 @@ mod tests {
     fn the_sum_of_the_bindings_is_the_size() {
         let size = StepSize {
             particles: 1000,
-            nodes: 300,
+            blocks: 300,
             contacts: 20,
             obstacles: 3,
         };
@@ -126,8 +151,8 @@ mod tests {
         }
         let mut gpu = Gpu::open().expect("there is one");
         let scene = FoamOnFloor::with_edge(0.16);
-        // Room for the nodes, but not for 4096 particles of 208 bytes.
-        gpu.description.storage_buffer_max = 400_000;
+        // Room for the blocks, but not for 4096 particles of 208 bytes.
+        gpu.description.storage_buffer_max = 800_000;
         let mut backend = GpuSubsteps::new(&Arc::new(gpu), &scene.model).expect("foam");
         (backend.begin(&scene.model.default_state())).expect("its own state");
         let (mut memory, mut report) = (Vec::new(), SubstepReport::default());
@@ -137,7 +162,7 @@ mod tests {
         for part in [
             "4096 particles",
             "851968 bytes",
-            "400000",
+            "800000",
             "on the processor",
         ] {
             assert!(error.contains(part), "{part} in {error}");

@@ -3,16 +3,15 @@
 // How far below the node a cell is.
 fn below(n: i32) -> vec3<i32> { return vec3<i32>(n / 9, (n / 3) % 3, n % 3); }
 
-// The particles of a cell, as places in `lists`: the first one, and the one after the last. There are none outside of the box.
-fn places_of(cell: vec3<i32>) -> vec2<u32> {
-    if any(cell < vec3<i32>(0)) {
+// The particles of a cell, as places in `lists`: the first one, and the one after the last. There are none outside of the blocks.
+fn places_of(cell: u32) -> vec2<u32> {
+    if cell == NONE {
         return vec2<u32>(0u);
     }
-    let c = node_index(cell);
-    let count = atomicLoad(&lists[count_at(c)]);
+    let count = atomicLoad(&lists[count_at(cell)]);
     if count == 0u {
         return vec2<u32>(0u);
     }
-    let first = order_at(atomicLoad(&lists[start_at(c)]));
+    let first = order_at(atomicLoad(&lists[start_at(cell)]));
     return vec2<u32>(first, first + count);
 }

@@ -1,7 +1,7 @@
 // What all stages share: numbers of a time step, buffers, and the quadratic B-spline.
 //
 // Lengths on the grid are in cells: a particle is at (cell + fraction) h with a fraction in [1/2, 3/2), so that f32 resolves its position
-// to 1e-7 of a cell wherever it is. Poses and contact points are relative to the corner of the box of nodes, as are cells but those in `particles`.
+// to 1e-7 of a cell wherever it is. Poses and contact points are relative to the corner of the box, as are cells but those in `particles`.
 
 struct Params {
     dims: vec3<u32>,
@@ -11,7 +11,8 @@ struct Params {
     spacing: f32,
     inverse_spacing: f32,
     is_mls: u32,
-    n_nodes: u32,
+    // Blocks of nodes that there is room for.
+    blocks_max: u32,
     n_obstacles: u32,
     n_objects: u32,
     n_links: u32,
@@ -52,6 +53,11 @@ struct Params {
     n_held_sets: u32,
     holds_nodes: u32,
     loads_at: u32,
+    // Places of the hash table of blocks, a power of two.
+    table_size: u32,
+    padding0: u32,
+    padding1: u32,
+    padding2: u32,
     // The cell of the corner of the box.
     origin: vec3<i32>,
     n_loads: u32,
@@ -72,7 +78,7 @@ struct Particle {
     f0: vec4<f32>,
     f1: vec4<f32>,
     f2: vec4<f32>,
-    // S = -dt V tau; the last number of the first is the first contact.
+    // S = -dt V tau.
     s0: vec4<f32>,
     s1: vec4<f32>,
     s2: vec4<f32>,
@@ -109,7 +115,8 @@ struct Contact {
     gamma: vec3<f32>,
     padding0: f32,
     y: vec3<f32>,
-    padding1: f32,
+    // The node of `base`.
+    home: u32,
     next: vec3<f32>,
     padding2: f32,
 }
@@ -117,7 +124,7 @@ struct Contact {
 @group(0) @binding(0) var<uniform> P: Params;
 @group(0) @binding(1) var<storage, read> scene: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> particles: array<Particle>;
-// Counters, then cells, then the order of particles, then the components of each node that a held set prescribes.
+// Counters, then numbers of nodes, of blocks, of the hash table, and of particles.
 @group(0) @binding(3) var<storage, read_write> lists: array<atomic<u32>>;
 // (v*, m) of all nodes, then (v, sum of contact weights).
 @group(0) @binding(4) var<storage, read_write> nodes: array<vec4<f32>>;
@@ -141,39 +148,43 @@ const CRUSHED = 9u;
 const CRUSHED_FIRST = 10u;
 const SUBSTEP = 11u;
 const CONTACTS_NEEDED = 12u;
+const N_BLOCKS = 13u;
+const BLOCKS_NEEDED = 14u;
 const CELLS = 16u;
 
 const LEFT_GRID = 1u;
 const NOT_FINITE = 2u;
 const TOO_MANY_CONTACTS = 4u;
 const LOOP_CUT = 8u;
+const TOO_MANY_BLOCKS = 16u;
 
 const LINK = 32u;
 // Vectors of an object in `scene`.
 const OBJECT = 3u;
 
+fn n_nodes_max() -> u32 { return 64u * P.blocks_max; }
+// Of a node, which stands for the cell above it, too.
 fn count_at(cell: u32) -> u32 { return CELLS + cell; }
-fn start_at(cell: u32) -> u32 { return CELLS + P.n_nodes + cell; }
-fn fill_at(cell: u32) -> u32 { return CELLS + 2u * P.n_nodes + cell; }
-fn touched_at(node: u32) -> u32 { return CELLS + 3u * P.n_nodes + node; }
-fn touching_at(node: u32) -> u32 { return CELLS + 4u * P.n_nodes + node; }
-fn order_at(place: u32) -> u32 { return CELLS + 5u * P.n_nodes + place; }
-fn held_bits_at(node: u32) -> u32 { return CELLS + 5u * P.n_nodes + P.n_particles + node; }
+fn start_at(cell: u32) -> u32 { return CELLS + n_nodes_max() + cell; }
+fn fill_at(cell: u32) -> u32 { return CELLS + 2u * n_nodes_max() + cell; }
+fn touched_at(node: u32) -> u32 { return CELLS + 3u * n_nodes_max() + node; }
+fn touching_at(node: u32) -> u32 { return CELLS + 4u * n_nodes_max() + node; }
+fn held_bits_at(node: u32) -> u32 { return CELLS + 5u * n_nodes_max() + node; }
+// Of a block: its key, and its 27 neighbours.
+fn blocks_at() -> u32 { return CELLS + 6u * n_nodes_max(); }
+fn key_at(block: u32) -> u32 { return blocks_at() + block; }
+fn neighbour_at(block: u32, neighbour: u32) -> u32 { return blocks_at() + P.blocks_max + 27u * block + neighbour; }
+// Of the hash table: keys, and their blocks.
+fn table_key_at(place: u32) -> u32 { return blocks_at() + 28u * P.blocks_max + place; }
+fn table_block_at(place: u32) -> u32 { return table_key_at(P.table_size) + place; }
+// Of particles: their order, their cell, and the contacts of a workgroup of them.
+fn order_at(place: u32) -> u32 { return table_block_at(P.table_size) + place; }
+fn home_at(p: u32) -> u32 { return order_at(P.n_particles) + p; }
+fn group_at(group: u32) -> u32 { return home_at(P.n_particles) + group; }
 fn entry_at(entry: u32) -> u32 { return 108u * P.contacts_max + entry; }
-
-fn node_index(k: vec3<i32>) -> u32 {
-    let u = vec3<u32>(k);
-    return (u.x * P.dims.y + u.y) * P.dims.z + u.z;
-}
 
 // The cell of a particle in the box.
 fn cell_of(p: u32) -> vec3<i32> { return particles[p].cell - P.origin; }
-
-fn node_place(index: u32) -> vec3<i32> {
-    let z = index % P.dims.z;
-    let rest = index / P.dims.z;
-    return vec3<i32>(vec3<u32>(rest / P.dims.y, rest % P.dims.y, z));
-}
 
 fn weight(c: u32, corner: u32) -> f32 {
     return contacts[c].wx[corner / 9u] * contacts[c].wy[(corner / 3u) % 3u] * contacts[c].wz[corner % 3u];
@@ -209,14 +220,14 @@ fn freedom(node: vec3<i32>) -> vec3<f32> {
     return free;
 }
 
-// 1/m of each component; zero where it is prescribed, and for nodes that are too light to have a velocity to speak of.
-fn inverse_mass(node: vec3<i32>, mass: f32) -> vec3<f32> {
+// 1/m of each component of a node at `place`; zero where it is prescribed, and for nodes that are too light to have a velocity to speak of.
+fn inverse_mass(node: u32, place: vec3<i32>, mass: f32) -> vec3<f32> {
     if mass <= P.light_mass {
         return vec3<f32>(0.0);
     }
-    var free = freedom(node);
+    var free = freedom(place);
     if P.holds_nodes == 1u {
-        let bits = vec3<u32>(atomicLoad(&lists[held_bits_at(node_index(node))]));
+        let bits = vec3<u32>(atomicLoad(&lists[held_bits_at(node)]));
         free *= select(vec3<f32>(0.0), vec3<f32>(1.0), (bits & vec3<u32>(1u, 2u, 4u)) == vec3<u32>(0u));
     }
     return free / mass;

@@ -1,21 +1,33 @@
-// Contacts, 1 of 6: counts the contacts of each particle.
+// Contacts, 1 of 6: counts the contacts of each particle, and of each workgroup of particles.
 #include "common.wgsl"
+#include "blocks.wgsl"
 #include "signed_distance.wgsl"
 #include "detection.wgsl"
 #include "loops.wgsl"
+#include "particle_groups.wgsl"
 
 @compute @workgroup_size(128)
-fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-    let p = id.x + id.y * groups.x * 128u;
-    if p >= P.n_particles {
-        return;
-    }
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let g = group.x + group.y * groups.x;
+    let p = GROUP * g + t;
     var count = 0u;
-    for (var o = 0u; o < P.n_obstacles; o++) {
-        if touch(p, o).is_near {
-            count++;
+    if p < P.n_particles && have_room() {
+        for (var o = 0u; o < P.n_obstacles; o++) {
+            if touch(p, o).is_near {
+                count++;
+            }
         }
+        check_loops();
     }
-    particles[p].c2.w = f32(count);
-    check_loops();
+    if p < P.n_particles {
+        particles[p].c2.w = f32(count);
+    }
+    let sum = sum_to(t, count);
+    if t == GROUP - 1u && g < n_groups() {
+        atomicStore(&lists[group_at(g)], sum);
+    }
 }

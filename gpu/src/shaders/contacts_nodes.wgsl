@@ -1,10 +1,11 @@
 // Contacts, 4 of 6: lists the nodes in contact, each with room for its contacts.
 #include "common.wgsl"
+#include "blocks.wgsl"
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let node = id.x + id.y * groups.x * 128u;
-    if node >= P.n_nodes {
+    if node >= n_nodes() {
         return;
     }
     let count = atomicLoad(&lists[touched_at(node)]);

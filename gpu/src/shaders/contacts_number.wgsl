@@ -1,44 +1,32 @@
-// Contacts, 2 of 6: numbers them by particle, by one workgroup. Too many for the buffer: none of this substep is kept, and the processor
-// repeats the time step with larger buffers.
+// Contacts, 2 of 6: numbers them by particle: the first number of each workgroup of particles, by one workgroup. Too many for the buffer: none of
+// this substep is kept, and the processor repeats the time step with more room.
 #include "common.wgsl"
+#include "particle_groups.wgsl"
 
-const LANES = 256u;
-var<workgroup> sums: array<u32, 256>;
-
-@compute @workgroup_size(256)
+@compute @workgroup_size(128)
 fn main(@builtin(local_invocation_index) t: u32) {
-    let share = (P.n_particles + LANES - 1u) / LANES;
-    let first = min(t * share, P.n_particles);
-    let last = min(first + share, P.n_particles);
+    let share = (n_groups() + GROUP - 1u) / GROUP;
+    let first = min(t * share, n_groups());
+    let last = min(first + share, n_groups());
     var own = 0u;
-    for (var p = first; p < last; p++) {
-        own += u32(particles[p].c2.w);
+    for (var g = first; g < last; g++) {
+        own += atomicLoad(&lists[group_at(g)]);
     }
-    sums[t] = own;
-    workgroupBarrier();
-    for (var step = 1u; step < LANES; step *= 2u) {
-        var before = 0u;
-        if t >= step {
-            before = sums[t - step];
-        }
-        workgroupBarrier();
-        sums[t] += before;
-        workgroupBarrier();
+    let sum = sum_to(t, own);
+    var next = sum - own;
+    for (var g = first; g < last; g++) {
+        let count = atomicLoad(&lists[group_at(g)]);
+        atomicStore(&lists[group_at(g)], next);
+        next += count;
     }
-    var next = sums[t] - own;
-    for (var p = first; p < last; p++) {
-        particles[p].s0.w = f32(next);
-        next += u32(particles[p].c2.w);
-    }
-    if t == LANES - 1u {
-        let n = sums[t];
-        if n > P.contacts_max {
+    if t == GROUP - 1u {
+        if sum > P.contacts_max {
             atomicOr(&lists[STATUS], TOO_MANY_CONTACTS);
-            atomicMax(&lists[CONTACTS_NEEDED], n);
+            atomicMax(&lists[CONTACTS_NEEDED], sum);
         } else {
-            atomicStore(&lists[N_CONTACTS], n);
-            atomicAdd(&lists[CONTACTS_TOTAL], n);
-            atomicMax(&lists[CONTACTS_MAX], n);
+            atomicStore(&lists[N_CONTACTS], sum);
+            atomicAdd(&lists[CONTACTS_TOTAL], sum);
+            atomicMax(&lists[CONTACTS_MAX], sum);
         }
     }
 }

@@ -22,7 +22,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         for (var i = 0u; i < count; i++) {
             sum += weight(work[first + i] / 27u, work[first + i] % 27u);
         }
-        nodes[P.n_nodes + node].w = sum;
+        nodes[n_nodes_max() + node].w = sum;
     }
     check_loops();
 }

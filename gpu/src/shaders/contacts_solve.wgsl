@@ -10,6 +10,7 @@
 // to round-off. It ends, as the solvers of pliant-mpm do, when the local solution of every contact alone changes the impulses by less
 // than the tolerance; in f32 the round-off of velocities counts, too.
 #include "common.wgsl"
+#include "blocks.wgsl"
 #include "contact_law.wgsl"
 #include "loops.wgsl"
 
@@ -36,8 +37,8 @@ fn reduce(t: u32) {
     }
 }
 
-fn corner_node(c: u32, corner: u32) -> vec3<i32> {
-    return contacts[c].base + vec3<i32>(vec3<u32>(corner / 9u, (corner / 3u) % 3u, corner % 3u));
+fn corner_shift(corner: u32) -> vec3<i32> {
+    return vec3<i32>(vec3<u32>(corner / 9u, (corner / 3u) % 3u, corner % 3u));
 }
 
 // W of a contact alone by its link: columns of V_point for unit impulses.
@@ -73,10 +74,10 @@ fn eigenvalue_bound(w: mat3x3<f32>) -> f32 {
 fn relative_velocity(c: u32) -> vec4<f32> {
     var v = vec3<f32>(0.0);
     for (var corner = 0u; corner < 27u; corner++) {
-        let node = node_index(corner_node(c, corner));
+        let node = shifted(contacts[c].home, corner_shift(corner));
         // Light nodes have no velocity to speak of, and no weight.
         if nodes[node].w > P.light_mass {
-            v += weight(c, corner) * nodes[P.n_nodes + node].xyz;
+            v += weight(c, corner) * nodes[n_nodes_max() + node].xyz;
         }
     }
     let of_surface = contacts[c].surface + point_velocity(contacts[c].link, contacts[c].arm);
@@ -90,11 +91,11 @@ fn open(c: u32) -> f32 {
     var row_sum = 0.0;
     var bound = 0.0;
     for (var corner = 0u; corner < 27u; corner++) {
-        let place = corner_node(c, corner);
-        let node = node_index(place);
-        let inverse = inverse_mass(place, nodes[node].w);
+        let shift = corner_shift(corner);
+        let node = shifted(contact.home, shift);
+        let inverse = inverse_mass(node, contact.base + shift, nodes[node].w);
         let w = weight(c, corner);
-        let shared_weight = w * nodes[P.n_nodes + node].w;
+        let shared_weight = w * nodes[n_nodes_max() + node].w;
         diagonal += w * w * inverse;
         row_sum += shared_weight * dot(inverse, contact.normal * contact.normal);
         bound += shared_weight * max(inverse.x, max(inverse.y, inverse.z));
@@ -163,8 +164,8 @@ fn move_all(t: u32) {
             impulse += weight(c, work[first + i] % 27u) * contacts[c].y;
         }
         let start = nodes[node];
-        let v = start.xyz + inverse_mass(node_place(node), start.w) * impulse;
-        nodes[P.n_nodes + node] = vec4<f32>(v, nodes[P.n_nodes + node].w);
+        let v = start.xyz + inverse_mass(node, node_place(node), start.w) * impulse;
+        nodes[n_nodes_max() + node] = vec4<f32>(v, nodes[n_nodes_max() + node].w);
     }
     for (var l = 0u; l < P.n_links; l++) {
         if workgroupUniformLoad(&is_used[l]) == 0u {

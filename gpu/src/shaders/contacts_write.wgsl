@@ -1,16 +1,29 @@
 // Contacts, 3 of 6: writes them, with the impulse of the last substep as a start, and counts them on every node that they reach.
 #include "common.wgsl"
+#include "blocks.wgsl"
 #include "signed_distance.wgsl"
 #include "detection.wgsl"
 #include "loops.wgsl"
+#include "particle_groups.wgsl"
 
 @compute @workgroup_size(128)
-fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-    let p = id.x + id.y * groups.x * 128u;
-    if p >= P.n_particles || (atomicLoad(&lists[STATUS]) & TOO_MANY_CONTACTS) != 0u {
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let g = group.x + group.y * groups.x;
+    let p = GROUP * g + t;
+    var count = 0u;
+    if p < P.n_particles {
+        count = u32(particles[p].c2.w);
+    }
+    let sum = sum_to(t, count);
+    if p >= P.n_particles || (atomicLoad(&lists[STATUS]) & (TOO_MANY_CONTACTS | TOO_MANY_BLOCKS)) != 0u {
         return;
     }
-    var c = u32(particles[p].s0.w);
+    var c = atomicLoad(&lists[group_at(g)]) + sum - count;
+    let first = home(p);
     for (var o = 0u; o < P.n_obstacles; o++) {
         let place = p * P.n_obstacles + o;
         let start = forces[place].xyz * P.dt;
@@ -27,6 +40,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         contact.pair = o * P.n_objects + own.object;
         contact.link = found.link;
         contact.base = cell;
+        contact.home = first;
         contact.gap = found.gap;
         contact.start_velocity = found.start_velocity;
         contact.wx = weights(own.fraction.x);
@@ -41,7 +55,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         contacts[c] = contact;
         c++;
         for (var n = 0; n < 27; n++) {
-            let node = node_index(cell + vec3<i32>(n / 9, (n / 3) % 3, n % 3));
+            let node = shifted(first, vec3<i32>(n / 9, (n / 3) % 3, n % 3));
             atomicAdd(&lists[touched_at(node)], 1u);
         }
     }

@@ -3,19 +3,21 @@
 //   v = sum w v_i,   C = (4/h^2) sum w v_i (x_i - x)^T,   F <- return mapping of (I + dt sum v_i grad w^T) F
 //
 // Particles of cloth keep F; they take the part of C that they hand to the grid, leave grad v in S for their normals, and have the velocity of the
-// held sets that they belong to. A particle that leaves the box of nodes, or is not finite, sets the status word: the processor keeps nothing of this time step.
+// held sets that they belong to. A particle that leaves the box, or is not finite, sets the status word: the processor keeps nothing of this time step.
 #include "common.wgsl"
+#include "blocks.wgsl"
 #include "tensor.wgsl"
 #include "material.wgsl"
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let p = id.x + id.y * groups.x * 64u;
-    if p >= P.n_particles {
+    if p >= P.n_particles || !have_room() {
         return;
     }
     var own = particles[p];
     let place = cell_of(p);
+    let first = home(p);
     let wx = weights(own.fraction.x);
     let wy = weights(own.fraction.y);
     let wz = weights(own.fraction.z);
@@ -27,7 +29,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     var g = mat3x3<f32>();
     for (var n = 0; n < 27; n++) {
         let k = vec3<i32>(n / 9, (n / 3) % 3, n % 3);
-        let velocity = nodes[P.n_nodes + node_index(place + k)].xyz;
+        let velocity = nodes[n_nodes_max() + shifted(first, k)].xyz;
         let w = vec3<f32>(wx[k.x], wy[k.y], wz[k.z]);
         let s = vec3<f32>(sx[k.x], sy[k.y], sz[k.z]);
         let weighted = velocity * (w.x * w.y * w.z);

@@ -1,12 +1,13 @@
 // Nodes that have more than half of their mass from the particles of a held set get its velocity; where two sets hold a component the later one
 // counts. Vertices of cloth hold no nodes, they are held themselves.
 #include "common.wgsl"
+#include "blocks.wgsl"
 #include "cells.wgsl"
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let index = id.x + id.y * groups.x * 128u;
-    if index >= P.n_nodes {
+    if index >= n_nodes() {
         return;
     }
     var bits = 0u;
@@ -18,7 +19,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
                     if (u32(velocity.w) & (1u << k)) != 0u {
                         bits |= 1u << k;
                         nodes[index][k] = velocity[k];
-                        nodes[P.n_nodes + index][k] = velocity[k];
+                        nodes[n_nodes_max() + index][k] = velocity[k];
                     }
                 }
             }
@@ -29,11 +30,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
 
 // Mass at a node of the particles of some sets.
 fn held_mass(index: u32, sets: u32) -> f32 {
-    let node = node_place(index);
     var mass = 0.0;
     for (var n = 0; n < 27; n++) {
         let k = below(n);
-        let places = places_of(node - k);
+        let places = places_of(shifted(index, -k));
         for (var i = places.x; i < places.y; i++) {
             let p = atomicLoad(&lists[i]);
             if (particles[p].held & sets) != 0u && !is_cloth(particles[p].object) {

@@ -5,20 +5,20 @@
 // j: impulse of cloth and loads. Every node gathers from the particles of the 27 cells that reach it, in the order of the sort: no atomic additions of floats, the same bits
 // in every run. Source: docs/theory/yu-2025.md; APIC of Jiang et al. (2015).
 #include "common.wgsl"
+#include "blocks.wgsl"
 #include "cells.wgsl"
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let index = id.x + id.y * groups.x * 128u;
-    if index >= P.n_nodes {
+    if index >= n_nodes() {
         return;
     }
-    let node = node_place(index);
     var mass = 0.0;
     var momentum = vec3<f32>(0.0);
     for (var n = 0; n < 27; n++) {
         let k = below(n);
-        let places = places_of(node - k);
+        let places = places_of(shifted(index, -k));
         for (var i = places.x; i < places.y; i++) {
             let p = particles[atomicLoad(&lists[i])];
             let w = vec3<f32>(weights(p.fraction.x)[k.x], weights(p.fraction.y)[k.y], weights(p.fraction.z)[k.z]);
@@ -34,10 +34,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     }
     var velocity = vec3<f32>(0.0);
     if mass > 1e-30 {
-        velocity = (momentum / mass + P.gravity * P.dt) * freedom(node);
+        velocity = (momentum / mass + P.gravity * P.dt) * freedom(node_place(index));
     } else {
         mass = 0.0;
     }
     nodes[index] = vec4<f32>(velocity, mass);
-    nodes[P.n_nodes + index] = vec4<f32>(velocity, 0.0);
+    nodes[n_nodes_max() + index] = vec4<f32>(velocity, 0.0);
 }

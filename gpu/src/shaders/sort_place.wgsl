@@ -1,11 +1,12 @@
 // Sort, 4 of 5: puts each particle into the range of its cell.
 #include "common.wgsl"
+#include "blocks.wgsl"
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let p = id.x + id.y * groups.x * 128u;
-    if p < P.n_particles {
-        let place = atomicAdd(&lists[fill_at(node_index(cell_of(p)))], 1u);
+    if p < P.n_particles && have_room() {
+        let place = atomicAdd(&lists[fill_at(home(p))], 1u);
         atomicStore(&lists[order_at(place)], p);
     }
 }

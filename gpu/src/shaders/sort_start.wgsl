@@ -1,10 +1,11 @@
 // Sort, 3 of 5: gives each cell its range of the order. Which range it gets makes no difference to any result.
 #include "common.wgsl"
+#include "blocks.wgsl"
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let cell = id.x + id.y * groups.x * 128u;
-    if cell >= P.n_nodes {
+    if cell >= n_nodes() {
         return;
     }
     let count = atomicLoad(&lists[count_at(cell)]);

@@ -1,0 +1,39 @@
+// Blocks, 2 of 4: enters the blocks that each particle reaches into the hash table, one to eight.
+#include "common.wgsl"
+#include "blocks.wgsl"
+
+@compute @workgroup_size(128)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let p = id.x + id.y * groups.x * 128u;
+    if p >= P.n_particles {
+        return;
+    }
+    let first = cell_of(p) >> vec3<u32>(2u);
+    let last = (cell_of(p) + 2) >> vec3<u32>(2u);
+    for (var x = first.x; x <= last.x; x++) {
+        for (var y = first.y; y <= last.y; y++) {
+            for (var z = first.z; z <= last.z; z++) {
+                enter(block_key(vec3<i32>(x, y, z)));
+            }
+        }
+    }
+}
+
+fn enter(key: u32) {
+    var place = first_place(key);
+    for (var tries = 0u; tries < PROBES_MAX; tries++) {
+        var found = atomicLoad(&lists[table_key_at(place)]);
+        if found == NONE {
+            found = atomicCompareExchangeWeak(&lists[table_key_at(place)], NONE, key).old_value;
+        }
+        // Free before: now it has the key, or the exchange failed for no reason and is tried again.
+        if found == NONE {
+            continue;
+        }
+        if found == key {
+            return;
+        }
+        place = (place + 1u) & (P.table_size - 1u);
+    }
+    atomicOr(&lists[STATUS], TOO_MANY_BLOCKS);
+}

@@ -23,9 +23,10 @@ fn slip_speed(s: f32, a: f32, softening: f32) -> f32 {
     var t = max(s - a, s / (1.0 + a / softening));
     for (var i = 0; i < 20; i++) {
         let r = sqrt(t * t + softening * softening);
-        let step = (t + a * t / r - s) / (1.0 + a * softening * softening / (r * r * r));
-        t -= step;
-        if abs(step) <= 1e-6 * s {
+        let excess = t + a * t / r - s;
+        t -= excess / (1.0 + a * softening * softening / (r * r * r));
+        // A step that is short next to s may be long next to t where friction holds.
+        if abs(excess) <= 1e-6 * s {
             break;
         }
     }

@@ -138,6 +138,12 @@ impl GpuSubsteps {
         self.resident.is_some()
     }
 
+    /// What is bound at a number, for tests of single stages.
+    #[cfg(test)]
+    pub(crate) fn buffer(&self, binding: usize) -> &wgpu::Buffer {
+        self.buffers.at(binding)
+    }
+
     /// Takes the step with the present room.
     fn attempt(
         &mut self,

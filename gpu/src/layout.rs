@@ -153,6 +153,12 @@ impl DeviceParticle {
         cell == self.cell && fraction.map(f32::to_bits) == self.fraction.map(f32::to_bits)
     }
 
+    /// S = −Δt V τ.
+    #[cfg(test)]
+    pub(crate) fn stress(&self) -> Matrix3<f64> {
+        matrix(&self.stress)
+    }
+
     /// Writes what moves.
     pub(crate) fn write(&self, p: &mut Particle<f64>, spacing: f64) {
         p.x = Vector3::from_fn(|k, _| {

@@ -33,6 +33,8 @@ mod sparse_grid_tests;
 mod stage_clock;
 #[cfg(test)]
 mod stage_clock_tests;
+#[cfg(test)]
+mod stage_tests;
 mod support;
 mod tables;
 #[cfg(test)]

@@ -31,7 +31,8 @@ mod split;
 use nalgebra::DVector;
 use pliant_contact_sap::{BodyError, ConvexContactSolver};
 use pliant_mpm::{
-    CpuSubsteps, MaterialPoints, SubstepBackend, SubstepContact, SubstepInput, SubstepReport,
+    CpuSubsteps, MaterialPoints, Obstacle, SubstepBackend, SubstepContact, SubstepInput,
+    SubstepReport,
 };
 
 pub use links::FrameForce;
@@ -106,6 +107,18 @@ pub struct Asynchronous<S> {
     state: State,
     next: State,
     substeps: SubstepReport,
+    begun: Option<Begun>,
+}
+
+/// A step whose substeps are announced to the backend.
+struct Begun {
+    step: u64,
+    time_step_s: f64,
+    substeps: u32,
+    split: ParticleSplit,
+    frames: Frames,
+    /// On the frames in the last step.
+    forces: Vec<FrameForce>,
 }
 
 impl<S: ConvexContactSolver> Asynchronous<S> {
@@ -130,6 +143,7 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
             state: State::default(),
             next: State::default(),
             substeps: SubstepReport::default(),
+            begun: None,
         })
     }
 
@@ -142,6 +156,7 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
         Self {
             make_backend: Box::new(make),
             split: None,
+            begun: None,
             ..self
         }
     }
@@ -221,6 +236,80 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
         }
     }
 
+    /// All of a step up to its substeps.
+    fn begin_step(
+        &mut self,
+        world: &World,
+        state: &State,
+        time_step_s: f64,
+        report: &mut StepReport,
+    ) -> Result<Begun, StepError> {
+        StepError::check_time_step(time_step_s)?;
+        let mut split = match self.split.take().filter(|split| split.is_of(world)) {
+            Some(split) => split,
+            None => ParticleSplit::of(world, state, &self.make_backend)?,
+        };
+        let substeps = self.begin(world, state, &mut split, time_step_s)?;
+        split.rigid.without_explicit(state, &mut self.state);
+        // Memory of another world has frames that are not there.
+        let known = |f: &&FrameForce| split.frames.contains(&(f.body, f.frame));
+        let forces: Vec<FrameForce> =
+            (state.memory.frame_forces.iter().filter(known).copied()).collect();
+        if self.settings.coupling == RigidCoupling::InSubstep {
+            self.step_rigid(&split, &forces, time_step_s, report)?;
+        }
+        let length = (substeps, time_step_s);
+        let frames = self.frames(world, state, &split, PASSES[0], &forces, length)?;
+        Ok(Begun {
+            step: state.step,
+            time_step_s,
+            substeps,
+            split,
+            frames,
+            forces,
+        })
+    }
+
+    fn announce(&self, world: &World, state: &State, begun: &mut Begun) -> Result<(), StepError> {
+        let Some(particles) = &mut begun.split.particles else {
+            return Ok(());
+        };
+        let memory = particles.read_memory(&state.memory.particle_forces);
+        let laws = ModelLaws(&*world.parts.contact.model);
+        let length = (begun.substeps, begun.time_step_s);
+        let (body, obstacles) = (particles.body, &particles.obstacles);
+        let input = self.input((world, state), (body, obstacles), &laws, length);
+        (particles
+            .backend
+            .prepare(&input, &begun.frames.links, &memory))
+        .map_err(|source| StepError::of_body(world, state, body, source))
+    }
+
+    fn input<'a>(
+        &self,
+        (world, state): (&World, &'a State),
+        (body, obstacles): (BodyIdx, &'a [Obstacle]),
+        laws: &'a ModelLaws<'a>,
+        (substeps, time_step_s): (u32, f64),
+    ) -> SubstepInput<'a> {
+        let contact = &world.parts.contact;
+        SubstepInput {
+            time_step_s,
+            substeps,
+            gravity: world.parts.gravity,
+            control: &state.controls[body.0],
+            obstacles,
+            contact: SubstepContact {
+                stiction_speed: contact.stiction_speed,
+                near_rigid: contact.near_rigid_period(),
+                solver: self.settings.solver,
+                tolerance: self.settings.tolerance,
+                iterations_max: self.settings.iterations_max,
+            },
+            laws,
+        }
+    }
+
     /// The `substeps` of a step of `split`, with the links moving as `frames` says; returns the warnings of the body.
     fn take_substeps(
         &mut self,
@@ -228,7 +317,7 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
         state: &State,
         split: &mut ParticleSplit,
         frames: &mut Frames,
-        (substeps, time_step_s): (u32, f64),
+        length: (u32, f64),
         next: &mut State,
     ) -> Result<Vec<String>, StepError> {
         let Some(particles) = &mut split.particles else {
@@ -238,23 +327,9 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
         let body = particles.body;
         let failed = |source: BodyError| StepError::of_body(world, state, body, source);
         let mut memory = particles.read_memory(&state.memory.particle_forces);
+        let laws = ModelLaws(&*world.parts.contact.model);
+        let input = self.input((world, state), (body, &particles.obstacles), &laws, length);
         let backend = &mut particles.backend;
-        let contact = &world.parts.contact;
-        let input = SubstepInput {
-            time_step_s,
-            substeps,
-            gravity: world.parts.gravity,
-            control: &state.controls[body.0],
-            obstacles: &particles.obstacles,
-            contact: SubstepContact {
-                stiction_speed: contact.stiction_speed,
-                near_rigid: contact.near_rigid_period(),
-                solver: self.settings.solver,
-                tolerance: self.settings.tolerance,
-                iterations_max: self.settings.iterations_max,
-            },
-            laws: &ModelLaws(&*contact.model),
-        };
         let run = backend.run(&input, &mut frames.links, &mut memory, &mut self.substeps);
         run.map_err(failed)?;
         let ended = backend.end(&mut next.bodies[body.0]).map_err(failed)?;
@@ -276,29 +351,27 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
         next: &mut State,
         report: &mut StepReport,
     ) -> Result<(), StepError> {
-        StepError::check_time_step(time_step_s)?;
-        let mut split = match self.split.take().filter(|split| split.is_of(world)) {
-            Some(split) => split,
-            None => ParticleSplit::of(world, state, &self.make_backend)?,
+        let is_this = |b: &Begun| b.step == state.step && b.time_step_s == time_step_s;
+        let begun = self.begun.take().filter(is_this);
+        let Begun {
+            substeps,
+            mut split,
+            mut frames,
+            mut forces,
+            ..
+        } = match begun {
+            Some(begun) => begun,
+            None => self.begin_step(world, state, time_step_s, report)?,
         };
-        let substeps = self.begin(world, state, &mut split, time_step_s)?;
-        split.rigid.without_explicit(state, &mut self.state);
         next.bodies
             .resize_with(state.bodies.len(), Default::default);
-        // Memory of another world has frames that are not there.
-        let known = |f: &&FrameForce| split.frames.contains(&(f.body, f.frame));
-        let mut forces: Vec<FrameForce> =
-            (state.memory.frame_forces.iter().filter(known).copied()).collect();
-        if self.settings.coupling == RigidCoupling::InSubstep {
-            self.step_rigid(&split, &forces, time_step_s, report)?;
-        }
         let length = (substeps, time_step_s);
         let mut passes = 0;
-        let (frames, warnings) = loop {
+        let warnings = loop {
             if passes > 0 {
                 self.begin(world, state, &mut split, time_step_s)?;
+                frames = self.frames(world, state, &split, PASSES[passes], &forces, length)?;
             }
-            let mut frames = self.frames(world, state, &split, PASSES[passes], &forces, length)?;
             passes += 1;
             split.rigid.without_explicit(state, &mut self.state);
             let warnings =
@@ -307,7 +380,7 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
             self.step_rigid(&split, &forces, time_step_s, report)?;
             let error = frames.linearisation_error(self.rigid.solution());
             if error <= LINEARISATION_ERROR_MAX || passes == PASSES.len() {
-                break (frames, warnings);
+                break warnings;
             }
         };
         if let Some(mean) = frames.mean_velocity(self.rigid.solution()) {
@@ -320,6 +393,15 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
         split.describe(&self.substeps, passes as u32, time_step_s, report);
         report.warnings.extend(warnings);
         self.split = Some(split);
+        Ok(())
+    }
+
+    fn prepare(&mut self, world: &World, state: &State, time_step_s: f64) -> Result<(), StepError> {
+        // The end of the step describes it.
+        let mut report = StepReport::default();
+        let mut begun = self.begin_step(world, state, time_step_s, &mut report)?;
+        self.announce(world, state, &mut begun)?;
+        self.begun = Some(begun);
         Ok(())
     }
 

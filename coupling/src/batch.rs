@@ -64,7 +64,8 @@ pub struct BatchError {
 /// Worlds that are stepped together, in parallel on the threads of the current rayon pool.
 ///
 /// Each world has a stepper and a state of its own. Every state has the same bits as if its world were stepped alone, for any number
-/// of threads. [`World`] is cheap to clone, so copies share their bodies and geometries. Worlds may also differ in parameters or in
+/// of threads. Asynchronous steppers whose backends are worlds of one `GpuBatch` of `pliant-gpu` take their substeps in one set of dispatches.
+/// [`World`] is cheap to clone, so copies share their bodies and geometries. Worlds may also differ in parameters or in
 /// what they contain; where their builders added the same bodies, one [`BodyIdx`] names the same body in all of them.
 ///
 /// Controls and loads are part of the state, as for single steps: [`Batch::state_mut`].
@@ -196,8 +197,16 @@ impl<S: Stepper> Batch<S> {
         let outcomes = &mut report.outcomes;
         outcomes.resize_with(self.members.len(), Outcome::default);
         // Loops within a step share the pool: idle threads take whole worlds first, and parts of a step when none is left.
-        let members = self.members.par_iter_mut().zip(outcomes).with_max_len(1);
-        members.for_each(|(member, outcome)| member.step_into(time_step_s, outcome));
+        let members = self.members.par_iter_mut().zip(&mut *outcomes);
+        members.with_max_len(1).for_each(|(member, outcome)| {
+            outcome.error = member.prepare(time_step_s).err();
+        });
+        let members = self.members.par_iter_mut().zip(outcomes);
+        members.with_max_len(1).for_each(|(member, outcome)| {
+            if outcome.error.is_none() {
+                member.step_into(time_step_s, outcome);
+            }
+        });
     }
 
     /// Returns a world to its initial state.
@@ -306,6 +315,11 @@ impl<S: Stepper> Batch<S> {
 }
 
 impl<S: Stepper> Member<S> {
+    fn prepare(&mut self, time_step_s: f64) -> Result<(), StepError> {
+        check_lengths(&self.world, &self.state)?;
+        (self.stepper).prepare(&self.world, &self.state, time_step_s)
+    }
+
     fn step_into(&mut self, time_step_s: f64, outcome: &mut Outcome) {
         let Self {
             world,
@@ -315,8 +329,7 @@ impl<S: Stepper> Member<S> {
             ..
         } = self;
         let report = &mut outcome.report;
-        let stepped = check_lengths(world, state)
-            .and_then(|()| stepper.step_into(world, state, time_step_s, next, report));
+        let stepped = stepper.step_into(world, state, time_step_s, next, report);
         if stepped.is_ok() {
             std::mem::swap(state, next);
         }

@@ -69,6 +69,17 @@ pub trait Stepper: Send {
         Ok(report)
     }
 
+    /// Does what a step of this state does before its device is needed. A [`Stepper::step_into`] with the same arguments goes on from there. A
+    /// [`Batch`](crate::Batch) prepares the steps of all worlds before it takes them, so that worlds that share a device are taken together.
+    /// Steppers without a device have nothing to prepare.
+    ///
+    /// # Errors
+    /// As [`Stepper::step_into`].
+    fn prepare(&mut self, world: &World, state: &State, time_step_s: f64) -> Result<(), StepError> {
+        let _ = (world, state, time_step_s);
+        Ok(())
+    }
+
     /// Gradients of a function L(v) of the velocities at the end of the last step, by the adjoint system. `slopes` has ∂L/∂v of some
     /// bodies, one value for each velocity of the state; it is zero for the others.
     ///
@@ -134,6 +145,10 @@ impl<S: Stepper + ?Sized> Stepper for Box<S> {
         report: &mut StepReport,
     ) -> Result<(), StepError> {
         (**self).step_into(world, state, time_step_s, next, report)
+    }
+
+    fn prepare(&mut self, world: &World, state: &State, time_step_s: f64) -> Result<(), StepError> {
+        (**self).prepare(world, state, time_step_s)
     }
 
     fn adjoint(&mut self, slopes: &[(BodyIdx, &[f64])]) -> Result<Adjoint<'_>, AdjointError> {

@@ -8,7 +8,7 @@ use crate::shader::{STAGES, source};
 use crate::stage_clock;
 
 /// Storage buffers of a stage.
-const STORAGE_BUFFERS: u32 = 8;
+pub(crate) const STORAGE_BUFFERS: u32 = 9;
 /// The largest workgroup of a stage.
 const LANES_MAX: u32 = 256;
 
@@ -21,7 +21,7 @@ const LANES_MAX: u32 = 256;
 /// for adapter in adapters() {
 ///     println!("{}, driver {}: {}", adapter.name, adapter.driver, adapter.can_take_substeps());
 /// }
-/// // An adapter of four storage buffers a stage is too small: eight are needed.
+/// // An adapter of four storage buffers a stage is too small: nine are needed.
 /// let small = AdapterDescription {
 ///     name: "small".into(),
 ///     is_software: false,
@@ -31,7 +31,7 @@ const LANES_MAX: u32 = 256;
 ///     lanes_max: 256,
 /// };
 /// assert!(!small.can_take_substeps());
-/// assert!(AdapterDescription { storage_buffers: 8, ..small }.can_take_substeps());
+/// assert!(AdapterDescription { storage_buffers: 9, ..small }.can_take_substeps());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterDescription {
@@ -43,7 +43,7 @@ pub struct AdapterDescription {
     pub driver: String,
     /// The largest storage buffer, bytes: 208 for a particle, 208 for a contact.
     pub storage_buffer_max: u64,
-    /// Storage buffers of a stage; 8 are needed.
+    /// Storage buffers of a stage; 9 are needed.
     pub storage_buffers: u32,
     /// Invocations of a workgroup; 256 are needed.
     pub lanes_max: u32,
@@ -155,6 +155,7 @@ impl Gpu {
             required_limits: wgpu::Limits {
                 max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size,
                 max_buffer_size: limits.max_buffer_size,
+                max_storage_buffers_per_shader_stage: STORAGE_BUFFERS,
                 ..wgpu::Limits::default()
             },
             ..wgpu::DeviceDescriptor::default()
@@ -209,24 +210,21 @@ fn note_faults(device: &wgpu::Device, fault: &Arc<Mutex<Option<String>>>) {
     });
 }
 
-/// One layout for all stages: a uniform, one table that is read, and seven buffers.
+/// One layout for all stages: two tables that are read, and seven buffers.
 fn layout_of(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let entry = |binding: u32| wgpu::BindGroupLayoutEntry {
         binding,
         visibility: wgpu::ShaderStages::COMPUTE,
         ty: wgpu::BindingType::Buffer {
-            ty: match binding {
-                0 => wgpu::BufferBindingType::Uniform,
-                _ => wgpu::BufferBindingType::Storage {
-                    read_only: binding == 1,
-                },
+            ty: wgpu::BufferBindingType::Storage {
+                read_only: binding < 2,
             },
             has_dynamic_offset: false,
             min_binding_size: None,
         },
         count: None,
     };
-    let entries: Vec<_> = (0..=STORAGE_BUFFERS).map(entry).collect();
+    let entries: Vec<_> = (0..STORAGE_BUFFERS).map(entry).collect();
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: Some("substeps"),
         entries: &entries,

@@ -1,4 +1,4 @@
-//! A time step on the device: what changed goes up, all substeps in one submission, one read-back.
+//! A time step of a world on the device: what changed goes up, all substeps in one submission, one read-back.
 //!
 //! Particles and contact forces stay on the device from one time step to the next; they are sent when the state is another one than the device has.
 //!
@@ -14,18 +14,16 @@ use pliant_mpm::{
 };
 
 use crate::adapter::Gpu;
-use crate::buffers::Buffers;
+use crate::batch::{Forces, GpuBatch, Particles, Request};
 use crate::cloth_tables::ClothTables;
 use crate::control::Prescribed;
-use crate::dispatch::add_substep;
 use crate::error::GpuError;
 use crate::layout::*;
 use crate::node_box::{Extent, NodeBox};
 use crate::particles::{self, Taken};
-use crate::read_back::{self, Found};
-use crate::shapes::{DeviceShape, Shapes};
+use crate::read_back::Found;
+use crate::shapes::Shapes;
 use crate::size::StepSize;
-use crate::stage_clock::{StageClock, Timed};
 use crate::support::{check_input, check_objects, device_shapes};
 use crate::tables::{Lasting, Table, add_links, add_obstacles, add_walls, start_of_out};
 
@@ -75,17 +73,18 @@ const DISPLACED_MAX: usize = 1000;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct GpuSubsteps {
-    gpu: Arc<Gpu>,
+    batch: GpuBatch,
+    /// Its place there.
+    world: usize,
     particles: DeviceParticles,
     objects: Vec<DeviceObject>,
     shapes: Shapes,
     cloths: ClothTables,
-    buffers: Buffers,
     lasting: Lasting,
     /// Whether the device has it.
     has_lasting: bool,
     resident: Option<Resident>,
-    clock: Option<StageClock>,
+    asked: Option<Asked>,
     contacts_max: u32,
     blocks_max: u32,
     /// Cells around the particles, beyond their way.
@@ -102,28 +101,44 @@ struct Resident {
     memory: Option<(Vec<ParticleImpulse>, usize)>,
 }
 
+/// A time step that was asked for.
+struct Asked {
+    params: Params,
+    node_box: NodeBox,
+    held: Vec<u32>,
+}
+
 impl GpuSubsteps {
     /// For the model.
     ///
     /// # Errors
     /// [`GpuError::Unsupported`] for a material of another crate.
     pub fn new(gpu: &Arc<Gpu>, model: &MaterialPoints) -> Result<Self, GpuError> {
+        Self::in_batch(&GpuBatch::new(gpu), model)
+    }
+
+    /// For the model, as one of the worlds of a batch. [`SubstepBackend::prepare`] of every world before the first [`SubstepBackend::run`] takes the
+    /// substeps of all together.
+    ///
+    /// # Errors
+    /// [`GpuError::Unsupported`] for a material of another crate.
+    pub fn in_batch(batch: &GpuBatch, model: &MaterialPoints) -> Result<Self, GpuError> {
         let particles = DeviceParticles::new(model);
         let objects = particles.objects();
         check_objects(&objects)?;
         let cloths = ClothTables::new(&objects)?;
         let lasting = Lasting::new(&objects, &Shapes::default(), &cloths);
         Ok(Self {
-            gpu: Arc::clone(gpu),
+            batch: batch.clone(),
+            world: batch.enter(),
             particles,
             objects,
             shapes: Shapes::default(),
             cloths,
-            buffers: Buffers::default(),
             lasting,
             has_lasting: false,
             resident: None,
-            clock: StageClock::new(gpu),
+            asked: None,
             contacts_max: CONTACTS_FIRST,
             blocks_max: BLOCKS_FIRST,
             margin: 2,
@@ -140,29 +155,33 @@ impl GpuSubsteps {
 
     /// What is bound at a number, for tests of single stages.
     #[cfg(test)]
-    pub(crate) fn buffer(&self, binding: usize) -> &wgpu::Buffer {
-        self.buffers.at(binding)
+    pub(crate) fn buffer(&self, binding: usize) -> wgpu::Buffer {
+        self.batch.buffer(binding)
     }
 
-    /// Takes the step with the present room.
-    fn attempt(
+    /// Asks for the step with the present room.
+    fn ask(
         &mut self,
         input: &SubstepInput<'_>,
-        (shapes, prescribed): (&[DeviceShape], &Prescribed),
         links: &RigidLinks,
         memory: &[ParticleImpulse],
-    ) -> Result<(Found, Params, NodeBox), BodyError> {
+    ) -> Result<(), BodyError> {
+        let shapes = device_shapes(&mut self.shapes, input.obstacles)?;
+        if !self.lasting.is_of(&self.shapes) {
+            self.lasting = Lasting::new(&self.objects, &self.shapes, &self.cloths);
+            self.has_lasting = false;
+        }
+        let prescribed = Prescribed::new(&self.particles, &self.objects, input.control)?;
         let spacing = self.particles.spacing();
         // Until the step has been taken the device has nothing that is known.
         let resident = self.resident.take();
         let extent = resident.as_ref().map(|r| r.taken.extent);
         let extent = extent.unwrap_or_else(|| Extent::of(self.particles.particles(), spacing));
-        let way = (input.time_step_s, spacing, self.margin);
-        let node_box = NodeBox::new(&extent, way)?;
+        let node_box = NodeBox::new(&extent, (input.time_step_s, spacing, self.margin))?;
         let mut params = self.params(input, &node_box);
         let corner = node_box.corner(spacing);
         let mut table = Table::after(&self.lasting.table);
-        let obstacles = (input.obstacles, shapes, &self.lasting);
+        let obstacles = (input.obstacles, &shapes[..], &self.lasting);
         add_obstacles(&mut table, &mut params, obstacles, &corner);
         let walls = self.particles.walls();
         add_walls(&mut table, &mut params, walls, spacing, node_box.origin);
@@ -170,9 +189,59 @@ impl GpuSubsteps {
         add_links(&mut table, &mut params, links);
         let out = start_of_out(&mut params, links, &corner);
         params.corners_at = out.len() as u32;
-        let tables = (&table.finish(), &out[..]);
-        let found = self.run_on_device(&params, tables, (memory, prescribed.held()), resident)?;
-        Ok((found, params, node_box))
+        let table = table.finish();
+        let size = StepSize {
+            particles: params.n_particles.into(),
+            blocks: params.blocks_max.into(),
+            contacts: params.contacts_max.into(),
+            obstacles: params.n_obstacles.into(),
+        };
+        let table_bytes = table.offset() + size_of_val(table.numbers()) as u64;
+        let out_bytes = size_of_val(&out[..]) as u64 + 4 * self.cloths.corner_numbers();
+        let held = prescribed.held().to_vec();
+        let (particles, forces) = self.sent(resident, &held, (memory, input.obstacles.len()));
+        let lasting = || self.lasting.table.numbers().to_vec();
+        let request = Request {
+            params,
+            bytes: size.bindings((table_bytes, out_bytes)),
+            lasting: (!self.has_lasting).then(lasting),
+            table: (table.offset(), table.numbers().to_vec()),
+            out,
+            particles,
+            forces,
+        };
+        self.batch.ask(self.world, request);
+        self.asked = Some(Asked {
+            params,
+            node_box,
+            held,
+        });
+        Ok(())
+    }
+
+    /// Particles and contact forces that the device does not have.
+    fn sent(
+        &self,
+        resident: Option<Resident>,
+        held: &[u32],
+        (memory, obstacles): (&[ParticleImpulse], usize),
+    ) -> (Particles, Forces) {
+        let (particles, spacing) = (self.particles.particles(), self.particles.spacing());
+        let stays = |r: &Resident| r.held == held && r.taken.displaced.len() <= DISPLACED_MAX;
+        let resident = resident.filter(stays);
+        let sent = match &resident {
+            Some(Resident { taken, .. }) => {
+                let displaced = (particles, &taken.displaced[..]);
+                Particles::Some(particles::some_packed(displaced, held, spacing))
+            }
+            None => Particles::All(particles::packed(particles, held, spacing)),
+        };
+        let forces = match resident.and_then(|r| r.memory) {
+            Some((own, n)) if own == memory && n == obstacles => Forces::Kept,
+            _ if memory.is_empty() => Forces::Zero,
+            _ => Forces::Sent(particles::forces(self.particles.ids(), memory, obstacles)),
+        };
+        (sent, forces)
     }
 
     fn params(&self, input: &SubstepInput<'_>, node_box: &NodeBox) -> Params {
@@ -206,97 +275,73 @@ impl GpuSubsteps {
         }
     }
 
-    fn run_on_device(
+    /// Takes what the device found into the particles, the links and the report. Returns false for a step that is to be asked for again, with more room.
+    fn take(
         &mut self,
-        params: &Params,
-        (table, out): (&Table, &[f32]),
-        (memory, held): (&[ParticleImpulse], &[u32]),
-        resident: Option<Resident>,
-    ) -> Result<Found, BodyError> {
-        let gpu = Arc::clone(&self.gpu);
-        let mut counters = [0_u32; COUNTERS as usize];
-        counters[CRUSHED_FIRST] = u32::MAX;
-        let timed = Timed::new(params.substeps);
-        let stamps = self.clock.as_ref().map_or(0, |_| timed.bytes());
-        let lengths = read_back::lengths(params, out.len(), stamps);
-        let size = StepSize {
-            particles: params.n_particles.into(),
-            blocks: params.blocks_max.into(),
-            contacts: params.contacts_max.into(),
-            obstacles: params.n_obstacles.into(),
-        };
-        let table_bytes = table.offset() + size_of_val(table.numbers()) as u64;
-        let out_bytes = lengths[3] + 4 * self.cloths.corner_numbers();
-        let bytes = size.bindings((table_bytes, out_bytes));
-        let too_large = |e: GpuError| BodyError::Model(e.to_string());
-        let fitted = self.buffers.fit(&gpu, bytes, size.particles);
-        let have_stayed = fitted.map_err(too_large)?;
-        let total = lengths.iter().sum();
-        let read = self.buffers.read_back(&gpu, total, size.particles);
-        let read = read.map_err(too_large)?.clone();
-        let buffers = &self.buffers;
-        let write = |binding: usize, offset: u64, bytes: &[u8]| {
-            if !bytes.is_empty() {
-                gpu.queue.write_buffer(buffers.at(binding), offset, bytes);
-            }
-        };
-        write(0, 0, bytemuck::bytes_of(params));
-        if !(self.has_lasting && have_stayed[1]) {
-            write(1, 0, bytemuck::cast_slice(self.lasting.table.numbers()));
-            self.has_lasting = true;
+        (found, asked): (Found, Asked),
+        input: &SubstepInput<'_>,
+        links: &mut RigidLinks,
+        memory: &mut Vec<ParticleImpulse>,
+        report: &mut SubstepReport,
+    ) -> Result<bool, BodyError> {
+        let params = &asked.params;
+        let counters = found.counters();
+        let status = counters[STATUS];
+        // A step without room has numbers of no meaning.
+        if status & TOO_MANY_BLOCKS != 0 {
+            let needed = counters[BLOCKS_NEEDED].max(params.blocks_max);
+            self.blocks_max = needed.saturating_mul(3) / 2;
+            return Ok(false);
         }
-        write(1, table.offset(), bytemuck::cast_slice(table.numbers()));
-        write(3, 0, bytemuck::cast_slice(&counters));
-        write(8, 0, bytemuck::cast_slice(out));
-        let stays = |r: &Resident| {
-            have_stayed[2] && r.held == held && r.taken.displaced.len() <= DISPLACED_MAX
-        };
-        let resident = resident.filter(stays);
-        let particles = self.particles.particles();
+        if status & TOO_MANY_CONTACTS != 0 {
+            self.contacts_max = counters[CONTACTS_NEEDED].saturating_mul(3) / 2;
+            return Ok(false);
+        }
+        if status & LOOP_CUT != 0 {
+            return Err(BodyError::Model(format!(
+                "the adapter \"{}\" cut loops short over {} contacts in a substep; take the substeps on the processor, or on a GPU that is no software",
+                self.batch.gpu().description.name,
+                counters[CONTACTS_MAX]
+            )));
+        }
+        if status & NOT_FINITE != 0 {
+            return Err(BodyError::NotFinite {
+                location: "a particle within the substeps on the device".into(),
+                value: f64::NAN,
+            });
+        }
+        if status & LEFT_GRID != 0 {
+            self.margin = self.margin.saturating_mul(2);
+            return Ok(false);
+        }
         let spacing = self.particles.spacing();
-        match &resident {
-            Some(Resident { taken, .. }) => {
-                let displaced = (particles, &taken.displaced[..]);
-                particles::replace(&gpu, buffers.at(2), displaced, held, spacing);
-            }
-            None => {
-                particles::upload(&gpu, buffers.at(2), particles, held, spacing).map_err(failed)?
-            }
+        let moved = self.particles.particles_mut();
+        let taken = particles::take(moved, found.particles(), spacing);
+        let share = 1.0 / f64::from(input.substeps);
+        for impulses in found.link_impulses(params) {
+            links.replay_substep(&impulses, input.time_step_s * share, share);
         }
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        let forces = resident.and_then(|r| r.memory).filter(|_| have_stayed[7]);
-        if forces.is_none_or(|(own, n)| own != memory || n != params.n_obstacles as usize) {
-            if memory.is_empty() && lengths[2] > 0 {
-                encoder.clear_buffer(buffers.at(7), 0, Some(lengths[2]));
-            } else {
-                let ids = self.particles.ids();
-                let forces = particles::forces(ids, memory, params.n_obstacles as usize);
-                write(7, 0, bytemuck::cast_slice(&forces));
-            }
-        }
-        let bound = buffers.bind(&gpu);
-        {
-            let mut pass = encoder.begin_compute_pass(&Default::default());
-            pass.set_bind_group(0, &bound, &[]);
-            for substep in 0..params.substeps {
-                let marks = (self.clock.as_ref()).and_then(|clock| clock.marks(timed, substep));
-                add_substep(&gpu, params, &mut pass, marks);
-            }
-        }
-        let stamps = self
-            .clock
-            .as_ref()
-            .map(|clock| clock.resolve(timed, &mut encoder));
-        let sources = [3, 2, 7, 8].map(|binding| buffers.at(binding));
-        let mut at = 0;
-        for (source, length) in sources.into_iter().chain(stamps).zip(lengths) {
-            if length > 0 {
-                encoder.copy_buffer_to_buffer(source, 0, &read, at, length);
-            }
-            at += length;
-        }
-        gpu.queue.submit([encoder.finish()]);
-        read_back::read(&gpu, &read, lengths).map_err(failed)
+        let are_exact = found.write_memory(params, self.particles.ids(), memory);
+        self.resident = Some(Resident {
+            taken,
+            held: asked.held,
+            memory: are_exact.then(|| (memory.clone(), input.obstacles.len())),
+        });
+        report.contacts = u64::from(counters[CONTACTS_TOTAL]);
+        report.contacts_max = counters[CONTACTS_MAX];
+        report.iterations = u64::from(counters[ITERATIONS]);
+        report.unsolved = counters[UNSOLVED];
+        report.pairs = found.pairs(params, &asked.node_box.corner(spacing));
+        report.times = found.times;
+        let crushed = counters[CRUSHED];
+        self.crushed = (crushed > 0).then_some((crushed, counters[CRUSHED_FIRST]));
+        Ok(true)
+    }
+}
+
+impl Drop for GpuSubsteps {
+    fn drop(&mut self) {
+        self.batch.leave(self.world);
     }
 }
 
@@ -308,6 +353,9 @@ fn failed(reason: String) -> BodyError {
 
 impl SubstepBackend for GpuSubsteps {
     fn begin(&mut self, state: &BodyState) -> Result<(), BodyError> {
+        if self.asked.take().is_some() {
+            self.batch.forget(self.world);
+        }
         let resident = self.resident.take();
         self.particles.begin(state)?;
         self.resident = resident.filter(|_| self.particles.are_as_left());
@@ -320,6 +368,20 @@ impl SubstepBackend for GpuSubsteps {
         self.particles.limit()
     }
 
+    fn prepare(
+        &mut self,
+        input: &SubstepInput<'_>,
+        links: &RigidLinks,
+        memory: &[ParticleImpulse],
+    ) -> Result<(), BodyError> {
+        let n_particles = self.particles.particles().len();
+        check_input(input, n_particles, links.len())?;
+        match n_particles {
+            0 => Ok(()),
+            _ => self.ask(input, links, memory),
+        }
+    }
+
     fn run(
         &mut self,
         input: &SubstepInput<'_>,
@@ -327,85 +389,33 @@ impl SubstepBackend for GpuSubsteps {
         memory: &mut Vec<ParticleImpulse>,
         report: &mut SubstepReport,
     ) -> Result<(), BodyError> {
-        let n_particles = self.particles.particles().len();
-        check_input(input, n_particles, links.len())?;
-        let shapes = device_shapes(&mut self.shapes, input.obstacles)?;
-        if !self.lasting.is_of(&self.shapes) {
-            self.lasting = Lasting::new(&self.objects, &self.shapes, &self.cloths);
-            self.has_lasting = false;
+        if self.asked.is_none() {
+            self.prepare(input, links, memory)?;
         }
-        let prescribed = Prescribed::new(&self.particles, &self.objects, input.control)?;
         *report = SubstepReport {
             substeps: input.substeps,
             ..SubstepReport::default()
         };
         self.passed_s = input.time_step_s;
-        let share = 1.0 / f64::from(input.substeps);
-        let length_s = input.time_step_s * share;
-        if n_particles == 0 {
-            memory.clear();
-            let none = vec![0.0; 6 * links.len()];
-            (0..input.substeps).for_each(|_| links.replay_substep(&none, length_s, share));
-            return Ok(());
-        }
         for _ in 0..ATTEMPTS {
-            let (found, params, node_box) =
-                self.attempt(input, (&shapes, &prescribed), links, memory)?;
-            let counters = found.counters();
-            let status = counters[STATUS];
-            // A step without room has numbers of no meaning.
-            if status & TOO_MANY_BLOCKS != 0 {
-                let needed = counters[BLOCKS_NEEDED].max(params.blocks_max);
-                self.blocks_max = needed.saturating_mul(3) / 2;
-                continue;
+            let Some(asked) = self.asked.take() else {
+                // There are no particles.
+                memory.clear();
+                let share = 1.0 / f64::from(input.substeps);
+                let none = vec![0.0; 6 * links.len()];
+                (0..input.substeps)
+                    .for_each(|_| links.replay_substep(&none, input.time_step_s * share, share));
+                return Ok(());
+            };
+            let found = self.batch.answer(self.world).map_err(failed)?;
+            self.has_lasting = true;
+            if self.take((found, asked), input, links, memory, report)? {
+                return Ok(());
             }
-            if status & TOO_MANY_CONTACTS != 0 {
-                self.contacts_max = counters[CONTACTS_NEEDED].saturating_mul(3) / 2;
-                continue;
-            }
-            if status & LOOP_CUT != 0 {
-                return Err(BodyError::Model(format!(
-                    "the adapter \"{}\" cut loops short over {} contacts in a substep; take the substeps on the processor, or on a GPU that is no software",
-                    self.gpu.description.name, counters[CONTACTS_MAX]
-                )));
-            }
-            if status & NOT_FINITE != 0 {
-                return Err(BodyError::NotFinite {
-                    location: "a particle within the substeps on the device".into(),
-                    value: f64::NAN,
-                });
-            }
-            if status & LEFT_GRID != 0 {
-                self.margin = self.margin.saturating_mul(2);
-                continue;
-            }
-            let spacing = self.particles.spacing();
-            let moved = self.particles.particles_mut();
-            let taken = particles::take(moved, found.particles(), spacing);
-            for impulses in found.link_impulses(&params) {
-                links.replay_substep(&impulses, length_s, share);
-            }
-            let are_exact = found.write_memory(&params, self.particles.ids(), memory);
-            self.resident = Some(Resident {
-                taken,
-                held: prescribed.held().to_vec(),
-                memory: are_exact.then(|| (memory.clone(), input.obstacles.len())),
-            });
-            report.contacts = u64::from(counters[CONTACTS_TOTAL]);
-            report.contacts_max = counters[CONTACTS_MAX];
-            report.iterations = u64::from(counters[ITERATIONS]);
-            report.unsolved = counters[UNSOLVED];
-            report.pairs = found.pairs(&params, &node_box.corner(spacing));
-            let timed = Timed::new(params.substeps);
-            let times = self
-                .clock
-                .as_ref()
-                .map(|clock| clock.times(timed, found.stamps()));
-            report.times = times.unwrap_or_default();
-            let crushed = counters[CRUSHED];
-            self.crushed = (crushed > 0).then_some((crushed, counters[CRUSHED_FIRST]));
-            return Ok(());
+            self.ask(input, links, memory)?;
         }
+        self.batch.forget(self.world);
+        self.asked = None;
         Err(BodyError::Model(format!(
             "a particle leaves a box of {} cells around the material points within one time step; use a smaller time step",
             self.margin

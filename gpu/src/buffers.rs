@@ -1,100 +1,191 @@
-//! The buffers of a backend, which grow with the model.
+//! The buffers of the stages, with a part of each for every world, and how they grow.
 
-use crate::adapter::Gpu;
+use crate::adapter::{Gpu, STORAGE_BUFFERS};
 use crate::error::GpuError;
+use crate::layout::{CONTACT_BYTES, Params};
+use crate::size::{FORCE_BYTES, PARTICLE_BYTES};
 
-/// Buffers in the order of their bindings, and the one that is read back.
+/// Bindings of the stages.
+pub(crate) const BINDINGS: usize = STORAGE_BUFFERS as usize;
+/// A number for each binding.
+pub(crate) type OfBindings = [u64; BINDINGS];
+
+pub(crate) const WORLDS: usize = 0;
+pub(crate) const SCENE: usize = 1;
+pub(crate) const PARTICLES: usize = 2;
+pub(crate) const LISTS: usize = 3;
+pub(crate) const FORCES: usize = 7;
+pub(crate) const OUT: usize = 8;
+
+/// What each binding holds, and the bytes of an element.
+const CONTENTS: [(&str, u64); BINDINGS] = [
+    ("numbers of worlds", size_of::<Params>() as u64),
+    ("tables", 16),
+    ("particles", PARTICLE_BYTES),
+    ("lists of cells and particles", 4),
+    ("nodes", 16),
+    ("contacts", CONTACT_BYTES),
+    ("nodes of contacts", 4),
+    ("contact forces", FORCE_BYTES),
+    ("links and sums", 4),
+];
+/// Of the buffers that are bound.
+const USAGE: wgpu::BufferUsages = (wgpu::BufferUsages::STORAGE)
+    .union(wgpu::BufferUsages::COPY_DST)
+    .union(wgpu::BufferUsages::COPY_SRC);
+/// What a world leaves for its next time step.
+const LASTING: [usize; 3] = [SCENE, PARTICLES, FORCES];
+
+/// The part of a world in each buffer, bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) at: OfBindings,
+    pub(crate) room: OfBindings,
+}
+
+impl Part {
+    /// Where it begins in the buffers after the first one, in elements.
+    pub(crate) fn elements(&self) -> [u32; BINDINGS - 1] {
+        std::array::from_fn(|k| (self.at[k + 1] / CONTENTS[k + 1].1) as u32)
+    }
+}
+
+/// Buffers in the order of their bindings, one for what is sent, and one for what is read back.
 #[derive(Default)]
 pub(crate) struct Buffers {
-    bound: [Option<wgpu::Buffer>; 9],
+    bound: [Option<wgpu::Buffer>; BINDINGS],
+    sent: Option<wgpu::Buffer>,
     read_back: Option<wgpu::Buffer>,
 }
 
-/// What each binding holds.
-const CONTENTS: [&str; 9] = [
-    "numbers",
-    "tables",
-    "particles",
-    "lists of cells and particles",
-    "nodes",
-    "contacts",
-    "nodes of contacts",
-    "contact forces",
-    "links and sums",
-];
-
-/// Makes room for `bytes`. Returns whether the buffer is the one that was there.
-fn fit(
-    gpu: &Gpu,
-    place: &mut Option<wgpu::Buffer>,
-    (content, bytes): (&'static str, u64),
-    usage: wgpu::BufferUsages,
-    particles: u64,
-) -> Result<bool, GpuError> {
-    let bytes = bytes.max(256).next_multiple_of(4);
-    if place.as_ref().is_some_and(|b| b.size() >= bytes) {
-        return Ok(true);
-    }
-    let largest = gpu.description.storage_buffer_max;
-    if bytes > largest {
-        return Err(GpuError::TooLarge {
-            buffer: content,
-            particles,
-            bytes,
-            adapter: gpu.description.name.clone(),
-            limit: largest,
-        });
-    }
-    // With room to grow.
-    let size = (bytes + bytes / 4).next_multiple_of(4).min(largest / 4 * 4);
-    *place = Some(gpu.device.create_buffer(&wgpu::BufferDescriptor {
+fn new(gpu: &Gpu, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+    gpu.device.create_buffer(&wgpu::BufferDescriptor {
         label: None,
-        size: size.max(bytes),
+        size: size.max(256).next_multiple_of(4),
         usage,
         mapped_at_creation: false,
-    }));
-    Ok(false)
+    })
+}
+
+/// A buffer of so many bytes at least: the one that was there, or a new one with a quarter more.
+fn at_least<'a>(
+    gpu: &Gpu,
+    place: &'a mut Option<wgpu::Buffer>,
+    bytes: u64,
+    usage: wgpu::BufferUsages,
+) -> &'a wgpu::Buffer {
+    let fits = place.take().filter(|buffer| buffer.size() >= bytes);
+    let largest = gpu.description.storage_buffer_max;
+    let size = (bytes + bytes / 4).min(largest).max(bytes);
+    place.insert(fits.unwrap_or_else(|| new(gpu, size, usage)))
 }
 
 impl Buffers {
-    /// Makes room for so many bytes in each binding. Returns which of them have the buffer that was there, with what it held.
+    /// Makes room for the `needs` of some worlds, bytes of each binding. A part that grows gets a quarter more than it needs. What worlds left for their
+    /// next time step stays.
     ///
     /// # Errors
-    /// [`GpuError::TooLarge`], with the number of particles of the step.
+    /// [`GpuError::TooLarge`], with the number of particles of these worlds. All parts are as before then.
     pub(crate) fn fit(
         &mut self,
         gpu: &Gpu,
-        bytes: [u64; 9],
+        parts: &mut [Part],
+        needs: &[(usize, OfBindings)],
         particles: u64,
-    ) -> Result<[bool; 9], GpuError> {
-        let mut have_stayed = [false; 9];
-        for (binding, (place, bytes)) in self.bound.iter_mut().zip(bytes).enumerate() {
-            let kind = match binding {
-                0 => wgpu::BufferUsages::UNIFORM,
-                _ => wgpu::BufferUsages::STORAGE,
+    ) -> Result<(), GpuError> {
+        let mut fitted = parts.to_vec();
+        let grows = |binding: usize| {
+            self.bound[binding].is_none()
+                || (needs.iter()).any(|(world, need)| need[binding] > parts[*world].room[binding])
+        };
+        let growing: Vec<usize> = (SCENE..BINDINGS).filter(|b| grows(*b)).collect();
+        let largest = gpu.description.storage_buffer_max;
+        let mut totals = OfBindings::default();
+        for &b in &growing {
+            let (content, element) = CONTENTS[b];
+            let mut with_room = |share: u64| {
+                for (world, need) in needs {
+                    if need[b] > parts[*world].room[b] {
+                        let bytes = need[b] + need[b] / 4 * share;
+                        fitted[*world].room[b] = bytes.next_multiple_of(element);
+                    }
+                }
+                fitted.iter().map(|part| part.room[b]).sum()
             };
-            let usage = kind | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
-            let bytes = (CONTENTS[binding], bytes);
-            have_stayed[binding] = fit(gpu, place, bytes, usage, particles)?;
+            totals[b] = with_room(1);
+            if totals[b] > largest {
+                totals[b] = with_room(0);
+            }
+            if totals[b] > largest {
+                return Err(GpuError::TooLarge {
+                    buffer: content,
+                    particles,
+                    bytes: totals[b],
+                    adapter: gpu.description.name.clone(),
+                    limit: largest,
+                });
+            }
         }
-        Ok(have_stayed)
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        for &b in &growing {
+            let grown = new(gpu, totals[b], USAGE);
+            let mut at = 0;
+            for (part, before) in fitted.iter_mut().zip(&*parts) {
+                part.at[b] = at;
+                at += part.room[b];
+                let old = self.bound[b].as_ref().filter(|_| LASTING.contains(&b));
+                if let (Some(old), true) = (old, before.room[b] > 0) {
+                    let (from, length) = (before.at[b], before.room[b]);
+                    encoder.copy_buffer_to_buffer(old, from, &grown, part.at[b], length);
+                }
+            }
+            self.bound[b] = Some(grown);
+        }
+        gpu.queue.submit([encoder.finish()]);
+        parts.copy_from_slice(&fitted);
+        Ok(())
+    }
+
+    /// Writes the numbers of the worlds of a dispatch.
+    pub(crate) fn write_worlds(&mut self, gpu: &Gpu, worlds: &[Params]) {
+        let bytes: &[u8] = bytemuck::cast_slice(worlds);
+        let buffer = at_least(gpu, &mut self.bound[WORLDS], bytes.len() as u64, USAGE);
+        gpu.queue.write_buffer(buffer, 0, bytes);
     }
 
     pub(crate) fn at(&self, binding: usize) -> &wgpu::Buffer {
         self.bound[binding].as_ref().expect("fitted before use")
     }
 
-    /// The buffer that is read back, with room for so many bytes.
+    /// The buffer from which small things are copied to their places, with room for so many bytes.
+    pub(crate) fn sent(&mut self, gpu: &Gpu, bytes: u64) -> &wgpu::Buffer {
+        let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        at_least(gpu, &mut self.sent, bytes, usage)
+    }
+
+    /// The buffer that is read back, with room for so many bytes; a new one if the one before is still being read.
     pub(crate) fn read_back(
         &mut self,
         gpu: &Gpu,
         bytes: u64,
         particles: u64,
-    ) -> Result<&wgpu::Buffer, GpuError> {
+        is_free: bool,
+    ) -> Result<wgpu::Buffer, GpuError> {
+        let largest = gpu.description.storage_buffer_max;
+        if bytes > largest {
+            return Err(GpuError::TooLarge {
+                buffer: "results",
+                particles,
+                bytes,
+                adapter: gpu.description.name.clone(),
+                limit: largest,
+            });
+        }
+        if !is_free {
+            self.read_back = None;
+        }
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let bytes = ("results", bytes);
-        fit(gpu, &mut self.read_back, bytes, usage, particles)?;
-        Ok(self.read_back.as_ref().expect("just fitted"))
+        Ok(at_least(gpu, &mut self.read_back, bytes, usage).clone())
     }
 
     pub(crate) fn bind(&self, gpu: &Gpu) -> wgpu::BindGroup {

@@ -37,6 +37,8 @@ pub(crate) fn evaluate(
     let text = format!(
         "{}
 const OBJECT = {OBJECT};
+struct Parts {{ scene_at: u32, }}
+var<private> P: Parts;
 @group(0) @binding(0) var<storage, read> given: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> found: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> scene: array<vec4<f32>>;

@@ -85,6 +85,8 @@ pub(crate) struct Params {
     pub(crate) holds_nodes: u32,
     pub(crate) loads_at: u32,
     pub(crate) table_size: u32,
+    /// Where the parts of the world begin in the buffers of bindings 1 to 8, in their elements.
+    pub(crate) parts_at: [u32; 8],
     pub(crate) padding: [u32; 3],
     /// The cell of the corner of the box.
     pub(crate) origin: [i32; 3],

@@ -6,6 +6,9 @@
 
 mod adapter;
 mod backend;
+mod batch;
+#[cfg(test)]
+mod batch_tests;
 mod buffers;
 #[cfg(test)]
 mod cloth_function_tests;
@@ -42,6 +45,7 @@ mod test_scene;
 
 pub use adapter::{AdapterDescription, Gpu, adapters};
 pub use backend::GpuSubsteps;
+pub use batch::GpuBatch;
 pub use error::GpuError;
 pub use refused::Refused;
 pub use size::StepSize;

@@ -1,59 +1,46 @@
-//! Particles on their way to the device and back: chunks in parallel, each particle in one pass, straight into and out of mapped memory.
+//! Particles on their way to the device and back: chunks in parallel, each particle in one pass.
 
-use bytemuck::Zeroable;
 use pliant_mpm::{Particle, ParticleImpulse};
 use rayon::prelude::*;
 
-use crate::adapter::Gpu;
 use crate::layout::{DeviceParticle, place};
 use crate::node_box::Extent;
 
 /// Particles that a thread takes at a time.
 pub(crate) const CHUNK: usize = 1024;
-/// Particles that are packed before they are written: mapped memory is written in order, not here and there.
-const FEW: usize = 16;
 
-const BYTES: usize = size_of::<DeviceParticle>();
-
-/// Writes particles to the first places of `buffer`, with the bits of the held sets of each; `held` is empty without sets.
-pub(crate) fn upload(
-    gpu: &Gpu,
-    buffer: &wgpu::Buffer,
+/// Particles as the device has them, with the bits of the held sets of each; `held` is empty without sets.
+pub(crate) fn packed(
     particles: &[Particle<f64>],
     held: &[u32],
     spacing: f64,
-) -> Result<(), String> {
-    let Some(bytes) = wgpu::BufferSize::new((particles.len() * BYTES) as u64) else {
-        return Ok(());
-    };
-    let Some(mut view) = gpu.queue.write_buffer_with(buffer, 0, bytes) else {
-        let fault = gpu.fault();
-        return Err(fault.unwrap_or_else(|| format!("no memory for {bytes} bytes of particles")));
-    };
-    let (places, mut rest) = view.slice(..).into_chunks::<{ FEW * BYTES }>();
-    let places: Vec<_> = places.into_iter().collect();
-    let pack = |number: usize, few: &[Particle<f64>]| {
-        let mut packed = [DeviceParticle::zeroed(); FEW];
-        for ((to, p), number) in packed.iter_mut().zip(few).zip(FEW * number..) {
-            let held = held.get(number).copied().unwrap_or(0);
-            *to = DeviceParticle::of(p, spacing, held);
-        }
-        packed
-    };
-    let whole = places.into_par_iter().zip(particles.par_chunks(FEW));
-    let whole = whole.with_min_len(CHUNK / FEW).enumerate();
-    whole.for_each(|(k, (place, few))| place.write(bytemuck::cast(pack(k, few))));
-    let last = particles.chunks_exact(FEW).remainder();
-    let packed = pack(particles.len() / FEW, last);
-    rest.copy_from_slice(bytemuck::cast_slice(&packed[..last.len()]));
-    Ok(())
+) -> Vec<DeviceParticle> {
+    let each = particles.par_iter().with_min_len(CHUNK).enumerate();
+    each.map(|(number, p)| of(p, number, held, spacing))
+        .collect()
+}
+
+/// The same of single particles, with their numbers.
+pub(crate) fn some_packed(
+    (particles, numbers): (&[Particle<f64>], &[u32]),
+    held: &[u32],
+    spacing: f64,
+) -> Vec<(usize, DeviceParticle)> {
+    let numbers = numbers.iter().map(|n| *n as usize);
+    numbers
+        .map(|n| (n, of(&particles[n], n, held, spacing)))
+        .collect()
+}
+
+fn of(p: &Particle<f64>, number: usize, held: &[u32], spacing: f64) -> DeviceParticle {
+    DeviceParticle::of(p, spacing, held.get(number).copied().unwrap_or(0))
 }
 
 /// What [`take`] found.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     pub(crate) extent: Extent,
-    /// Particles that [`upload`] would put to another place than the device has them: round-off took them across the border of cells.
+    /// Particles that [`packed`] would put to another place than the device has them: round-off took them across the border of cells.
     pub(crate) displaced: Vec<u32>,
 }
 
@@ -81,22 +68,6 @@ pub(crate) fn take(
         all.displaced.extend(other.displaced);
         all
     })
-}
-
-/// Sends single particles again.
-pub(crate) fn replace(
-    gpu: &Gpu,
-    buffer: &wgpu::Buffer,
-    (particles, displaced): (&[Particle<f64>], &[u32]),
-    held: &[u32],
-    spacing: f64,
-) {
-    for number in displaced.iter().map(|n| *n as usize) {
-        let held = held.get(number).copied().unwrap_or(0);
-        let packed = DeviceParticle::of(&particles[number], spacing, held);
-        let at = (number * BYTES) as u64;
-        (gpu.queue).write_buffer(buffer, at, bytemuck::bytes_of(&packed));
-    }
 }
 
 /// The contact forces of all particles on each of so many obstacles, from those of a state.

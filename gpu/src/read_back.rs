@@ -1,7 +1,9 @@
 //! The one read-back of a time step.
 
+use std::sync::Arc;
+
 use nalgebra::Vector3;
-use pliant_mpm::{PairImpulse, ParticleImpulse};
+use pliant_mpm::{PairImpulse, ParticleImpulse, StageTimes};
 use rayon::prelude::*;
 
 use crate::adapter::Gpu;
@@ -9,38 +11,52 @@ use crate::layout::{COUNTERS, DeviceParticle, PAIR, Params};
 use crate::particles::CHUNK;
 use crate::size::{FORCE_BYTES, PARTICLE_BYTES};
 
-/// What a time step left on the device, in mapped memory.
-pub(crate) struct Found {
+/// What the time steps of all worlds left on the device, in mapped memory.
+pub(crate) struct Mapped {
     buffer: wgpu::Buffer,
     /// There until the end.
     view: Option<wgpu::BufferView>,
-    /// Where each part ends.
-    ends: [usize; 5],
 }
 
-impl Drop for Found {
+impl Mapped {
+    /// So many bytes from `at`.
+    pub(crate) fn part<T: bytemuck::AnyBitPattern>(&self, at: u64, length: u64) -> &[T] {
+        let bytes = self.view.as_deref().unwrap_or_default();
+        bytemuck::cast_slice(&bytes[at as usize..][..length as usize])
+    }
+}
+
+impl Drop for Mapped {
     fn drop(&mut self) {
         self.view = None;
         self.buffer.unmap();
     }
 }
 
-/// Bytes of each part: counters, particles, forces, out, and `stamps` bytes of timestamps.
-pub(crate) fn lengths(params: &Params, out: usize, stamps: u64) -> [u64; 5] {
+/// Bytes of counters, particles, forces and out.
+pub(crate) type Lengths = [u64; 4];
+
+/// What the time step of a world left on the device.
+pub(crate) struct Found {
+    mapped: Arc<Mapped>,
+    at: u64,
+    lengths: Lengths,
+    pub(crate) times: StageTimes,
+}
+
+pub(crate) fn lengths(params: &Params, out: usize) -> Lengths {
     let forces = u64::from(params.n_particles) * u64::from(params.n_obstacles);
     [
         u64::from(COUNTERS) * 4,
         u64::from(params.n_particles) * PARTICLE_BYTES,
         forces * FORCE_BYTES,
         out as u64 * 4,
-        stamps,
     ]
 }
 
-/// Waits for the device and reads `buffer`, which holds the parts one after another.
-pub(crate) fn read(gpu: &Gpu, buffer: &wgpu::Buffer, lengths: [u64; 5]) -> Result<Found, String> {
+/// Waits for the device and reads so many bytes of `buffer`.
+pub(crate) fn read(gpu: &Gpu, buffer: &wgpu::Buffer, total: u64) -> Result<Mapped, String> {
     let (sender, receiver) = std::sync::mpsc::channel();
-    let total: u64 = lengths.iter().sum();
     buffer.map_async(wgpu::MapMode::Read, 0..total, move |result| {
         // Without a receiver nobody waits.
         let _ = sender.send(result);
@@ -53,14 +69,9 @@ pub(crate) fn read(gpu: &Gpu, buffer: &wgpu::Buffer, lengths: [u64; 5]) -> Resul
     let mapped = receiver.recv().map_err(|e| e.to_string())?;
     mapped.map_err(|e| e.to_string())?;
     let view = buffer.get_mapped_range(0..total);
-    let mut at = 0;
-    Ok(Found {
+    Ok(Mapped {
         buffer: buffer.clone(),
         view: Some(view.map_err(|e| e.to_string())?),
-        ends: lengths.map(|length| {
-            at += length as usize;
-            at
-        }),
     })
 }
 
@@ -69,10 +80,19 @@ fn vector(numbers: &[f32]) -> Vector3<f64> {
 }
 
 impl Found {
+    /// What begins at `at` in `mapped`.
+    pub(crate) fn new(mapped: &Arc<Mapped>, at: u64, lengths: Lengths, times: StageTimes) -> Self {
+        Self {
+            mapped: Arc::clone(mapped),
+            at,
+            lengths,
+            times,
+        }
+    }
+
     fn part<T: bytemuck::AnyBitPattern>(&self, part: usize) -> &[T] {
-        let first = part.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let bytes = self.view.as_deref().unwrap_or_default();
-        bytemuck::cast_slice(&bytes[first..self.ends[part]])
+        let at = self.at + self.lengths[..part].iter().sum::<u64>();
+        self.mapped.part(at, self.lengths[part])
     }
 
     pub(crate) fn counters(&self) -> &[u32] {
@@ -81,10 +101,6 @@ impl Found {
 
     pub(crate) fn particles(&self) -> &[DeviceParticle] {
         self.part(1)
-    }
-
-    pub(crate) fn stamps(&self) -> &[[u32; 2]] {
-        self.part(4)
     }
 
     fn out(&self) -> &[f32] {

@@ -1,6 +1,7 @@
 //! How many bytes a time step takes on a device.
 
 use crate::adapter::AdapterDescription;
+use crate::buffers::OfBindings;
 use crate::layout::{BLOCK, CONTACT_BYTES, COUNTERS, DeviceParticle, NODE_BYTES, Params};
 use crate::support::PARTICLES_MAX;
 
@@ -90,7 +91,7 @@ impl StepSize {
     }
 
     /// Bytes of each binding; `table` and `out` of the bindings that depend on the scene.
-    pub(crate) fn bindings(&self, (table, out): (u64, u64)) -> [u64; 9] {
+    pub(crate) fn bindings(&self, (table, out): (u64, u64)) -> OfBindings {
         [
             size_of::<Params>() as u64,
             table,

@@ -85,15 +85,13 @@ impl StageClock {
         &self.resolved
     }
 
-    /// From the timestamps.
-    pub(crate) fn times(&self, timed: Timed, stamps: &[[u32; 2]]) -> StageTimes {
+    /// From the timestamps, the share of each of so many worlds.
+    pub(crate) fn times(&self, timed: Timed, stamps: &[[u32; 2]], worlds: usize) -> StageTimes {
         let stamps: Vec<u64> = (stamps.iter())
             .map(|[low, high]| u64::from(*low) | (u64::from(*high) << 32))
             .collect();
-        times(
-            &stamps,
-            self.period_s * f64::from(timed.substeps) / f64::from(timed.count()),
-        )
+        let timed_share = f64::from(timed.count()) / f64::from(timed.substeps);
+        times(&stamps, self.period_s / timed_share / worlds as f64)
     }
 }
 

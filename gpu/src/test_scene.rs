@@ -22,9 +22,13 @@ impl FoamOnFloor {
     }
 
     pub(crate) fn with_edge(edge: f64) -> Self {
-        let pose = Isometry3::translation(0.0, 0.0, 0.5 * edge);
-        let cube = Shape::cuboid(Vector3::repeat(edge)).expect("a cube");
-        let points = fill("foam", &cube, &pose, 0.02, Sampling::default()).expect("particles");
+        Self::with_lengths([edge; 3])
+    }
+
+    pub(crate) fn with_lengths(lengths: [f64; 3]) -> Self {
+        let pose = Isometry3::translation(0.0, 0.0, 0.5 * lengths[2]);
+        let block = Shape::cuboid(lengths.into()).expect("a block");
+        let points = fill("foam", &block, &pose, 0.02, Sampling::default()).expect("particles");
         let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
         builder.object(ObjectSpec::new(
             "foam",

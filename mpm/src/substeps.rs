@@ -100,6 +100,20 @@ pub trait SubstepBackend: Send {
     /// The longest stable substep from the state that was read, and what sets it; `None` without particles.
     fn limit(&self) -> Option<SubstepLimit>;
 
+    /// Announces the time step that [`SubstepBackend::run`] will take with the same arguments, between it and [`SubstepBackend::begin`]. A device that
+    /// takes the substeps of many worlds together has to know all of them before the first `run`; others need no announcement.
+    ///
+    /// # Errors
+    /// An input that the backend refuses.
+    fn prepare(
+        &mut self,
+        _input: &SubstepInput<'_>,
+        _links: &RigidLinks,
+        _memory: &[ParticleImpulse],
+    ) -> Result<(), BodyError> {
+        Ok(())
+    }
+
     /// Takes all substeps of a time step. `links` moves on; `memory` holds the contact impulses of the last substep, in and out.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use pliant::runner::{Outcome, Progress, RunLength, RunOptions, RunOutcome, run, 
 use pliant::scene::{Scene, SceneOptions, bundled};
 use pliant_coupling::State;
 
-fn has_adapter(test: &str) -> bool {
+pub(crate) fn has_adapter(test: &str) -> bool {
     let found = !pliant_gpu::adapters().is_empty();
     if !found {
         writeln!(std::io::stderr(), "SKIPPED {test}: no Vulkan adapter").expect("stderr");

@@ -15,6 +15,8 @@ mod documentation_links;
 mod force_fields;
 mod gallery;
 #[cfg(feature = "gpu")]
+mod gpu_batch;
+#[cfg(feature = "gpu")]
 mod gpu_scenes;
 mod image_sensors;
 mod impulse_exchange;

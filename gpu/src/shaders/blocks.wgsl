@@ -30,9 +30,9 @@ fn first_place(key: u32) -> u32 {
 fn block_of(key: u32) -> u32 {
     var place = first_place(key);
     for (var tries = 0u; tries < PROBES_MAX; tries++) {
-        let found = atomicLoad(&lists[table_key_at(place)]);
+        let found = atomicLoad(&lists[P.lists_at + table_key_at(place)]);
         if found == key {
-            return atomicLoad(&lists[table_block_at(place)]);
+            return atomicLoad(&lists[P.lists_at + table_block_at(place)]);
         }
         if found == NONE {
             break;
@@ -43,9 +43,9 @@ fn block_of(key: u32) -> u32 {
 }
 
 // Whether the blocks had room. Without it nothing of this time step is kept.
-fn have_room() -> bool { return (atomicLoad(&lists[STATUS]) & TOO_MANY_BLOCKS) == 0u; }
+fn have_room() -> bool { return (atomicLoad(&lists[P.lists_at + STATUS]) & TOO_MANY_BLOCKS) == 0u; }
 
-fn n_blocks() -> u32 { return select(0u, atomicLoad(&lists[N_BLOCKS]), have_room()); }
+fn n_blocks() -> u32 { return select(0u, atomicLoad(&lists[P.lists_at + N_BLOCKS]), have_room()); }
 
 fn n_nodes() -> u32 { return 64u * n_blocks(); }
 
@@ -55,15 +55,15 @@ fn within(node: u32) -> vec3<i32> { return vec3<i32>(vec3<u32>((node >> 4u) & 3u
 fn node_within(place: vec3<i32>) -> u32 { return u32(16 * place.x + 4 * place.y + place.z); }
 
 // Where it is in the box.
-fn node_place(node: u32) -> vec3<i32> { return 4 * block_place(atomicLoad(&lists[key_at(node >> 6u)])) + within(node); }
+fn node_place(node: u32) -> vec3<i32> { return 4 * block_place(atomicLoad(&lists[P.lists_at + key_at(node >> 6u)])) + within(node); }
 
 // The node at a distance of four at most, if there is one.
 fn shifted(node: u32, by: vec3<i32>) -> u32 {
     let place = within(node) + by;
     let over = place >> vec3<u32>(2u);
-    let block = atomicLoad(&lists[neighbour_at(node >> 6u, u32(9 * over.x + 3 * over.y + over.z + 13))]);
+    let block = atomicLoad(&lists[P.lists_at + neighbour_at(node >> 6u, u32(9 * over.x + 3 * over.y + over.z + 13))]);
     return select(64u * block + node_within(place & vec3<i32>(3)), NONE, block == NONE);
 }
 
 // The first of the nodes that a particle reaches.
-fn home(p: u32) -> u32 { return atomicLoad(&lists[home_at(p)]); }
+fn home(p: u32) -> u32 { return atomicLoad(&lists[P.lists_at + home_at(p)]); }

@@ -4,6 +4,9 @@
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    if !open_world(id.z) {
+        return;
+    }
     let p = id.x + id.y * groups.x * 128u;
     if p >= P.n_particles {
         return;
@@ -22,9 +25,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
 fn enter(key: u32) {
     var place = first_place(key);
     for (var tries = 0u; tries < PROBES_MAX; tries++) {
-        var found = atomicLoad(&lists[table_key_at(place)]);
+        var found = atomicLoad(&lists[P.lists_at + table_key_at(place)]);
         if found == NONE {
-            found = atomicCompareExchangeWeak(&lists[table_key_at(place)], NONE, key).old_value;
+            found = atomicCompareExchangeWeak(&lists[P.lists_at + table_key_at(place)], NONE, key).old_value;
         }
         // Free before: now it has the key, or the exchange failed for no reason and is tried again.
         if found == NONE {
@@ -35,5 +38,5 @@ fn enter(key: u32) {
         }
         place = (place + 1u) & (P.table_size - 1u);
     }
-    atomicOr(&lists[STATUS], TOO_MANY_BLOCKS);
+    atomicOr(&lists[P.lists_at + STATUS], TOO_MANY_BLOCKS);
 }

@@ -8,10 +8,10 @@ fn places_of(cell: u32) -> vec2<u32> {
     if cell == NONE {
         return vec2<u32>(0u);
     }
-    let count = atomicLoad(&lists[count_at(cell)]);
+    let count = atomicLoad(&lists[P.lists_at + count_at(cell)]);
     if count == 0u {
         return vec2<u32>(0u);
     }
-    let first = order_at(atomicLoad(&lists[start_at(cell)]));
+    let first = order_at(atomicLoad(&lists[P.lists_at + start_at(cell)]));
     return vec2<u32>(first, first + count);
 }

@@ -12,6 +12,9 @@
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    if !open_world(id.z) {
+        return;
+    }
     let i = id.x + id.y * groups.x * 64u;
     if i < P.n_triangles {
         of_triangle(i);
@@ -21,14 +24,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
 }
 
 fn of_triangle(i: u32) {
-    let corners = vec4<u32>(scene[P.triangles_at + 2u * i]);
+    let corners = vec4<u32>(scene[P.scene_at + P.triangles_at + 2u * i]);
     let centroid = corners.w;
-    let object = particles[centroid].object;
-    let f = deformation_of(i, particles[centroid].f2.xyz);
-    let volume = particles[centroid].volume;
+    let object = particles[P.particles_at + centroid].object;
+    let f = deformation_of(i, particles[P.particles_at + centroid].f2.xyz);
+    let volume = particles[P.particles_at + centroid].volume;
     let p = cloth_stress(object, f);
-    let v = particles[corners.x].v;
-    let rates = mat2x3<f32>(particles[corners.y].v - v, particles[corners.z].v - v);
+    let v = particles[P.particles_at + corners.x].v;
+    let rates = mat2x3<f32>(particles[P.particles_at + corners.y].v - v, particles[P.particles_at + corners.z].v - v);
     let inverse_edges = inverse_edges_of(i);
     let in_plane = mat2x3<f32>(p[0], p[1]) + viscous_stress(object, f, rates * inverse_edges);
     let force = in_plane * transpose(inverse_edges) * -volume;
@@ -37,14 +40,14 @@ fn of_triangle(i: u32) {
     set_out3(at + 3u, force[0]);
     set_out3(at + 6u, force[1]);
     let impulse = p[2] * (-P.dt * volume);
-    particles[centroid].s0 = vec4<f32>(impulse * f[2].x, 0.0);
-    particles[centroid].s1 = vec4<f32>(impulse * f[2].y, 0.0);
-    particles[centroid].s2 = vec4<f32>(impulse * f[2].z, 0.0);
+    particles[P.particles_at + centroid].s0 = vec4<f32>(impulse * f[2].x, 0.0);
+    particles[P.particles_at + centroid].s1 = vec4<f32>(impulse * f[2].y, 0.0);
+    particles[P.particles_at + centroid].s2 = vec4<f32>(impulse * f[2].z, 0.0);
 }
 
 fn of_hinge(i: u32) {
-    let vertices = vec4<u32>(scene[P.hinges_at + 2u * i]);
-    let numbers = scene[P.hinges_at + 2u * i + 1u];
+    let vertices = vec4<u32>(scene[P.scene_at + P.hinges_at + 2u * i]);
+    let numbers = scene[P.scene_at + P.hinges_at + 2u * i + 1u];
     let forces = hinge_forces(
         between(vertices.x, vertices.y), between(vertices.x, vertices.z), between(vertices.x, vertices.w), numbers,
     );

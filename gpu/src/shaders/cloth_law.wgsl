@@ -102,7 +102,7 @@ fn of_layers(k: f32, r33: f32) -> vec2<f32> {
 
 // The normal after layers have separated or slipped: friction as plasticity.
 fn returned_normal(object: u32, f: mat3x3<f32>) -> vec3<f32> {
-    let more = scene[OBJECT * object + 1u];
+    let more = scene[P.scene_at + OBJECT * object + 1u];
     let frame = frame_of(f);
     if !(frame.area_ratio > 0.0) {
         return f[2];
@@ -162,7 +162,7 @@ fn in_plane_stress(law: vec4<f32>, r: mat2x2<f32>) -> mat2x2<f32> {
 
 // First Piola stress P; its first two columns act on the vertices, the third on the normal.
 fn cloth_stress(object: u32, f: mat3x3<f32>) -> mat3x3<f32> {
-    let more = scene[OBJECT * object + 1u];
+    let more = scene[P.scene_at + OBJECT * object + 1u];
     let frame = frame_of(f);
     let layers = of_layers(more.x, frame.normal);
     let phi = fading(frame.area_ratio);
@@ -171,7 +171,7 @@ fn cloth_stress(object: u32, f: mat3x3<f32>) -> mat3x3<f32> {
     let tilt = more.y * frame.normal + layers.y;
     let r = frame.r;
     let cofactor = mat2x2<f32>(r[1].y, -r[1].x, 0.0, r[0].x);
-    let in_plane = in_plane_stress(scene[OBJECT * object], r) + cofactor * (energy * phi.z);
+    let in_plane = in_plane_stress(scene[P.scene_at + OBJECT * object], r) + cofactor * (energy * phi.z);
     let across_plane = (frame.shear * cofactor) * (tilt * phi.y);
     let on_normal = vec3<f32>(frame.shear * more.y, -layers.y) * phi.x;
     return frame.q * mat3x3<f32>(
@@ -183,8 +183,8 @@ fn cloth_stress(object: u32, f: mat3x3<f32>) -> mat3x3<f32> {
 
 // P of the first two columns from damping, F_12 S with S = beta (2 mu E' + lambda tr E'), E' = sym(F_12^T F_12').
 fn viscous_stress(object: u32, f: mat3x3<f32>, rate: mat2x3<f32>) -> mat2x3<f32> {
-    let law = scene[OBJECT * object];
-    let damping = scene[OBJECT * object + 1u].w;
+    let law = scene[P.scene_at + OBJECT * object];
+    let damping = scene[P.scene_at + OBJECT * object + 1u].w;
     let edges = mat2x3<f32>(f[0], f[1]);
     let gradient = transpose(edges) * rate;
     let strain_rate = (gradient + transpose(gradient)) * 0.5;

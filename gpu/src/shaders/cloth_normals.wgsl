@@ -6,33 +6,36 @@
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    if !open_world(id.z) {
+        return;
+    }
     let i = id.x + id.y * groups.x * 64u;
     if i >= P.n_triangles {
         return;
     }
-    let corners = vec4<u32>(scene[P.triangles_at + 2u * i]);
+    let corners = vec4<u32>(scene[P.scene_at + P.triangles_at + 2u * i]);
     let c = corners.w;
-    let gradient = mat3x3<f32>(particles[c].s0.xyz, particles[c].s1.xyz, particles[c].s2.xyz);
-    let normal = particles[c].f2.xyz;
+    let gradient = mat3x3<f32>(particles[P.particles_at + c].s0.xyz, particles[P.particles_at + c].s1.xyz, particles[P.particles_at + c].s2.xyz);
+    let normal = particles[P.particles_at + c].f2.xyz;
     let f = deformation_of(i, normal + gradient * normal * P.dt);
-    let returned = returned_normal(particles[c].object, f);
+    let returned = returned_normal(particles[P.particles_at + c].object, f);
     let size = dot(f[0], f[0]) + dot(f[1], f[1]) + dot(returned, returned);
     if !(size < 1e30) {
-        atomicOr(&lists[STATUS], NOT_FINITE);
+        atomicOr(&lists[P.lists_at + STATUS], NOT_FINITE);
         return;
     }
-    particles[c].f0 = vec4<f32>(f[0], 0.0);
-    particles[c].f1 = vec4<f32>(f[1], 0.0);
-    particles[c].f2 = vec4<f32>(returned, 0.0);
+    particles[P.particles_at + c].f0 = vec4<f32>(f[0], 0.0);
+    particles[P.particles_at + c].f1 = vec4<f32>(f[1], 0.0);
+    particles[P.particles_at + c].f2 = vec4<f32>(returned, 0.0);
     let first = corners.x;
     let others = (between(first, corners.y) + between(first, corners.z)) * (P.inverse_spacing / 3.0);
-    let fraction = particles[first].fraction + others;
+    let fraction = particles[P.particles_at + first].fraction + others;
     let shift = floor(fraction - 0.5);
     let cell = cell_of(first) + vec3<i32>(shift);
     if any(cell < vec3<i32>(0)) || any(cell + 3 > vec3<i32>(P.dims)) {
-        atomicOr(&lists[STATUS], LEFT_GRID);
+        atomicOr(&lists[P.lists_at + STATUS], LEFT_GRID);
         return;
     }
-    particles[c].fraction = fraction - shift;
-    particles[c].cell = cell + P.origin;
+    particles[P.particles_at + c].fraction = fraction - shift;
+    particles[P.particles_at + c].cell = cell + P.origin;
 }

@@ -3,17 +3,20 @@
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    if !open_world(id.z) {
+        return;
+    }
     let i = id.x + id.y * groups.x * 64u;
     if i >= P.n_vertices {
         return;
     }
-    let row = vec4<u32>(scene[P.vertices_at + i]);
-    if particles[row.x].held != 0u {
+    let row = vec4<u32>(scene[P.scene_at + P.vertices_at + i]);
+    if particles[P.particles_at + row.x].held != 0u {
         return;
     }
     var force = vec3<f32>(0.0);
     for (var k = row.y; k < row.y + row.z; k++) {
         force += out3(P.corners_at + 3u * u32(number(P.corner_list_at + k)));
     }
-    particles[row.x].impulse = force * P.dt;
+    particles[P.particles_at + row.x].impulse = force * P.dt;
 }

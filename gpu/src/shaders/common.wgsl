@@ -1,5 +1,7 @@
 // What all stages share: numbers of a time step, buffers, and the quadratic B-spline.
 //
+// A dispatch takes a stage of many worlds, one for each workgroup along z. Worlds share the buffers, and each has its own part of every one.
+//
 // Lengths on the grid are in cells: a particle is at (cell + fraction) h with a fraction in [1/2, 3/2), so that f32 resolves its position
 // to 1e-7 of a cell wherever it is. Poses and contact points are relative to the corner of the box, as are cells but those in `particles`.
 
@@ -55,6 +57,15 @@ struct Params {
     loads_at: u32,
     // Places of the hash table of blocks, a power of two.
     table_size: u32,
+    // Where the parts of the world begin in each buffer, in its elements.
+    scene_at: u32,
+    particles_at: u32,
+    lists_at: u32,
+    nodes_at: u32,
+    contacts_at: u32,
+    work_at: u32,
+    forces_at: u32,
+    out_at: u32,
     padding0: u32,
     padding1: u32,
     padding2: u32,
@@ -121,7 +132,7 @@ struct Contact {
     padding2: f32,
 }
 
-@group(0) @binding(0) var<uniform> P: Params;
+@group(0) @binding(0) var<storage, read> worlds: array<Params>;
 @group(0) @binding(1) var<storage, read> scene: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> particles: array<Particle>;
 // Counters, then numbers of nodes, of blocks, of the hash table, and of particles.
@@ -134,6 +145,9 @@ struct Contact {
 // Contact force of each particle on each obstacle in the last substep.
 @group(0) @binding(7) var<storage, read_write> forces: array<vec4<f32>>;
 @group(0) @binding(8) var<storage, read_write> out: array<f32>;
+
+// The numbers of the world of this invocation.
+var<private> P: Params;
 
 const STATUS = 0u;
 const N_CONTACTS = 1u;
@@ -162,6 +176,12 @@ const LINK = 32u;
 // Vectors of an object in `scene`.
 const OBJECT = 3u;
 
+// Takes the numbers of a world. Returns whether it has a substep left.
+fn open_world(world: u32) -> bool {
+    P = worlds[world];
+    return atomicLoad(&lists[P.lists_at + SUBSTEP]) < P.substeps;
+}
+
 fn n_nodes_max() -> u32 { return 64u * P.blocks_max; }
 // Of a node, which stands for the cell above it, too.
 fn count_at(cell: u32) -> u32 { return CELLS + cell; }
@@ -184,13 +204,13 @@ fn group_at(group: u32) -> u32 { return home_at(P.n_particles) + group; }
 fn entry_at(entry: u32) -> u32 { return 108u * P.contacts_max + entry; }
 
 // The cell of a particle in the box.
-fn cell_of(p: u32) -> vec3<i32> { return particles[p].cell - P.origin; }
+fn cell_of(p: u32) -> vec3<i32> { return particles[P.particles_at + p].cell - P.origin; }
 
 fn weight(c: u32, corner: u32) -> f32 {
-    return contacts[c].wx[corner / 9u] * contacts[c].wy[(corner / 3u) % 3u] * contacts[c].wz[corner % 3u];
+    return contacts[P.contacts_at + c].wx[corner / 9u] * contacts[P.contacts_at + c].wy[(corner / 3u) % 3u] * contacts[P.contacts_at + c].wz[corner % 3u];
 }
 
-fn number(i: u32) -> f32 { return scene[i / 4u][i % 4u]; }
+fn number(i: u32) -> f32 { return scene[P.scene_at + i / 4u][i % 4u]; }
 
 // w0 = (3/2 - f)^2/2, w1 = 3/4 - (f - 1)^2, w2 = (f - 1/2)^2/2.
 fn weights(f: f32) -> vec3<f32> {
@@ -212,9 +232,9 @@ fn slopes(f: f32) -> vec3<f32> {
 fn freedom(node: vec3<i32>) -> vec3<f32> {
     var free = vec3<f32>(1.0);
     for (var w = 0u; w < P.n_walls; w++) {
-        let plane = scene[P.walls_at + 2u * w];
+        let plane = scene[P.scene_at + P.walls_at + 2u * w];
         if dot(plane.xyz, vec3<f32>(node)) <= plane.w + 1e-4 {
-            free *= scene[P.walls_at + 2u * w + 1u].xyz;
+            free *= scene[P.scene_at + P.walls_at + 2u * w + 1u].xyz;
         }
     }
     return free;
@@ -227,13 +247,13 @@ fn inverse_mass(node: u32, place: vec3<i32>, mass: f32) -> vec3<f32> {
     }
     var free = freedom(place);
     if P.holds_nodes == 1u {
-        let bits = vec3<u32>(atomicLoad(&lists[held_bits_at(node)]));
+        let bits = vec3<u32>(atomicLoad(&lists[P.lists_at + held_bits_at(node)]));
         free *= select(vec3<f32>(0.0), vec3<f32>(1.0), (bits & vec3<u32>(1u, 2u, 4u)) == vec3<u32>(0u));
     }
     return free / mass;
 }
 
-fn is_cloth(object: u32) -> bool { return scene[OBJECT * object].x >= 7.0; }
+fn is_cloth(object: u32) -> bool { return scene[P.scene_at + OBJECT * object].x >= 7.0; }
 
 fn rotated(q: vec4<f32>, x: vec3<f32>) -> vec3<f32> {
     let t = 2.0 * cross(q.xyz, x);
@@ -248,15 +268,15 @@ fn product(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
 
 fn link_rotation(l: u32) -> vec4<f32> {
     let at = LINK * l;
-    return vec4<f32>(out[at], out[at + 1u], out[at + 2u], out[at + 3u]);
+    return vec4<f32>(out[P.out_at + at], out[P.out_at + at + 1u], out[P.out_at + at + 2u], out[P.out_at + at + 3u]);
 }
 
-fn out3(at: u32) -> vec3<f32> { return vec3<f32>(out[at], out[at + 1u], out[at + 2u]); }
+fn out3(at: u32) -> vec3<f32> { return vec3<f32>(out[P.out_at + at], out[P.out_at + at + 1u], out[P.out_at + at + 2u]); }
 
 fn set_out3(at: u32, x: vec3<f32>) {
-    out[at] = x.x;
-    out[at + 1u] = x.y;
-    out[at + 2u] = x.z;
+    out[P.out_at + at] = x.x;
+    out[P.out_at + at + 1u] = x.y;
+    out[P.out_at + at + 2u] = x.z;
 }
 
 fn point_velocity(link: i32, arm: vec3<f32>) -> vec3<f32> {

@@ -34,17 +34,17 @@ fn slip_speed(s: f32, a: f32, softening: f32) -> f32 {
 }
 
 fn local_impulse(c: u32, w: f32, v: vec3<f32>, last: vec3<f32>) -> vec3<f32> {
-    let normal = contacts[c].normal;
+    let normal = contacts[P.contacts_at + c].normal;
     let v_n = dot(normal, v);
     let last_n = dot(normal, last);
-    let n = implicit_impulse(contacts[c].force, contacts[c].dissipation, w, v_n, last_n);
+    let n = implicit_impulse(contacts[P.contacts_at + c].force, contacts[P.contacts_at + c].dissipation, w, v_n, last_n);
     let free = (v - normal * v_n) - (last - normal * last_n) * w;
     let speed = length(free);
-    let bound = contacts[c].friction_limit;
+    let bound = contacts[P.contacts_at + c].friction_limit;
     if bound == 0.0 || speed == 0.0 {
         return normal * n;
     }
-    let softening = contacts[c].softening;
+    let softening = contacts[P.contacts_at + c].softening;
     let slip = slip_speed(speed, w * bound, softening);
     return normal * n - free * (bound * slip / (sqrt(slip * slip + softening * softening) * speed));
 }

@@ -12,10 +12,11 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
+    let is_open = open_world(group.z);
     let g = group.x + group.y * groups.x;
     let p = GROUP * g + t;
     var count = 0u;
-    if p < P.n_particles && have_room() {
+    if p < P.n_particles && is_open && have_room() {
         for (var o = 0u; o < P.n_obstacles; o++) {
             if touch(p, o).is_near {
                 count++;
@@ -24,10 +25,10 @@ fn main(
         check_loops();
     }
     if p < P.n_particles {
-        particles[p].c2.w = f32(count);
+        particles[P.particles_at + p].c2.w = f32(count);
     }
     let sum = sum_to(t, count);
     if t == GROUP - 1u && g < n_groups() {
-        atomicStore(&lists[group_at(g)], sum);
+        atomicStore(&lists[P.lists_at + group_at(g)], sum);
     }
 }

@@ -4,29 +4,30 @@
 #include "particle_groups.wgsl"
 
 @compute @workgroup_size(128)
-fn main(@builtin(local_invocation_index) t: u32) {
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) t: u32) {
+    _ = open_world(group.z);
     let share = (n_groups() + GROUP - 1u) / GROUP;
     let first = min(t * share, n_groups());
     let last = min(first + share, n_groups());
     var own = 0u;
     for (var g = first; g < last; g++) {
-        own += atomicLoad(&lists[group_at(g)]);
+        own += atomicLoad(&lists[P.lists_at + group_at(g)]);
     }
     let sum = sum_to(t, own);
     var next = sum - own;
     for (var g = first; g < last; g++) {
-        let count = atomicLoad(&lists[group_at(g)]);
-        atomicStore(&lists[group_at(g)], next);
+        let count = atomicLoad(&lists[P.lists_at + group_at(g)]);
+        atomicStore(&lists[P.lists_at + group_at(g)], next);
         next += count;
     }
     if t == GROUP - 1u {
         if sum > P.contacts_max {
-            atomicOr(&lists[STATUS], TOO_MANY_CONTACTS);
-            atomicMax(&lists[CONTACTS_NEEDED], sum);
+            atomicOr(&lists[P.lists_at + STATUS], TOO_MANY_CONTACTS);
+            atomicMax(&lists[P.lists_at + CONTACTS_NEEDED], sum);
         } else {
-            atomicStore(&lists[N_CONTACTS], sum);
-            atomicAdd(&lists[CONTACTS_TOTAL], sum);
-            atomicMax(&lists[CONTACTS_MAX], sum);
+            atomicStore(&lists[P.lists_at + N_CONTACTS], sum);
+            atomicAdd(&lists[P.lists_at + CONTACTS_TOTAL], sum);
+            atomicMax(&lists[P.lists_at + CONTACTS_MAX], sum);
         }
     }
 }

@@ -4,25 +4,28 @@
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-    let n_slots = atomicLoad(&lists[N_SLOTS]);
+    if !open_world(id.z) {
+        return;
+    }
+    let n_slots = atomicLoad(&lists[P.lists_at + N_SLOTS]);
     for (var slot = id.x; slot < n_slots; slot += groups.x * 128u) {
-        let node = work[4u * slot];
-        let first = entry_at(work[4u * slot + 1u]);
-        let count = work[4u * slot + 2u];
+        let node = work[P.work_at + 4u * slot];
+        let first = entry_at(work[P.work_at + 4u * slot + 1u]);
+        let count = work[P.work_at + 4u * slot + 2u];
         for (var i = 0u; i < count; i++) {
-            let inserted = work[first + i];
+            let inserted = work[P.work_at + first + i];
             var j = i;
-            while j > 0u && work[first + j - 1u] > inserted {
-                work[first + j] = work[first + j - 1u];
+            while j > 0u && work[P.work_at + first + j - 1u] > inserted {
+                work[P.work_at + first + j] = work[P.work_at + first + j - 1u];
                 j--;
             }
-            work[first + j] = inserted;
+            work[P.work_at + first + j] = inserted;
         }
         var sum = 0.0;
         for (var i = 0u; i < count; i++) {
-            sum += weight(work[first + i] / 27u, work[first + i] % 27u);
+            sum += weight(work[P.work_at + first + i] / 27u, work[P.work_at + first + i] % 27u);
         }
-        nodes[n_nodes_max() + node].w = sum;
+        nodes[P.nodes_at + n_nodes_max() + node].w = sum;
     }
     check_loops();
 }

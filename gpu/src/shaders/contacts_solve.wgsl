@@ -23,6 +23,7 @@ var<workgroup> sums: array<vec4<f32>, 128>;
 var<workgroup> moments: array<vec4<f32>, 128>;
 var<workgroup> is_used: array<u32, 256>;
 var<workgroup> n_contacts: u32;
+var<workgroup> n_links: u32;
 var<workgroup> n_slots: u32;
 var<workgroup> total: vec4<f32>;
 
@@ -74,28 +75,28 @@ fn eigenvalue_bound(w: mat3x3<f32>) -> f32 {
 fn relative_velocity(c: u32) -> vec4<f32> {
     var v = vec3<f32>(0.0);
     for (var corner = 0u; corner < 27u; corner++) {
-        let node = shifted(contacts[c].home, corner_shift(corner));
+        let node = shifted(contacts[P.contacts_at + c].home, corner_shift(corner));
         // Light nodes have no velocity to speak of, and no weight.
-        if nodes[node].w > P.light_mass {
-            v += weight(c, corner) * nodes[n_nodes_max() + node].xyz;
+        if nodes[P.nodes_at + node].w > P.light_mass {
+            v += weight(c, corner) * nodes[P.nodes_at + n_nodes_max() + node].xyz;
         }
     }
-    let of_surface = contacts[c].surface + point_velocity(contacts[c].link, contacts[c].arm);
+    let of_surface = contacts[P.contacts_at + c].surface + point_velocity(contacts[P.contacts_at + c].link, contacts[P.contacts_at + c].arm);
     return vec4<f32>(v - of_surface, max(length(v), length(of_surface)));
 }
 
 // The law of a contact; returns |v_c*|^2/w, which scales round-off.
 fn open(c: u32) -> f32 {
-    let contact = contacts[c];
+    let contact = contacts[P.contacts_at + c];
     var diagonal = vec3<f32>(0.0);
     var row_sum = 0.0;
     var bound = 0.0;
     for (var corner = 0u; corner < 27u; corner++) {
         let shift = corner_shift(corner);
         let node = shifted(contact.home, shift);
-        let inverse = inverse_mass(node, contact.base + shift, nodes[node].w);
+        let inverse = inverse_mass(node, contact.base + shift, nodes[P.nodes_at + node].w);
         let w = weight(c, corner);
-        let shared_weight = w * nodes[n_nodes_max() + node].w;
+        let shared_weight = w * nodes[P.nodes_at + n_nodes_max() + node].w;
         diagonal += w * w * inverse;
         row_sum += shared_weight * dot(inverse, contact.normal * contact.normal);
         bound += shared_weight * max(inverse.x, max(inverse.y, inverse.z));
@@ -108,17 +109,17 @@ fn open(c: u32) -> f32 {
     );
     row_sum += dot(contact.normal, block * contact.normal);
     let response = eigenvalue_bound(w);
-    contacts[c].response = response;
-    contacts[c].bound = bound;
-    contacts[c].link_response = sqrt(eigenvalue_bound(block));
+    contacts[P.contacts_at + c].response = response;
+    contacts[P.contacts_at + c].bound = bound;
+    contacts[P.contacts_at + c].link_response = sqrt(eigenvalue_bound(block));
     if response == 0.0 {
-        contacts[c].gamma = vec3<f32>(0.0);
-        contacts[c].y = vec3<f32>(0.0);
-        contacts[c].next = vec3<f32>(0.0);
+        contacts[P.contacts_at + c].gamma = vec3<f32>(0.0);
+        contacts[P.contacts_at + c].y = vec3<f32>(0.0);
+        contacts[P.contacts_at + c].next = vec3<f32>(0.0);
         return 0.0;
     }
-    let pair = scene[P.pairs_at + contact.pair];
-    let friction = scene[P.pairs_at + P.n_obstacles * P.n_objects + contact.pair].x;
+    let pair = scene[P.scene_at + P.pairs_at + contact.pair];
+    let friction = scene[P.scene_at + P.pairs_at + P.n_obstacles * P.n_objects + contact.pair].x;
     let inverse_inertia = sqrt(dot(w[0], w[0]) + dot(w[1], w[1]) + dot(w[2], w[2])) / 3.0;
     let is_relaxation = pair.w == 2.0;
     let lead = P.dt + select(0.0, pair.y, is_relaxation);
@@ -136,8 +137,8 @@ fn open(c: u32) -> f32 {
             force = vec4<f32>(1.0 / d, max(P.dt * (f0 - damping / d), 0.0), P.dt * damping, 0.0);
         }
     }
-    contacts[c].force = force;
-    contacts[c].dissipation = d;
+    contacts[P.contacts_at + c].force = force;
+    contacts[P.contacts_at + c].dissipation = d;
     let free = relative_velocity(c);
     var carried = 0.0;
     if contact.gap < P.dt * contact.start_velocity {
@@ -146,8 +147,8 @@ fn open(c: u32) -> f32 {
     }
     let v_ref = select(contact.start_velocity, dot(contact.normal, free.xyz), carried == 0.0);
     let n0 = implicit_impulse(force, d, row_sum, v_ref, carried);
-    contacts[c].friction_limit = friction * n0;
-    contacts[c].softening = max(P.stiction_speed, friction * 1e-3 * inverse_inertia * n0);
+    contacts[P.contacts_at + c].friction_limit = friction * n0;
+    contacts[P.contacts_at + c].softening = max(P.stiction_speed, friction * 1e-3 * inverse_inertia * n0);
     let speed = max(length(free.xyz), free.w);
     return speed * speed / response;
 }
@@ -155,28 +156,28 @@ fn open(c: u32) -> f32 {
 // All velocities from the impulses y.
 fn move_all(t: u32) {
     for (var slot = t; slot < n_slots; slot += LANES) {
-        let node = work[4u * slot];
-        let first = entry_at(work[4u * slot + 1u]);
-        let count = work[4u * slot + 2u];
+        let node = work[P.work_at + 4u * slot];
+        let first = entry_at(work[P.work_at + 4u * slot + 1u]);
+        let count = work[P.work_at + 4u * slot + 2u];
         var impulse = vec3<f32>(0.0);
         for (var i = 0u; i < count; i++) {
-            let c = work[first + i] / 27u;
-            impulse += weight(c, work[first + i] % 27u) * contacts[c].y;
+            let c = work[P.work_at + first + i] / 27u;
+            impulse += weight(c, work[P.work_at + first + i] % 27u) * contacts[P.contacts_at + c].y;
         }
-        let start = nodes[node];
+        let start = nodes[P.nodes_at + node];
         let v = start.xyz + inverse_mass(node, node_place(node), start.w) * impulse;
-        nodes[n_nodes_max() + node] = vec4<f32>(v, nodes[n_nodes_max() + node].w);
+        nodes[P.nodes_at + n_nodes_max() + node] = vec4<f32>(v, nodes[P.nodes_at + n_nodes_max() + node].w);
     }
-    for (var l = 0u; l < P.n_links; l++) {
+    for (var l = 0u; l < n_links; l++) {
         if workgroupUniformLoad(&is_used[l]) == 0u {
             continue;
         }
         var force = vec3<f32>(0.0);
         var moment = vec3<f32>(0.0);
         for (var c = t; c < n_contacts; c += LANES) {
-            if contacts[c].link == i32(l) {
-                force -= contacts[c].y;
-                moment -= cross(contacts[c].arm, contacts[c].y);
+            if contacts[P.contacts_at + c].link == i32(l) {
+                force -= contacts[P.contacts_at + c].y;
+                moment -= cross(contacts[P.contacts_at + c].arm, contacts[P.contacts_at + c].y);
             }
         }
         sums[t] = vec4<f32>(force, 0.0);
@@ -192,25 +193,27 @@ fn move_all(t: u32) {
     let n = 6u * P.n_links;
     for (var i = t; i < n; i += LANES) {
         let at = LINK * (i / 6u) + i % 6u;
-        var v = out[at + 14u];
+        var v = out[P.out_at + at + 14u];
         for (var l = 0u; l < P.n_links; l++) {
             if is_used[l] == 1u {
                 for (var k = 0u; k < 6u; k++) {
-                    v += number(P.response_at + i * n + 6u * l + k) * out[LINK * l + 20u + k];
+                    v += number(P.response_at + i * n + 6u * l + k) * out[P.out_at + LINK * l + 20u + k];
                 }
             }
         }
-        out[at + 8u] = v;
+        out[P.out_at + at + 8u] = v;
     }
     storageBarrier();
     workgroupBarrier();
 }
 
 @compute @workgroup_size(128)
-fn main(@builtin(local_invocation_index) t: u32) {
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) t: u32) {
+    _ = open_world(group.z);
     if t == 0u {
-        n_contacts = atomicLoad(&lists[N_CONTACTS]);
-        n_slots = atomicLoad(&lists[N_SLOTS]);
+        n_links = P.n_links;
+        n_contacts = atomicLoad(&lists[P.lists_at + N_CONTACTS]);
+        n_slots = atomicLoad(&lists[P.lists_at + N_SLOTS]);
     }
     for (var l = t; l < LINKS_MAX; l += LANES) {
         is_used[l] = 0u;
@@ -222,9 +225,9 @@ fn main(@builtin(local_invocation_index) t: u32) {
     var own = vec4<f32>(0.0);
     for (var c = t; c < n_contacts; c += LANES) {
         own.x += open(c);
-        own.y += contacts[c].link_response;
-        if contacts[c].link >= 0 {
-            is_used[contacts[c].link] = 1u;
+        own.y += contacts[P.contacts_at + c].link_response;
+        if contacts[P.contacts_at + c].link >= 0 {
+            is_used[contacts[P.contacts_at + c].link] = 1u;
         }
     }
     sums[t] = own;
@@ -234,8 +237,8 @@ fn main(@builtin(local_invocation_index) t: u32) {
     let of_links = sums[0].y;
     workgroupBarrier();
     for (var c = t; c < n_contacts; c += LANES) {
-        contacts[c].bound += contacts[c].link_response * of_links;
-        contacts[c].bound = max(contacts[c].bound, contacts[c].response);
+        contacts[P.contacts_at + c].bound += contacts[P.contacts_at + c].link_response * of_links;
+        contacts[P.contacts_at + c].bound = max(contacts[P.contacts_at + c].bound, contacts[P.contacts_at + c].response);
     }
     storageBarrier();
     workgroupBarrier();
@@ -247,18 +250,18 @@ fn main(@builtin(local_invocation_index) t: u32) {
         // |change|^2 and |y|^2 in the norm of the responses, and the test for a restart.
         own = vec4<f32>(0.0);
         for (var c = t; c < n_contacts; c += LANES) {
-            let response = contacts[c].response;
+            let response = contacts[P.contacts_at + c].response;
             if response == 0.0 {
                 continue;
             }
-            let y = contacts[c].y;
+            let y = contacts[P.contacts_at + c].y;
             let v = relative_velocity(c).xyz;
             let alone = local_impulse(c, response, v, y) - y;
-            let next = local_impulse(c, contacts[c].bound, v, y);
-            contacts[c].next = next;
+            let next = local_impulse(c, contacts[P.contacts_at + c].bound, v, y);
+            contacts[P.contacts_at + c].next = next;
             own.x += response * dot(alone, alone);
             own.y += response * dot(y, y);
-            own.z += contacts[c].bound * dot(y - next, next - contacts[c].gamma);
+            own.z += contacts[P.contacts_at + c].bound * dot(y - next, next - contacts[P.contacts_at + c].gamma);
         }
         sums[t] = own;
         moments[t] = vec4<f32>(0.0);
@@ -283,22 +286,22 @@ fn main(@builtin(local_invocation_index) t: u32) {
             inertia = next_inertia;
         }
         for (var c = t; c < n_contacts; c += LANES) {
-            let next = contacts[c].next;
-            contacts[c].y = next + momentum * (next - contacts[c].gamma);
-            contacts[c].gamma = next;
+            let next = contacts[P.contacts_at + c].next;
+            contacts[P.contacts_at + c].y = next + momentum * (next - contacts[P.contacts_at + c].gamma);
+            contacts[P.contacts_at + c].gamma = next;
         }
         storageBarrier();
         workgroupBarrier();
         iterations++;
     }
     for (var c = t; c < n_contacts; c += LANES) {
-        let place = contacts[c].particle * P.n_obstacles + contacts[c].obstacle;
-        forces[place] = vec4<f32>(contacts[c].y / P.dt, 0.0);
+        let place = contacts[P.contacts_at + c].particle * P.n_obstacles + contacts[P.contacts_at + c].obstacle;
+        forces[P.forces_at + place] = vec4<f32>(contacts[P.contacts_at + c].y / P.dt, 0.0);
     }
     if t == 0u {
-        atomicAdd(&lists[ITERATIONS], iterations);
+        atomicAdd(&lists[P.lists_at + ITERATIONS], iterations);
         if !is_solved {
-            atomicAdd(&lists[UNSOLVED], 1u);
+            atomicAdd(&lists[P.lists_at + UNSOLVED], 1u);
         }
     }
     check_loops();

@@ -12,27 +12,28 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
+    let is_open = open_world(group.z);
     let g = group.x + group.y * groups.x;
     let p = GROUP * g + t;
     var count = 0u;
     if p < P.n_particles {
-        count = u32(particles[p].c2.w);
+        count = u32(particles[P.particles_at + p].c2.w);
     }
     let sum = sum_to(t, count);
-    if p >= P.n_particles || (atomicLoad(&lists[STATUS]) & (TOO_MANY_CONTACTS | TOO_MANY_BLOCKS)) != 0u {
+    if p >= P.n_particles || !is_open || (atomicLoad(&lists[P.lists_at + STATUS]) & (TOO_MANY_CONTACTS | TOO_MANY_BLOCKS)) != 0u {
         return;
     }
-    var c = atomicLoad(&lists[group_at(g)]) + sum - count;
+    var c = atomicLoad(&lists[P.lists_at + group_at(g)]) + sum - count;
     let first = home(p);
     for (var o = 0u; o < P.n_obstacles; o++) {
         let place = p * P.n_obstacles + o;
-        let start = forces[place].xyz * P.dt;
-        forces[place] = vec4<f32>(0.0);
+        let start = forces[P.forces_at + place].xyz * P.dt;
+        forces[P.forces_at + place] = vec4<f32>(0.0);
         let found = touch(p, o);
         if !found.is_near {
             continue;
         }
-        let own = particles[p];
+        let own = particles[P.particles_at + p];
         let cell = cell_of(p);
         var contact: Contact;
         contact.particle = p;
@@ -52,11 +53,11 @@ fn main(
         contact.point = found.point;
         contact.gamma = start;
         contact.y = start;
-        contacts[c] = contact;
+        contacts[P.contacts_at + c] = contact;
         c++;
         for (var n = 0; n < 27; n++) {
             let node = shifted(first, vec3<i32>(n / 9, (n / 3) % 3, n % 3));
-            atomicAdd(&lists[touched_at(node)], 1u);
+            atomicAdd(&lists[P.lists_at + touched_at(node)], 1u);
         }
     }
     check_loops();

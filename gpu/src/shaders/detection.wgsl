@@ -15,16 +15,16 @@ struct Touch {
 fn touch(p: u32, obstacle: u32) -> Touch {
     var found: Touch;
     found.is_near = false;
-    let object = particles[p].object;
-    if scene[P.pairs_at + obstacle * P.n_objects + object].w == 0.0 {
+    let object = particles[P.particles_at + p].object;
+    if scene[P.scene_at + P.pairs_at + obstacle * P.n_objects + object].w == 0.0 {
         return found;
     }
     let at = P.obstacles_at + 4u * obstacle;
-    let shape = scene[at];
-    var rotation = scene[at + 1u];
-    let place = scene[at + 2u];
+    let shape = scene[P.scene_at + at];
+    var rotation = scene[P.scene_at + at + 1u];
+    let place = scene[P.scene_at + at + 2u];
     var translation = place.xyz;
-    let belt = scene[at + 3u];
+    let belt = scene[P.scene_at + at + 3u];
     let link = i32(place.w);
     var way = 2.0 * P.dt * length(belt.xyz);
     if link >= 0 {
@@ -35,12 +35,12 @@ fn touch(p: u32, obstacle: u32) -> Touch {
         let rate = length(out3(base + 8u));
         way += 2.0 * P.dt * (length(out3(base + 11u)) + select(0.0, rate * belt.w, rate > 0.0));
     }
-    let x = (vec3<f32>(cell_of(p)) + particles[p].fraction) * P.spacing;
+    let x = (vec3<f32>(cell_of(p)) + particles[P.particles_at + p].fraction) * P.spacing;
     let local = rotated(conjugate(rotation), x - translation);
     let distance = signed_distance(u32(shape.x), shape.yzw, local);
-    let radius = scene[OBJECT * object].w;
+    let radius = scene[P.scene_at + OBJECT * object].w;
     let gap = distance.w - radius;
-    let v = particles[p].v;
+    let v = particles[P.particles_at + p].v;
     if gap > 2.0 * P.dt * length(v) + way + 0.1 * radius {
         return found;
     }

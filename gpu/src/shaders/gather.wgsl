@@ -11,11 +11,14 @@
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    if !open_world(id.z) {
+        return;
+    }
     let p = id.x + id.y * groups.x * 64u;
     if p >= P.n_particles || !have_room() {
         return;
     }
-    var own = particles[p];
+    var own = particles[P.particles_at + p];
     let place = cell_of(p);
     let first = home(p);
     let wx = weights(own.fraction.x);
@@ -29,7 +32,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     var g = mat3x3<f32>();
     for (var n = 0; n < 27; n++) {
         let k = vec3<i32>(n / 9, (n / 3) % 3, n % 3);
-        let velocity = nodes[n_nodes_max() + shifted(first, k)].xyz;
+        let velocity = nodes[P.nodes_at + n_nodes_max() + shifted(first, k)].xyz;
         let w = vec3<f32>(wx[k.x], wy[k.y], wz[k.z]);
         let s = vec3<f32>(sx[k.x], sy[k.y], sz[k.z]);
         let weighted = velocity * (w.x * w.y * w.z);
@@ -42,7 +45,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let f = mat3x3<f32>(own.f0.xyz, own.f1.xyz, own.f2.xyz);
     var next = State(f, vec2<f32>(own.c0.w, own.c1.w), false);
     if is_cloth(own.object) {
-        let kept = scene[OBJECT * own.object + 2u].x;
+        let kept = scene[P.scene_at + OBJECT * own.object + 2u].x;
         c = c * (0.5 * (1.0 + kept)) + transpose(c) * (0.5 * (kept - 1.0));
         own.s0 = vec4<f32>(g[0], 0.0);
         own.s1 = vec4<f32>(g[1], 0.0);
@@ -56,16 +59,16 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let cell = place + vec3<i32>(clamp(shift, vec3<f32>(-8.0), vec3<f32>(8.0)));
     let size = dot(v, v) + norm_squared(next.f) + dot(next.internal, next.internal);
     if !(size < 1e30) {
-        atomicOr(&lists[STATUS], NOT_FINITE);
+        atomicOr(&lists[P.lists_at + STATUS], NOT_FINITE);
         return;
     }
     if any(abs(shift) > vec3<f32>(8.0)) || any(cell < vec3<i32>(0)) || any(cell + 3 > vec3<i32>(P.dims)) {
-        atomicOr(&lists[STATUS], LEFT_GRID);
+        atomicOr(&lists[P.lists_at + STATUS], LEFT_GRID);
         return;
     }
     if next.is_crushed {
-        atomicAdd(&lists[CRUSHED], 1u);
-        atomicMin(&lists[CRUSHED_FIRST], p);
+        atomicAdd(&lists[P.lists_at + CRUSHED], 1u);
+        atomicMin(&lists[P.lists_at + CRUSHED_FIRST], p);
     }
     own.v = v;
     own.fraction = fraction - shift;
@@ -76,14 +79,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     own.f0 = vec4<f32>(next.f[0], 0.0);
     own.f1 = vec4<f32>(next.f[1], 0.0);
     own.f2 = vec4<f32>(next.f[2], 0.0);
-    particles[p] = own;
+    particles[P.particles_at + p] = own;
 }
 
 fn held_velocity(sets: u32, free: vec3<f32>) -> vec3<f32> {
     var v = free;
     for (var k = 0u; k < P.n_held_sets; k++) {
         if (sets & (1u << k)) != 0u {
-            let held = scene[P.held_sets_at + k];
+            let held = scene[P.scene_at + P.held_sets_at + k];
             v = select(v, held.xyz, (vec3<u32>(u32(held.w)) & vec3<u32>(1u, 2u, 4u)) != vec3<u32>(0u));
         }
     }

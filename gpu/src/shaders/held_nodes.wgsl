@@ -6,26 +6,29 @@
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    if !open_world(id.z) {
+        return;
+    }
     let index = id.x + id.y * groups.x * 128u;
     if index >= n_nodes() {
         return;
     }
     var bits = 0u;
-    if held_mass(index, 0xffffffffu) > 0.5 * nodes[index].w {
+    if held_mass(index, 0xffffffffu) > 0.5 * nodes[P.nodes_at + index].w {
         for (var number = 0u; number < P.n_held_sets; number++) {
-            if held_mass(index, 1u << number) > 0.5 * nodes[index].w {
-                let velocity = scene[P.held_sets_at + number];
+            if held_mass(index, 1u << number) > 0.5 * nodes[P.nodes_at + index].w {
+                let velocity = scene[P.scene_at + P.held_sets_at + number];
                 for (var k = 0u; k < 3u; k++) {
                     if (u32(velocity.w) & (1u << k)) != 0u {
                         bits |= 1u << k;
-                        nodes[index][k] = velocity[k];
-                        nodes[n_nodes_max() + index][k] = velocity[k];
+                        nodes[P.nodes_at + index][k] = velocity[k];
+                        nodes[P.nodes_at + n_nodes_max() + index][k] = velocity[k];
                     }
                 }
             }
         }
     }
-    atomicStore(&lists[held_bits_at(index)], bits);
+    atomicStore(&lists[P.lists_at + held_bits_at(index)], bits);
 }
 
 // Mass at a node of the particles of some sets.
@@ -35,10 +38,10 @@ fn held_mass(index: u32, sets: u32) -> f32 {
         let k = below(n);
         let places = places_of(shifted(index, -k));
         for (var i = places.x; i < places.y; i++) {
-            let p = atomicLoad(&lists[i]);
-            if (particles[p].held & sets) != 0u && !is_cloth(particles[p].object) {
-                let f = particles[p].fraction;
-                mass += particles[p].mass * weights(f.x)[k.x] * weights(f.y)[k.y] * weights(f.z)[k.z];
+            let p = atomicLoad(&lists[P.lists_at + i]);
+            if (particles[P.particles_at + p].held & sets) != 0u && !is_cloth(particles[P.particles_at + p].object) {
+                let f = particles[P.particles_at + p].fraction;
+                mass += particles[P.particles_at + p].mass * weights(f.x)[k.x] * weights(f.y)[k.y] * weights(f.z)[k.z];
             }
         }
     }

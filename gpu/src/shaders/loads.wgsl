@@ -3,9 +3,12 @@
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    if !open_world(id.z) {
+        return;
+    }
     let i = id.x + id.y * groups.x * 64u;
     if i < P.n_loads {
-        let load = scene[P.loads_at + i];
-        particles[u32(load.w)].impulse += load.xyz * P.dt;
+        let load = scene[P.scene_at + P.loads_at + i];
+        particles[P.particles_at + u32(load.w)].impulse += load.xyz * P.dt;
     }
 }

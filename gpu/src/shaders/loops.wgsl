@@ -5,9 +5,9 @@ fn check_loops() {
     var turns = 0u;
     for (var i = 0u; i < P.n_obstacles + 1u; i++) {
         // Not known before the loop runs.
-        turns += select(0u, 1u, contacts[i % P.contacts_max].padding0 == 0.0);
+        turns += select(0u, 1u, contacts[P.contacts_at + i % P.contacts_max].padding0 == 0.0);
     }
     if turns != P.n_obstacles + 1u {
-        atomicOr(&lists[STATUS], LOOP_CUT);
+        atomicOr(&lists[P.lists_at + STATUS], LOOP_CUT);
     }
 }

@@ -45,8 +45,8 @@ fn pressure(ratio: f32, kappa: f32, gamma: f32, tension: f32) -> f32 {
 }
 
 fn kirchhoff(object: u32, f: mat3x3<f32>, internal: vec2<f32>, c: mat3x3<f32>) -> mat3x3<f32> {
-    let law = scene[OBJECT * object];
-    let more = scene[OBJECT * object + 1u];
+    let law = scene[P.scene_at + OBJECT * object];
+    let more = scene[P.scene_at + OBJECT * object + 1u];
     let mu = law.y;
     let lambda = law.z;
     switch u32(law.x) {
@@ -189,8 +189,8 @@ fn flow_liquid(internal: vec2<f32>, g: mat3x3<f32>, tension: f32) -> State {
 
 // The strain after a substep with G = dt grad v.
 fn advanced(object: u32, before: mat3x3<f32>, internal: vec2<f32>, g: mat3x3<f32>) -> State {
-    let law = scene[OBJECT * object];
-    let more = scene[OBJECT * object + 1u];
+    let law = scene[P.scene_at + OBJECT * object];
+    let more = scene[P.scene_at + OBJECT * object + 1u];
     let f = before + g * before;
     switch u32(law.x) {
         case 0u: {

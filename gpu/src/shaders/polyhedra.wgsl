@@ -15,7 +15,7 @@ const NO_OFFSET = 1e-6;
 fn hull_distance(at: u32, n_faces: u32, p: vec3<f32>) -> vec4<f32> {
     var top = vec4<f32>(0.0, 0.0, 1.0, -3e38);
     for (var f = 0u; f < n_faces; f++) {
-        let face = scene[at + 2u * f];
+        let face = scene[P.scene_at + at + 2u * f];
         let height = dot(face.xyz, p) - face.w;
         if height > top.w {
             top = vec4<f32>(face.xyz, height);
@@ -26,7 +26,7 @@ fn hull_distance(at: u32, n_faces: u32, p: vec3<f32>) -> vec4<f32> {
     }
     var best = vec4<f32>(top.xyz, 3e38);
     for (var f = 0u; f < n_faces; f++) {
-        let face = scene[at + 2u * f];
+        let face = scene[P.scene_at + at + 2u * f];
         let height = dot(face.xyz, p) - face.w;
         if height <= 0.0 || height >= best.w {
             continue;
@@ -41,13 +41,13 @@ fn hull_distance(at: u32, n_faces: u32, p: vec3<f32>) -> vec4<f32> {
 
 // From a point above the plane of a face.
 fn hull_face_distance(at: u32, f: u32, p: vec3<f32>, above: vec4<f32>, otherwise: vec3<f32>) -> vec4<f32> {
-    let list = scene[at + 2u * f + 1u];
+    let list = scene[P.scene_at + at + 2u * f + 1u];
     let first = at + u32(list.x);
     let n = u32(list.y);
     var nearest = vec4<f32>(above.xyz, -1.0);
     for (var i = 0u; i < n; i++) {
-        let a = scene[first + i].xyz;
-        let edge = scene[first + (i + 1u) % n].xyz - a;
+        let a = scene[P.scene_at + first + i].xyz;
+        let edge = scene[P.scene_at + first + (i + 1u) % n].xyz - a;
         if dot(cross(edge, above.xyz), p - a) <= 0.0 {
             continue;
         }
@@ -106,8 +106,8 @@ fn triangle_offset(p: vec3<f32>, a: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> ve
 }
 
 fn box_square(at: u32, node: u32, p: vec3<f32>) -> f32 {
-    let low = scene[at + 2u * node].xyz;
-    let high = scene[at + 2u * node + 1u].xyz;
+    let low = scene[P.scene_at + at + 2u * node].xyz;
+    let high = scene[P.scene_at + at + 2u * node + 1u].xyz;
     let beyond = max(max(low - p, p - high), vec3<f32>(0.0));
     return dot(beyond, beyond);
 }
@@ -124,11 +124,11 @@ fn mesh_distance(at: u32, n_nodes: u32, p: vec3<f32>) -> vec4<f32> {
         if box_square(at, node, p) >= best {
             continue;
         }
-        let first = u32(scene[at + 2u * node].w);
-        let n = u32(scene[at + 2u * node + 1u].w);
+        let first = u32(scene[P.scene_at + at + 2u * node].w);
+        let n = u32(scene[P.scene_at + at + 2u * node + 1u].w);
         for (var t = first; t < first + n; t++) {
             let own = at + 2u * n_nodes + 10u * t;
-            let found = triangle_offset(p, scene[own].xyz, scene[own + 1u].xyz, scene[own + 2u].xyz);
+            let found = triangle_offset(p, scene[P.scene_at + own].xyz, scene[P.scene_at + own + 1u].xyz, scene[P.scene_at + own + 2u].xyz);
             let square = dot(found.xyz, found.xyz);
             if square < best {
                 best = square;
@@ -144,9 +144,9 @@ fn mesh_distance(at: u32, n_nodes: u32, p: vec3<f32>) -> vec4<f32> {
             n_waiting += 2u;
         }
     }
-    let outward = scene[record + 3u + u32(nearest.w)].xyz;
+    let outward = scene[P.scene_at + record + 3u + u32(nearest.w)].xyz;
     if nearest.w == 0.0 {
-        return vec4<f32>(outward, dot(outward, p - scene[record].xyz));
+        return vec4<f32>(outward, dot(outward, p - scene[P.scene_at + record].xyz));
     }
     let distance = sqrt(best);
     if distance <= NO_OFFSET * length(p) {

@@ -15,9 +15,9 @@ fn spline_slopes(t: f32) -> vec4<f32> {
 }
 
 fn sampled_distance(at: u32, p: vec3<f32>) -> vec4<f32> {
-    let origin = scene[at].xyz;
-    let spacing = scene[at].w;
-    let size = vec3<u32>(scene[at + 1u].xyz);
+    let origin = scene[P.scene_at + at].xyz;
+    let spacing = scene[P.scene_at + at].w;
+    let size = vec3<u32>(scene[P.scene_at + at + 1u].xyz);
     let nearest = clamp(p, origin, origin + vec3<f32>(size - 1u) * spacing);
     let u = (nearest - origin) / spacing;
     let cell = min(vec3<u32>(max(u, vec3<f32>(0.0))), size - 2u);
@@ -37,7 +37,7 @@ fn sampled_distance(at: u32, p: vec3<f32>) -> vec4<f32> {
             let start = cell.x + row * (cell.y + j) + layer * (cell.z + k);
             var along = vec4<f32>(0.0);
             for (var i = 0u; i < 4u; i++) {
-                along[i] = scene[at + 2u + (start + i) / 4u][(start + i) % 4u];
+                along[i] = scene[P.scene_at + at + 2u + (start + i) / 4u][(start + i) % 4u];
             }
             let weighted = dot(along, wx);
             value += wz[k] * wy[j] * weighted;

@@ -10,6 +10,9 @@
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    if !open_world(id.z) {
+        return;
+    }
     let index = id.x + id.y * groups.x * 128u;
     if index >= n_nodes() {
         return;
@@ -20,7 +23,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let k = below(n);
         let places = places_of(shifted(index, -k));
         for (var i = places.x; i < places.y; i++) {
-            let p = particles[atomicLoad(&lists[i])];
+            let p = particles[P.particles_at + atomicLoad(&lists[P.lists_at + i])];
             let w = vec3<f32>(weights(p.fraction.x)[k.x], weights(p.fraction.y)[k.y], weights(p.fraction.z)[k.z]);
             let s = vec3<f32>(slopes(p.fraction.x)[k.x], slopes(p.fraction.y)[k.y], slopes(p.fraction.z)[k.z]);
             let weight = w.x * w.y * w.z;
@@ -38,6 +41,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     } else {
         mass = 0.0;
     }
-    nodes[index] = vec4<f32>(velocity, mass);
-    nodes[n_nodes_max() + index] = vec4<f32>(velocity, 0.0);
+    nodes[P.nodes_at + index] = vec4<f32>(velocity, mass);
+    nodes[P.nodes_at + n_nodes_max() + index] = vec4<f32>(velocity, 0.0);
 }

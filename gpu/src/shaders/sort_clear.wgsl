@@ -4,9 +4,12 @@
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    if !open_world(id.z) {
+        return;
+    }
     let cell = id.x + id.y * groups.x * 128u;
     if cell < n_nodes() {
-        atomicStore(&lists[count_at(cell)], 0u);
-        atomicStore(&lists[touched_at(cell)], 0u);
+        atomicStore(&lists[P.lists_at + count_at(cell)], 0u);
+        atomicStore(&lists[P.lists_at + touched_at(cell)], 0u);
     }
 }

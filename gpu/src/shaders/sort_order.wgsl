@@ -4,26 +4,29 @@
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    if !open_world(id.z) {
+        return;
+    }
     let cell = id.x + id.y * groups.x * 128u;
     if cell >= n_nodes() {
         return;
     }
-    let count = atomicLoad(&lists[count_at(cell)]);
+    let count = atomicLoad(&lists[P.lists_at + count_at(cell)]);
     if count < 2u {
         return;
     }
-    let first = order_at(atomicLoad(&lists[start_at(cell)]));
+    let first = order_at(atomicLoad(&lists[P.lists_at + start_at(cell)]));
     for (var i = 1u; i < count; i++) {
-        let inserted = atomicLoad(&lists[first + i]);
+        let inserted = atomicLoad(&lists[P.lists_at + first + i]);
         var j = i;
         while j > 0u {
-            let other = atomicLoad(&lists[first + j - 1u]);
+            let other = atomicLoad(&lists[P.lists_at + first + j - 1u]);
             if other <= inserted {
                 break;
             }
-            atomicStore(&lists[first + j], other);
+            atomicStore(&lists[P.lists_at + first + j], other);
             j--;
         }
-        atomicStore(&lists[first + j], inserted);
+        atomicStore(&lists[P.lists_at + first + j], inserted);
     }
 }

@@ -4,14 +4,17 @@
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    if !open_world(id.z) {
+        return;
+    }
     let cell = id.x + id.y * groups.x * 128u;
     if cell >= n_nodes() {
         return;
     }
-    let count = atomicLoad(&lists[count_at(cell)]);
+    let count = atomicLoad(&lists[P.lists_at + count_at(cell)]);
     if count > 0u {
-        let start = atomicAdd(&lists[CURSOR], count);
-        atomicStore(&lists[start_at(cell)], start);
-        atomicStore(&lists[fill_at(cell)], start);
+        let start = atomicAdd(&lists[P.lists_at + CURSOR], count);
+        atomicStore(&lists[P.lists_at + start_at(cell)], start);
+        atomicStore(&lists[P.lists_at + fill_at(cell)], start);
     }
 }

@@ -5,22 +5,25 @@
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    if !open_world(id.z) {
+        return;
+    }
     let p = id.x + id.y * groups.x * 64u;
     if p >= P.n_particles {
         return;
     }
-    let own = particles[p];
+    let own = particles[P.particles_at + p];
     let f = mat3x3<f32>(own.f0.xyz, own.f1.xyz, own.f2.xyz);
     let c = mat3x3<f32>(own.c0.xyz, own.c1.xyz, own.c2.xyz);
-    particles[p].impulse = vec3<f32>(0.0);
+    particles[P.particles_at + p].impulse = vec3<f32>(0.0);
     if is_cloth(own.object) {
-        particles[p].s0 = vec4<f32>(0.0);
-        particles[p].s1 = vec4<f32>(0.0);
-        particles[p].s2 = vec4<f32>(0.0);
+        particles[P.particles_at + p].s0 = vec4<f32>(0.0);
+        particles[P.particles_at + p].s1 = vec4<f32>(0.0);
+        particles[P.particles_at + p].s2 = vec4<f32>(0.0);
         return;
     }
     let s = kirchhoff(own.object, f, vec2<f32>(own.c0.w, own.c1.w), c) * (-P.dt * own.volume);
-    particles[p].s0 = vec4<f32>(s[0], 0.0);
-    particles[p].s1 = vec4<f32>(s[1], 0.0);
-    particles[p].s2 = vec4<f32>(s[2], 0.0);
+    particles[P.particles_at + p].s0 = vec4<f32>(s[0], 0.0);
+    particles[P.particles_at + p].s1 = vec4<f32>(s[1], 0.0);
+    particles[P.particles_at + p].s2 = vec4<f32>(s[2], 0.0);
 }

@@ -79,16 +79,16 @@ impl OnDevice {
         backend.begin(&scene.state).expect("its own state");
         (backend.run(&scene.input(), &mut scene.links(), &mut memory, &mut report))
             .expect("a substep");
-        let params: Params = contents(gpu, backend.buffer(0))[0];
+        let params: Params = contents(gpu, &backend.buffer(0))[0];
         let mut device = Self {
             params,
-            lists: contents(gpu, backend.buffer(3)),
-            nodes: contents(gpu, backend.buffer(4)),
-            contacts: contents(gpu, backend.buffer(5)),
-            work: contents(gpu, backend.buffer(6)),
-            forces: contents(gpu, backend.buffer(7)),
-            out: contents(gpu, backend.buffer(8)),
-            particles: contents(gpu, backend.buffer(2)),
+            lists: contents(gpu, &backend.buffer(3)),
+            nodes: contents(gpu, &backend.buffer(4)),
+            contacts: contents(gpu, &backend.buffer(5)),
+            work: contents(gpu, &backend.buffer(6)),
+            forces: contents(gpu, &backend.buffer(7)),
+            out: contents(gpu, &backend.buffer(8)),
+            particles: contents(gpu, &backend.buffer(2)),
             blocks: BTreeMap::new(),
             report,
         };

@@ -1,0 +1,128 @@
+//! Worlds that take their substeps together have the bits of each alone.
+
+use std::sync::Arc;
+
+use nalgebra::Vector3;
+use pliant_contact_sap::{BodyState, DeformableModel};
+use pliant_mpm::{ParticleImpulse, SubstepBackend, SubstepReport};
+
+use crate::adapter::Gpu;
+use crate::backend::GpuSubsteps;
+use crate::batch::GpuBatch;
+use crate::function_tests::device;
+use crate::test_scene::{FoamOnFloor, no_links};
+
+/// A block of foam on the floor, its gravity, and its substeps.
+struct World {
+    scene: FoamOnFloor,
+    gravity: f64,
+    substeps: u32,
+    state: BodyState,
+    memory: Vec<ParticleImpulse>,
+}
+
+impl World {
+    fn new(lengths: [f64; 3], gravity: f64, substeps: u32) -> Self {
+        let scene = FoamOnFloor::with_lengths(lengths);
+        let state = scene.model.default_state();
+        Self {
+            scene,
+            gravity,
+            substeps,
+            state,
+            memory: Vec::new(),
+        }
+    }
+
+    fn prepare(&self, backend: &mut GpuSubsteps) {
+        let mut input = self.scene.input(self.substeps);
+        input.gravity = Vector3::new(0.0, 0.0, -self.gravity);
+        backend.begin(&self.state).expect("its own state");
+        (backend.prepare(&input, &no_links(), &self.memory)).expect("a legal input");
+    }
+
+    fn step(&mut self, backend: &mut GpuSubsteps) -> SubstepReport {
+        let mut input = self.scene.input(self.substeps);
+        input.gravity = Vector3::new(0.0, 0.0, -self.gravity);
+        let mut report = SubstepReport::default();
+        (backend.run(&input, &mut no_links(), &mut self.memory, &mut report)).expect("a step");
+        let mut next = BodyState::default();
+        let _ = backend.end(&mut next).expect("an end");
+        self.state = next;
+        report
+    }
+
+    fn bits(&self) -> (Vec<u64>, &[ParticleImpulse]) {
+        let numbers = self.state.q.iter().chain(&self.state.v);
+        let numbers = numbers.chain(&self.state.history);
+        (numbers.map(|x| x.to_bits()).collect(), &self.memory)
+    }
+}
+
+/// The third has more contacts than there is room for at first: 36 by 36 particles on the floor.
+fn worlds() -> Vec<World> {
+    vec![
+        World::new([0.04; 3], 9.81, 3),
+        World::new([0.08; 3], 1.62, 5),
+        World::new([0.36, 0.36, 0.02], 9.81, 2),
+        World::new([0.04; 3], 3.7, 1),
+    ]
+}
+
+#[test]
+fn worlds_in_a_batch_have_the_bits_of_each_alone() {
+    if device("worlds_in_a_batch_have_the_bits_of_each_alone").is_none() {
+        return;
+    }
+    let gpu = Arc::new(Gpu::open().expect("there is one"));
+    let (mut alone, mut together) = (worlds(), worlds());
+    let mut own: Vec<_> = (alone.iter())
+        .map(|world| GpuSubsteps::new(&gpu, &world.scene.model).expect("foam"))
+        .collect();
+    let batch = GpuBatch::new(&gpu);
+    let mut shared: Vec<_> = (together.iter())
+        .map(|world| GpuSubsteps::in_batch(&batch, &world.scene.model).expect("foam"))
+        .collect();
+    for step in 0..3 {
+        for (world, backend) in together.iter().zip(&mut shared) {
+            world.prepare(backend);
+        }
+        for k in 0..alone.len() {
+            let report = together[k].step(&mut shared[k]);
+            alone[k].prepare(&mut own[k]);
+            let expected = alone[k].step(&mut own[k]);
+            assert_eq!(
+                together[k].bits(),
+                alone[k].bits(),
+                "world {k}, step {step}"
+            );
+            assert_eq!(
+                (report.contacts, report.iterations),
+                (expected.contacts, expected.iterations)
+            );
+            assert!(report.contacts > 0, "world {k} touches the floor");
+        }
+    }
+    // A world that leaves, one that enters in its place, and one that begins anew.
+    drop(shared.remove(0));
+    shared.insert(
+        0,
+        GpuSubsteps::in_batch(&batch, &together[0].scene.model).expect("foam"),
+    );
+    let start = together[1].scene.model.default_state();
+    for worlds in [&mut alone, &mut together] {
+        worlds[1].state.clone_from(&start);
+        worlds[1].memory.clear();
+    }
+    for (world, backend) in together.iter().zip(&mut shared) {
+        world.prepare(backend);
+    }
+    // One that was prepared and begins again instead.
+    together[3].prepare(&mut shared[3]);
+    for k in 0..alone.len() {
+        let _ = together[k].step(&mut shared[k]);
+        alone[k].prepare(&mut own[k]);
+        let _ = alone[k].step(&mut own[k]);
+        assert_eq!(together[k].bits(), alone[k].bits(), "world {k}");
+    }
+}

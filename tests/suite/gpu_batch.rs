@@ -31,7 +31,7 @@ fn ball_on_dough() -> World {
         SpatialInertia::solid_sphere(0.1, 0.02),
     ));
     let tree = RigidTree::new(Arc::new(tree.build().expect("a ball")));
-    let tree = tree.starting_at(&[0.0, 0.0, 0.061, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+    let tree = tree.starting_at(&[0.0, 0.0, 0.0605, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
     let body = builder.add_body("ball", Box::new(tree));
     assert_eq!(body, BALL);
     let X_FG = Isometry3::identity();
@@ -88,7 +88,7 @@ fn worlds_of_a_batch_on_a_device_are_as_if_alone() {
     let states: Vec<State> = (0..3)
         .map(|k| {
             let mut state = world.default_state();
-            state.bodies[BALL.0].v[5] = -0.2 * f64::from(k);
+            state.bodies[BALL.0].v[5] = -0.2 * f64::from(k + 1);
             state
         })
         .collect();

@@ -44,6 +44,10 @@ fn asynchronous_scenes_meet_their_expectations_on_a_device() {
         ("async-shake", &["simulation.smoke_s=0.05"]),
         ("async-dough-rolling", &[]),
         ("dough-kneading", &["simulation.smoke_s=0.05"]),
+        (
+            "dough-and-sand-at-scale",
+            &["h=0.04", "simulation.smoke_s=0.1"],
+        ),
     ] {
         let settings: Vec<&str> = (settings.iter().copied())
             .chain(["simulation.device=gpu"])

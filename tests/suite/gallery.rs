@@ -24,7 +24,7 @@ const README_PICTURE: &str = "docs/images/scenes.jpg";
 const MONTAGE: [&str; 12] = [
     "arm-pushes-boxes",
     "bubble-gripper-teddy",
-    "dough-rolling",
+    "dough-and-sand-at-scale",
     "hand-holds-ball",
     "liquid-pouring",
     "sandbox",

@@ -1,6 +1,7 @@
 //! Many small worlds in one set of dispatches, beside one large world with the same number of particles: blocks of foam on a floor.
 //!
-//! `cargo run --release -p pliant-gpu --example many_worlds -- 64 1000 10 5`: worlds, particles of each, substeps, time steps.
+//! `cargo run --release -p pliant-gpu --example many_worlds -- 1024 1000 10 5`: worlds, particles of each, substeps, time steps. Without
+//! numbers few of each.
 
 use std::error::Error;
 use std::io::Write;
@@ -116,8 +117,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let given: Vec<usize> = (std::env::args().skip(1))
         .map(|x| x.parse())
         .collect::<Result<_, _>>()?;
-    let [worlds, particles, substeps, steps] = given[..] else {
-        return Err("four numbers: worlds, particles of each, substeps, time steps".into());
+    let [worlds, particles, substeps, steps] = match given[..] {
+        [] => [8, 1000, 4, 2],
+        [worlds, particles, substeps, steps] => [worlds, particles, substeps, steps],
+        _ => return Err("four numbers: worlds, particles of each, substeps, time steps".into()),
     };
     let gpu = Arc::new(Gpu::open()?);
     let length = (substeps as u32, steps as u32);

@@ -34,6 +34,7 @@ mod drive;
 mod error;
 mod expect;
 pub mod expression;
+mod files;
 mod image_sensor;
 mod item;
 mod key_override;
@@ -243,6 +244,12 @@ impl Scene {
         let mut scene = Self::parse(name_or_path, &text, options)?;
         scene.folder = path.parent().map(Path::to_owned);
         Ok(scene)
+    }
+
+    /// The content and the path of a file that it names.
+    pub(crate) fn open(&self, file: &NamedReference) -> Result<(Vec<u8>, PathBuf), SceneError> {
+        let found = files::open(self.folder.as_deref(), &file.name);
+        found.map_err(|reason| self.text.error(file.at, SceneFault::File(reason)))
     }
 
     /// Parameters, keys, time step and solver that it was read with in place of those of its file, each as `name=value`.

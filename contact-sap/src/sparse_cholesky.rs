@@ -78,7 +78,8 @@ impl FactorScalar for f32 {
 /// let refused = SparseCholesky::default().factorise((&[0, 2, 4], &[0, 1, 0, 1]), &[1.0, 2.0, 2.0, 1.0], &mut factor);
 /// assert_eq!(refused, Err(NotPositiveDefinite));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the matrix is not positive definite")]
 pub struct NotPositiveDefinite;
 
 impl fmt::Debug for SparseCholesky {

@@ -6,7 +6,6 @@ mod cloth;
 mod constraints;
 mod contact;
 mod directory;
-mod files;
 mod patch;
 mod picture;
 mod points;

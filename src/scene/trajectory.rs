@@ -2,10 +2,10 @@
 
 mod npz;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::bundled;
 use super::error::{SceneError, SceneFault, remedy};
+use super::files;
 use super::item::{Item, NamedReference};
 
 /// Names of the time column.
@@ -21,35 +21,21 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Reads the file that `item` names: relative to the scene file, or to the working directory.
+    /// Reads the file that `item` names.
     pub(super) fn open(item: &Item<'_>) -> Result<Self, SceneError> {
         let written = item.reference()?.name;
         let refuse = |reason: String| item.error(SceneFault::File(reason));
-        let scene = Path::new(item.context.text.name());
-        let beside = scene.parent().map(|folder| folder.join(&written));
-        let here = PathBuf::from(&written);
-        let path = beside.into_iter().chain([here]).find(|path| path.is_file());
-        let text = match (path, bundled::file(&written)) {
-            (Some(path), _) => {
-                let bytes = std::fs::read(&path)
-                    .map_err(|error| refuse(format!("{written:?} cannot be read: {error}")))?;
-                if written.ends_with(".npz") {
-                    let columns = npz::columns(&bytes).and_then(Self::of_arrays);
-                    return columns.map_err(|reason| refuse(format!("{written}: {reason}")));
-                }
-                String::from_utf8(bytes).map_err(|_| {
-                    refuse(format!(
-                        "{written:?} is not text; trajectories are CSV files, or NumPy archives that end in .npz"
-                    ))
-                })?
-            }
-            (None, Some(text)) => text.to_owned(),
-            (None, None) => {
-                return Err(refuse(format!(
-                    "no file {written:?} beside the scene file or in the working directory"
-                )));
-            }
-        };
+        let folder = Path::new(item.context.text.name()).parent();
+        let (bytes, _) = files::open(folder, &written).map_err(refuse)?;
+        if written.ends_with(".npz") {
+            let columns = npz::columns(&bytes).and_then(Self::of_arrays);
+            return columns.map_err(|reason| refuse(format!("{written}: {reason}")));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| {
+            refuse(format!(
+                "{written:?} is not text; trajectories are CSV files, or NumPy archives that end in .npz"
+            ))
+        })?;
         Self::parse(&text).map_err(|(line, reason)| refuse(format!("{written}:{line}: {reason}")))
     }
 

@@ -519,6 +519,7 @@ fn targets_from_a_file_are_those_of_equal_knots() {
             "`file` and `knots` exclude each other",
         ),
         ("file = \"none.csv\"\n", "no file \"none.csv\""),
+        ("file = \"wya.csv\"\n", "did you mean `way.csv`?"),
         ("joints = [\"joint_1\"]\n", "lacks the key `knots`"),
     ];
     for (text, part) in refused {

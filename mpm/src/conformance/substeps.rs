@@ -159,7 +159,7 @@ pub fn check_substeps(
     for scene in Scene::all() {
         let mut backend = make(&scene.model);
         for n in COUNTS {
-            let named = |v: Violation| Violation(format!("{}, {n} substeps: {v}", scene.name));
+            let named = |v: Violation| Violation(format!("{}, N = {n}: {v}", scene.name));
             let found = check_scene(&mut *backend, &scene, n, bounds.tolerance).map_err(named)?;
             found.check(&bounds.deviations).map_err(named)?;
             most = most.largest(found);
@@ -174,10 +174,17 @@ struct Run {
     report: SubstepReport,
 }
 
+/// Whether a time step is announced by [`SubstepBackend::prepare`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Announcement {
+    None,
+    Made,
+}
+
 fn run(
     backend: &mut dyn SubstepBackend,
     scene: &Scene,
-    n: u32,
+    (n, announcement): (u32, Announcement),
     tolerance: f64,
 ) -> Result<Run, Violation> {
     let failed = |e: pliant_contact_sap::BodyError| Violation(format!("it fails: {e}"));
@@ -200,6 +207,9 @@ fn run(
     let mut report = SubstepReport::default();
     let mut end = BodyState::default();
     backend.begin(&scene.start).map_err(failed)?;
+    if announcement == Announcement::Made {
+        backend.prepare(&input, &links, &[]).map_err(failed)?;
+    }
     backend
         .run(&input, &mut links, &mut Vec::new(), &mut report)
         .map_err(failed)?;
@@ -223,11 +233,11 @@ fn check_scene(
     if !scene.obstacles.is_empty() && reference.contacts_max == 0 {
         return broken("the reference has no contact");
     }
-    let found = run(backend, scene, n, tolerance)?;
+    let found = run(backend, scene, (n, Announcement::None), tolerance)?;
     if found.report.unsolved > 0 {
         return broken("a contact problem is reported as not solved");
     }
-    let again = run(backend, scene, n, tolerance)?;
+    let again = run(backend, scene, (n, Announcement::Made), tolerance)?;
     if again.end != found.end || again.report.pairs != found.report.pairs {
         return broken("the same step again has other bits");
     }

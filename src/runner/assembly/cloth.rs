@@ -10,9 +10,9 @@ use pliant_hydroelastic::mesh::{
 };
 use pliant_mpm::{ClothMesh, ClothSpec, MaterialPoints, MpmBuilder, ObjectIdx};
 
+use super::Draft;
 use super::directory::Owner;
 use super::soft::{SoftBody, scale};
-use super::{Draft, files};
 use crate::recording::{Color, VisualShape};
 use crate::runner::soft::{ClothObject, SoftModel};
 use crate::scene::{ClothEntry, ClothShape, GridEntry, SceneError, SceneFault, SoftEntry, Track};
@@ -104,7 +104,7 @@ impl Draft<'_> {
                 generate::shirt(measures).map_err(|error| refused(&error))?
             }
             ClothShape::Surface { file, scale } => {
-                let (bytes, path) = files::open(self.scene, file)?;
+                let (bytes, path) = self.scene.open(file)?;
                 let options = SurfaceOptions {
                     degenerate: Degenerate::Refuse,
                     scale: Vector3::repeat(*scale),

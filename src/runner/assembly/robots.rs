@@ -16,7 +16,7 @@ use super::Draft;
 use super::bodies::gravity_action;
 use super::directory::{Owner, joint_in, link_in};
 use super::patch::refined;
-use super::{files, solids};
+use super::solids;
 use crate::recording::Color;
 use crate::scene::{ModelEntry, NamedReference, RootEntry, SceneError, SceneFault};
 
@@ -99,7 +99,7 @@ impl Draft<'_> {
         file: &NamedReference,
         root: Root,
     ) -> Result<LoadedModel, SceneError> {
-        let (bytes, path) = files::open(self.scene, file)?;
+        let (bytes, path) = self.scene.open(file)?;
         let mut packages = PackageMap::default();
         for (package, folder) in &entry.packages {
             let beside = self

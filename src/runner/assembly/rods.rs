@@ -9,7 +9,6 @@ use pliant_der::{
 
 use super::Draft;
 use super::directory::WeldedEnd;
-use super::files;
 use super::soft::{Made, Touches, scale};
 use crate::recording::{ThreadEnds, VisualShape};
 use crate::runner::soft::{is_flat, ribbon_triangles};
@@ -29,7 +28,7 @@ impl Draft<'_> {
         let line = match &given.centreline {
             CentrelineEntry::Nodes(line) => line.clone(),
             CentrelineEntry::File { file, closure } => {
-                let (text, path) = files::open(self.scene, file)?;
+                let (text, path) = self.scene.open(file)?;
                 let text = String::from_utf8_lossy(&text);
                 Centreline::parse(&text, path, *closure).map_err(complain)?
             }

@@ -7,7 +7,7 @@ use pliant_hydroelastic::mesh::{
 };
 use pliant_hydroelastic::{AnalyticShape, RigidSurface};
 
-use super::{files, solids};
+use super::solids;
 use crate::scene::{
     FilledPart, PlacedShape, Scene, SceneError, SceneFault, ShapeEntry, SolidMesh, Surface,
 };
@@ -58,7 +58,7 @@ pub(super) fn solid_mesh(
         } => generate::tet_belt(*axles, *radius, [*width, *thickness], *cells).map_err(refused),
         SolidMesh::Hexahedron(corners) => hexahedron(corners).map(noted).map_err(refused),
         SolidMesh::File { file, scale } => {
-            let (bytes, path) = files::open(scene, file)?;
+            let (bytes, path) = scene.open(file)?;
             let options = TetOptions {
                 scale: Vector3::repeat(*scale),
                 ..TetOptions::default()

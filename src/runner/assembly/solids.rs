@@ -10,7 +10,6 @@ use pliant_hydroelastic::mesh::{
 use pliant_hydroelastic::{AnalyticShape, GeometryError, Shape};
 use pliant_multibody::{Collision, GeometryDescription, MeshHull};
 
-use super::files;
 use crate::recording::VisualShape;
 use crate::scene::{MeshUse, PlacedShape, Scene, SceneError, SceneFault, ShapeEntry};
 
@@ -34,7 +33,7 @@ pub(super) fn entry_look(
         };
         return shape(scene, &other, notes).map(|shape| look(&shape));
     };
-    let (bytes, path) = files::open(scene, file)?;
+    let (bytes, path) = scene.open(file)?;
     let options = SurfaceOptions {
         scale: Vector3::repeat(*scale),
         ..SurfaceOptions::default()
@@ -59,7 +58,7 @@ pub(super) fn shape(
         ShapeEntry::Analytic(shape) => Shape::try_from(shape),
         ShapeEntry::ConvexHull { points } => Shape::convex_hull(points),
         ShapeEntry::Mesh { file, scale, used } => {
-            let (bytes, path) = files::open(scene, file)?;
+            let (bytes, path) = scene.open(file)?;
             let hull = match used {
                 MeshUse::Surface => MeshHull::AsWritten,
                 MeshUse::ConvexHull => MeshHull::Convex,

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::scene::{NamedReference, Scene, SceneError, SceneFault, bundled, remedy};
+use super::bundled;
+use super::error::remedy;
 
 /// A file's content and path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,34 +60,27 @@ fn beside(folder: Option<&Path>, written: &str) -> Vec<String> {
         .collect()
 }
 
-/// As [`find_file`], read, with errors at the location of the reference.
-pub(super) fn open(
-    scene: &Scene,
-    reference: &NamedReference,
-) -> Result<(Vec<u8>, PathBuf), SceneError> {
-    let at = |fault| scene.text.error(reference.at, fault);
-    let Some(file) = find_file(scene.folder.as_deref(), &reference.name) else {
-        let folder = match &scene.folder {
+/// The content and the path of the file that a scene in `folder` calls `written`.
+///
+/// # Errors
+/// That there is none, with the nearest one by name, or the reason that the operating system gives.
+pub(crate) fn open(folder: Option<&Path>, written: &str) -> Result<(Vec<u8>, PathBuf), String> {
+    let Some(file) = find_file(folder, written) else {
+        let place = match folder {
             Some(folder) if !folder.as_os_str().is_empty() => {
                 format!("{}, the working directory", folder.display())
             }
             _ => "the working directory".into(),
         };
         let bundled = bundled::files().map(|(path, _)| (*path).to_owned());
-        let known: Vec<String> = bundled
-            .chain(beside(scene.folder.as_deref(), &reference.name))
-            .collect();
-        return Err(at(SceneFault::File(format!(
-            "no file {:?} in {folder}, or among the bundled ones{}",
-            reference.name,
-            remedy(&reference.name, known.iter().map(String::as_str))
-        ))));
+        let known: Vec<String> = bundled.chain(beside(folder, written)).collect();
+        return Err(format!(
+            "no file {written:?} in {place}, or among the bundled ones{}",
+            remedy(written, known.iter().map(String::as_str))
+        ));
     };
-    let bytes = file.read().map_err(|error| {
-        at(SceneFault::File(format!(
-            "{:?} cannot be read: {error}",
-            reference.name
-        )))
-    })?;
-    Ok((bytes, file.path(&reference.name).to_owned()))
+    let bytes = file
+        .read()
+        .map_err(|error| format!("{written:?} cannot be read: {error}"))?;
+    Ok((bytes, file.path(written).to_owned()))
 }

@@ -38,7 +38,7 @@ pub use substeps::{MakeBackend, SubstepBounds, SubstepDeviations, check_substeps
 /// // Substeps in f32 do not keep the bounds of f64: the message has the scene, the number of substeps, and by how much.
 /// let broken: Violation =
 ///     check_substeps(&|model| Box::new(CpuSubsteps::<f32>::new(model)), &SubstepBounds::double()).unwrap_err();
-/// assert!(broken.to_string().contains(", 1 substeps: "));
+/// assert!(broken.to_string().contains(", N = 1: "));
 /// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

@@ -351,7 +351,10 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
         next: &mut State,
         report: &mut StepReport,
     ) -> Result<(), StepError> {
-        let is_this = |b: &Begun| b.step == state.step && b.time_step_s == time_step_s;
+        let is_this = |begun: &Begun| {
+            let is_of_world = begun.split.is_of(world);
+            is_of_world && begun.step == state.step && begun.time_step_s == time_step_s
+        };
         let begun = self.begun.take().filter(is_this);
         let Begun {
             substeps,

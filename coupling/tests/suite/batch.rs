@@ -258,3 +258,17 @@ fn an_empty_batch_steps_to_nothing() {
     let mut batch = Batch::<StrongImplicit<AnySolver>>::new();
     assert!(batch.is_empty() && batch.step(STEP_S).iter().len() == 0);
 }
+
+#[test]
+fn a_step_that_was_prepared_for_another_world_is_begun_anew() {
+    let mut worlds = worlds();
+    let ((prepared, _), (world, state)) = (worlds.remove(0), worlds.remove(3));
+    let expected = alone(&world, &state, asynchronous());
+    let mut stepper = asynchronous();
+    (stepper.prepare(&prepared, &prepared.default_state(), STEP_S)).expect("a legal step");
+    assert_eq!(alone(&world, &state, stepper), expected);
+    // A step that was prepared for this one has the bits of one that was not.
+    let mut stepper = asynchronous();
+    (stepper.prepare(&world, &state, STEP_S)).expect("a legal step");
+    assert_eq!(alone(&world, &state, stepper), expected);
+}

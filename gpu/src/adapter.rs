@@ -247,7 +247,11 @@ fn pipelines(device: &wgpu::Device, layout: &wgpu::BindGroupLayout) -> Vec<wgpu:
             layout: Some(&layout),
             module: &module,
             entry_point: Some("main"),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                // Stages write what they read.
+                zero_initialize_workgroup_memory: false,
+                ..wgpu::PipelineCompilationOptions::default()
+            },
             cache: None,
         })
     });

@@ -17,13 +17,14 @@ use crate::adapter::Gpu;
 use crate::batch::{Forces, GpuBatch, Particles, Request};
 use crate::cloth_tables::ClothTables;
 use crate::control::Prescribed;
+use crate::dispatch::Shared;
 use crate::error::GpuError;
 use crate::layout::*;
 use crate::node_box::{Extent, NodeBox};
 use crate::particles::{self, Taken};
 use crate::read_back::Found;
 use crate::shapes::Shapes;
-use crate::size::StepSize;
+use crate::size::{StepSize, solve_bytes};
 use crate::support::{check_input, check_objects, device_shapes};
 use crate::tables::{Lasting, Table, add_links, add_obstacles, add_walls, start_of_out};
 
@@ -87,6 +88,7 @@ pub struct GpuSubsteps {
     asked: Option<Asked>,
     contacts_max: u32,
     blocks_max: u32,
+    shared: Shared,
     /// Cells around the particles, beyond their way.
     margin: i32,
     passed_s: f64,
@@ -141,6 +143,7 @@ impl GpuSubsteps {
             asked: None,
             contacts_max: CONTACTS_FIRST,
             blocks_max: BLOCKS_FIRST,
+            shared: shared(batch.gpu(), &[0; COUNTERS as usize]),
             margin: 2,
             passed_s: 0.0,
             crushed: None,
@@ -151,6 +154,12 @@ impl GpuSubsteps {
     #[cfg(test)]
     pub(crate) fn has_particles(&self) -> bool {
         self.resident.is_some()
+    }
+
+    /// Instead of what the last time step needed.
+    #[cfg(test)]
+    pub(crate) fn set_shared(&mut self, shared: Shared) {
+        self.shared = shared;
     }
 
     /// What is bound at a number, for tests of single stages.
@@ -197,12 +206,15 @@ impl GpuSubsteps {
             obstacles: params.n_obstacles.into(),
         };
         let table_bytes = table.offset() + size_of_val(table.numbers()) as u64;
-        let out_bytes = size_of_val(&out[..]) as u64 + 4 * self.cloths.corner_numbers();
+        let corners = self.cloths.corner_numbers();
+        params.solve_at = params.corners_at + corners as u32;
+        let out_bytes = size_of_val(&out[..]) as u64 + 4 * corners + solve_bytes(&params);
         let held = prescribed.held().to_vec();
         let (particles, forces) = self.sent(resident, &held, (memory, input.obstacles.len()));
         let lasting = || self.lasting.table.numbers().to_vec();
         let request = Request {
             params,
+            shared: self.shared,
             bytes: size.bindings((table_bytes, out_bytes)),
             lasting: (!self.has_lasting).then(lasting),
             table: (table.offset(), table.numbers().to_vec()),
@@ -333,9 +345,22 @@ impl GpuSubsteps {
         report.unsolved = counters[UNSOLVED];
         report.pairs = found.pairs(params, &asked.node_box.corner(spacing));
         report.times = found.times;
+        self.shared = shared(self.batch.gpu(), counters);
         let crushed = counters[CRUSHED];
         self.crushed = (crushed > 0).then_some((crushed, counters[CRUSHED_FIRST]));
         Ok(true)
+    }
+}
+
+/// What workgroups share in the next time step: as much as this one needed. A software device gains nothing by many workgroups.
+fn shared(gpu: &Gpu, counters: &[u32]) -> Shared {
+    Shared {
+        contacts: counters[CONTACTS_MAX],
+        nodes: counters[N_SLOTS],
+        iterations: match gpu.description.is_software {
+            true => 0,
+            false => counters[ITERATIONS_MOST],
+        },
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::adapter::Gpu;
 use crate::buffers::{Buffers, FORCES, LISTS, OUT, OfBindings, PARTICLES, Part, SCENE};
-use crate::dispatch::{GROUPS_MAX, add_substep, groups_of_stages};
+use crate::dispatch::{Dispatches, GROUPS_MAX, Shared};
 use crate::layout::{COUNTERS, CRUSHED_FIRST, DeviceParticle, Params};
 use crate::read_back::{self, Found, Mapped};
 use crate::size::PARTICLE_BYTES;
@@ -75,6 +75,7 @@ struct Members {
 pub(crate) struct Request {
     /// Without the places of its parts.
     pub(crate) params: Params,
+    pub(crate) shared: Shared,
     /// Bytes of each binding.
     pub(crate) bytes: OfBindings,
     /// The part of `scene` that lasts, if the device does not have it.
@@ -228,11 +229,11 @@ impl Members {
         {
             let mut pass = encoder.begin_compute_pass(&Default::default());
             pass.set_bind_group(0, &bound, &[]);
-            let groups = groups_of_stages(&params);
+            let sizes = asked.iter().map(|(_, request)| request.shared);
+            let dispatches = Dispatches::of(params.iter().zip(sizes));
             for substep in 0..substeps {
                 let marks = (self.clock.as_ref()).and_then(|clock| clock.marks(timed, substep));
-                let worlds = (params.len() as u32, &groups[..]);
-                add_substep(gpu, worlds, &mut pass, marks);
+                dispatches.add_substep(gpu, &mut pass, marks);
             }
         }
         let mut at = 0;

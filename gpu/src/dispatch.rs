@@ -7,17 +7,73 @@ use crate::stage_clock::Marks;
 
 /// Largest number of workgroups along an axis.
 pub(crate) const GROUPS_MAX: u32 = 65_535;
+/// The same of those that share contacts, enough to fill a GPU.
+const SHARING_MAX: u32 = 1024;
+/// Contacts that the workgroups of a stage of the solve take at a time, and nodes.
+const CONTACTS_OF_GROUP: u32 = 128;
+const NODES_OF_GROUP: u32 = 32;
 
-/// How many workgroups each stage has for the largest of the worlds.
-pub(crate) fn groups_of_stages(worlds: &[Params]) -> Vec<u32> {
-    let largest = |stage: &Stage| worlds.iter().map(|world| groups(stage, world)).max();
-    STAGES.iter().map(|s| largest(s).unwrap_or(0)).collect()
+/// How much of the contact solve many workgroups share. It makes no difference to any bit, only to the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shared {
+    pub(crate) contacts: u32,
+    pub(crate) nodes: u32,
+    /// One workgroup takes the iterations after these.
+    pub(crate) iterations: u32,
 }
 
-fn groups(stage: &Stage, params: &Params) -> u32 {
+/// The dispatches of each substep.
+pub(crate) struct Dispatches {
+    worlds: u32,
+    /// Workgroups of each stage, for the largest of the worlds.
+    groups: Vec<u32>,
+    iterations: u32,
+}
+
+impl Dispatches {
+    pub(crate) fn of<'a>(worlds: impl Iterator<Item = (&'a Params, Shared)> + Clone) -> Self {
+        let largest = |stage: &Stage| worlds.clone().map(|(p, size)| groups(stage, p, size)).max();
+        Self {
+            worlds: worlds.clone().count() as u32,
+            groups: STAGES.iter().map(|s| largest(s).unwrap_or(0)).collect(),
+            iterations: (worlds.map(|(_, size)| size.iterations).max()).unwrap_or(0),
+        }
+    }
+
+    /// Adds a substep to `pass`, with timestamps if there are `marks`.
+    pub(crate) fn add_substep(
+        &self,
+        gpu: &Gpu,
+        pass: &mut wgpu::ComputePass<'_>,
+        mut marks: Option<Marks<'_>>,
+    ) {
+        let all = STAGES.iter().zip(&gpu.pipelines).zip(&self.groups);
+        let all: Vec<_> = all.filter(|(_, groups)| **groups > 0).collect();
+        let is_iteration = |stage: &Stage| stage.part == Part::Iteration;
+        for run in all.chunk_by(|a, b| is_iteration(a.0.0) == is_iteration(b.0.0)) {
+            let turns = match is_iteration(run[0].0.0) {
+                true => self.iterations,
+                false => 1,
+            };
+            for ((stage, pipeline), groups) in (0..turns).flat_map(|_| run) {
+                if let Some(marks) = &mut marks {
+                    marks.begin(stage.phase, pass);
+                }
+                let rows = groups.div_ceil(GROUPS_MAX);
+                pass.set_pipeline(pipeline);
+                pass.dispatch_workgroups(groups.div_ceil(rows), rows, self.worlds);
+            }
+        }
+        if let Some(marks) = marks {
+            marks.finish(pass);
+        }
+    }
+}
+
+fn groups(stage: &Stage, params: &Params, size: Shared) -> u32 {
     let is_needed = match stage.part {
         Part::All => true,
-        Part::Contact => params.n_obstacles > 0,
+        Part::Contact | Part::Iteration => params.n_obstacles > 0,
         Part::HeldNodes => params.holds_nodes > 0,
     };
     if !is_needed {
@@ -29,33 +85,14 @@ fn groups(stage: &Stage, params: &Params) -> u32 {
         Over::Nodes(lanes) => (64 * params.blocks_max).div_ceil(lanes),
         Over::Particles(lanes) => params.n_particles.div_ceil(lanes),
         Over::Groups(groups) => groups,
+        Over::Contacts => (size.contacts.div_ceil(CONTACTS_OF_GROUP)).clamp(1, SHARING_MAX),
+        Over::NodesOfContacts => {
+            (size.nodes.div_ceil(NODES_OF_GROUP) + params.n_links).clamp(1, SHARING_MAX)
+        }
         Over::Pairs => params.n_obstacles * params.n_objects,
         Over::Elements(lanes) => (params.n_triangles + params.n_hinges).div_ceil(lanes),
         Over::Vertices(lanes) => params.n_vertices.div_ceil(lanes),
         Over::Triangles(lanes) => params.n_triangles.div_ceil(lanes),
         Over::Loads(lanes) => params.n_loads.div_ceil(lanes),
-    }
-}
-
-/// Adds a substep of so many worlds to `pass`, with timestamps if there are `marks`.
-pub(crate) fn add_substep(
-    gpu: &Gpu,
-    (worlds, groups): (u32, &[u32]),
-    pass: &mut wgpu::ComputePass<'_>,
-    mut marks: Option<Marks<'_>>,
-) {
-    for ((stage, pipeline), groups) in STAGES.iter().zip(&gpu.pipelines).zip(groups) {
-        if *groups == 0 {
-            continue;
-        }
-        if let Some(marks) = &mut marks {
-            marks.begin(stage.phase, pass);
-        }
-        let rows = groups.div_ceil(GROUPS_MAX);
-        pass.set_pipeline(pipeline);
-        pass.dispatch_workgroups(groups.div_ceil(rows), rows, worlds);
-    }
-    if let Some(marks) = marks {
-        marks.finish(pass);
     }
 }

@@ -5,8 +5,9 @@ use nalgebra::{Matrix3, Vector3};
 use pliant_mpm::{Particle, base_node};
 
 /// Counters before all else in `lists`.
-pub(crate) const COUNTERS: u32 = 16;
+pub(crate) const COUNTERS: u32 = 32;
 pub(crate) const STATUS: usize = 0;
+pub(crate) const N_SLOTS: usize = 2;
 pub(crate) const CONTACTS_TOTAL: usize = 4;
 pub(crate) const CONTACTS_MAX: usize = 5;
 pub(crate) const ITERATIONS: usize = 6;
@@ -15,6 +16,7 @@ pub(crate) const CRUSHED: usize = 9;
 pub(crate) const CRUSHED_FIRST: usize = 10;
 pub(crate) const CONTACTS_NEEDED: usize = 12;
 pub(crate) const BLOCKS_NEEDED: usize = 14;
+pub(crate) const ITERATIONS_MOST: usize = 15;
 
 pub(crate) const LEFT_GRID: u32 = 1;
 pub(crate) const NOT_FINITE: u32 = 2;
@@ -87,7 +89,8 @@ pub(crate) struct Params {
     pub(crate) table_size: u32,
     /// Where the parts of the world begin in the buffers of bindings 1 to 8, in their elements.
     pub(crate) parts_at: [u32; 8],
-    pub(crate) padding: [u32; 3],
+    pub(crate) solve_at: u32,
+    pub(crate) padding: [u32; 2],
     /// The cell of the corner of the box.
     pub(crate) origin: [i32; 3],
     pub(crate) n_loads: u32,

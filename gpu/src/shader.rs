@@ -32,6 +32,8 @@ pub(crate) enum Part {
     All,
     /// Contact with obstacles.
     Contact,
+    /// An iteration of the contact solve by many workgroups: such stages are taken in turn.
+    Iteration,
     /// Nodes that held sets prescribe.
     HeldNodes,
 }
@@ -49,6 +51,10 @@ pub(crate) enum Over {
     Particles(u32),
     /// So many workgroups.
     Groups(u32),
+    /// Contacts, as many as there are about.
+    Contacts,
+    /// The same of the nodes that they reach, and links.
+    NodesOfContacts,
     /// A workgroup for each pair of object and obstacle.
     Pairs,
     /// Triangles and then hinges of cloth.
@@ -79,8 +85,17 @@ const fn contact(phase: Phase, file: &'static str, over: Over) -> Stage {
     }
 }
 
+const fn iteration(file: &'static str, over: Over) -> Stage {
+    Stage {
+        file,
+        phase: Phase::Solve,
+        over,
+        part: Part::Iteration,
+    }
+}
+
 /// All stages in order.
-pub(crate) const STAGES: [Stage; 27] = [
+pub(crate) const STAGES: [Stage; 30] = [
     stage(Phase::Sort, "blocks_clear.wgsl", Over::Table(128)),
     stage(Phase::Sort, "blocks_insert.wgsl", Over::Particles(128)),
     stage(Phase::Sort, "blocks_number.wgsl", Over::Table(128)),
@@ -105,10 +120,13 @@ pub(crate) const STAGES: [Stage; 27] = [
     contact(Phase::Detect, "contacts_count.wgsl", Over::Particles(128)),
     contact(Phase::Detect, "contacts_number.wgsl", Over::Groups(1)),
     contact(Phase::Detect, "contacts_write.wgsl", Over::Particles(128)),
+    contact(Phase::Detect, "contacts_cells.wgsl", Over::Nodes(128)),
     contact(Phase::Detect, "contacts_nodes.wgsl", Over::Nodes(128)),
-    contact(Phase::Detect, "contacts_entries.wgsl", Over::Groups(64)),
-    contact(Phase::Detect, "contacts_order.wgsl", Over::Groups(64)),
-    contact(Phase::Solve, "contacts_solve.wgsl", Over::Groups(1)),
+    contact(Phase::Solve, "solve_begin.wgsl", Over::Contacts),
+    iteration("solve_nodes.wgsl", Over::NodesOfContacts),
+    iteration("solve_contacts.wgsl", Over::Contacts),
+    contact(Phase::Solve, "solve_rest.wgsl", Over::Groups(1)),
+    contact(Phase::Solve, "solve_end.wgsl", Over::Contacts),
     contact(Phase::Solve, "pair_sums.wgsl", Over::Pairs),
     stage(Phase::Gather, "gather.wgsl", Over::Particles(64)),
     stage(Phase::Gather, "cloth_normals.wgsl", Over::Triangles(64)),
@@ -135,18 +153,17 @@ files!(
     "cloth_vertices.wgsl",
     "common.wgsl",
     "contact_law.wgsl",
+    "contacts_cells.wgsl",
     "contacts_count.wgsl",
-    "contacts_entries.wgsl",
     "contacts_nodes.wgsl",
     "contacts_number.wgsl",
-    "contacts_order.wgsl",
-    "contacts_solve.wgsl",
     "contacts_write.wgsl",
     "detection.wgsl",
     "ellipsoid.wgsl",
     "gather.wgsl",
     "held_nodes.wgsl",
     "hinge.wgsl",
+    "link_velocities.wgsl",
     "links_begin.wgsl",
     "links_end.wgsl",
     "loads.wgsl",
@@ -158,6 +175,14 @@ files!(
     "sampled.wgsl",
     "scatter.wgsl",
     "signed_distance.wgsl",
+    "solve.wgsl",
+    "solve_begin.wgsl",
+    "solve_contacts.wgsl",
+    "solve_end.wgsl",
+    "solve_local.wgsl",
+    "solve_move.wgsl",
+    "solve_nodes.wgsl",
+    "solve_rest.wgsl",
     "sort_clear.wgsl",
     "sort_count.wgsl",
     "sort_order.wgsl",

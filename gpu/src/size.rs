@@ -2,7 +2,7 @@
 
 use crate::adapter::AdapterDescription;
 use crate::buffers::OfBindings;
-use crate::layout::{BLOCK, CONTACT_BYTES, COUNTERS, DeviceParticle, NODE_BYTES, Params};
+use crate::layout::{BLOCK, CONTACT_BYTES, COUNTERS, DeviceParticle, NODE_BYTES, PAIR, Params};
 use crate::support::PARTICLES_MAX;
 
 /// Numbers of a node in `lists`: particles of the cell, their start and end, contacts twice, and the held components.
@@ -15,8 +15,12 @@ const OF_PLACE: u64 = 2;
 const OF_PARTICLE: u64 = 2;
 /// Particles of a workgroup that counts contacts; it has a number in `lists`.
 const GROUP: u64 = 128;
-/// Bytes of the entries of a contact in `work`: 27 nodes with a record of four numbers, and 27 entries.
-const WORK_BYTES: u64 = 4 * 27 * 5;
+/// Bytes of a contact in `work`: 27 nodes with a record of three numbers, 27 entries of two, and its place in the list of its cell.
+const WORK_BYTES: u64 = 4 * (27 * 5 + 1);
+/// Contacts whose sums a workgroup writes down.
+pub(crate) const CHUNK: u32 = 128;
+/// Numbers of the progress of the contact solve.
+const PROGRESS: u64 = 16;
 /// Bytes of the contact force of a particle on an obstacle.
 pub(crate) const FORCE_BYTES: u64 = 16;
 pub(crate) const PARTICLE_BYTES: u64 = size_of::<DeviceParticle>() as u64;
@@ -69,7 +73,7 @@ impl StepSize {
         CONTACT_BYTES + WORK_BYTES
     }
 
-    /// Bytes of the buffers of the device, without tables of shapes and cloth and of links. A buffer that has grown has up to a quarter more.
+    /// Bytes of the buffers of the device, without tables of shapes and cloth, of links, and sums of the contact solve. A buffer that has grown has up to a quarter more.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         size_of::<Params>() as u64
@@ -104,6 +108,13 @@ impl StepSize {
             out,
         ]
     }
+}
+
+/// Bytes of the sums of the contact solve: of each chunk four numbers, two impulses on each link, and the sums of each pair.
+pub(crate) fn solve_bytes(params: &Params) -> u64 {
+    let chunks = u64::from(params.contacts_max.div_ceil(CHUNK));
+    let pairs = u64::from(params.n_obstacles) * u64::from(params.n_objects);
+    4 * (PROGRESS + chunks * (4 + 12 * u64::from(params.n_links) + u64::from(PAIR) * pairs))
 }
 
 impl AdapterDescription {

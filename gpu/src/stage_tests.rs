@@ -17,6 +17,7 @@ mod on_device;
 mod reach;
 mod scatter;
 mod scene;
+mod shared_iterations;
 mod solve;
 
 use on_device::OnDevice;

@@ -13,6 +13,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         atomicStore(&lists[P.lists_at + N_CONTACTS], 0u);
         atomicStore(&lists[P.lists_at + N_SLOTS], 0u);
         atomicStore(&lists[P.lists_at + N_ENTRIES], 0u);
+        atomicStore(&lists[P.lists_at + N_LISTED], 0u);
         atomicStore(&lists[P.lists_at + CURSOR], 0u);
     }
     if i < P.table_size {

@@ -66,9 +66,10 @@ struct Params {
     work_at: u32,
     forces_at: u32,
     out_at: u32,
+    // In `out`: what the stages of the contact solve share.
+    solve_at: u32,
     padding0: u32,
     padding1: u32,
-    padding2: u32,
     // The cell of the corner of the box.
     origin: vec3<i32>,
     n_loads: u32,
@@ -89,7 +90,7 @@ struct Particle {
     f0: vec4<f32>,
     f1: vec4<f32>,
     f2: vec4<f32>,
-    // S = -dt V tau.
+    // S = -dt V tau; the last number of the first column is that of the first contact.
     s0: vec4<f32>,
     s1: vec4<f32>,
     s2: vec4<f32>,
@@ -140,7 +141,7 @@ struct Contact {
 // (v*, m) of all nodes, then (v, sum of contact weights).
 @group(0) @binding(4) var<storage, read_write> nodes: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> contacts: array<Contact>;
-// Nodes in contact (node, first entry, entries, -), then entries: 27 contact + corner.
+// Nodes in contact (node, first entry, entries), then entries (contact, weight), then the contacts of each cell.
 @group(0) @binding(6) var<storage, read_write> work: array<u32>;
 // Contact force of each particle on each obstacle in the last substep.
 @group(0) @binding(7) var<storage, read_write> forces: array<vec4<f32>>;
@@ -164,7 +165,9 @@ const SUBSTEP = 11u;
 const CONTACTS_NEEDED = 12u;
 const N_BLOCKS = 13u;
 const BLOCKS_NEEDED = 14u;
-const CELLS = 16u;
+const ITERATIONS_MOST = 15u;
+const N_LISTED = 16u;
+const CELLS = 32u;
 
 const LEFT_GRID = 1u;
 const NOT_FINITE = 2u;
@@ -173,6 +176,10 @@ const LOOP_CUT = 8u;
 const TOO_MANY_BLOCKS = 16u;
 
 const LINK = 32u;
+// Numbers of a pair of obstacle and object in `out`.
+const PAIR = 12u;
+// Numbers of a node in contact in `work`.
+const SLOT = 3u;
 // Vectors of an object in `scene`.
 const OBJECT = 3u;
 
@@ -187,8 +194,8 @@ fn n_nodes_max() -> u32 { return 64u * P.blocks_max; }
 fn count_at(cell: u32) -> u32 { return CELLS + cell; }
 fn start_at(cell: u32) -> u32 { return CELLS + n_nodes_max() + cell; }
 fn fill_at(cell: u32) -> u32 { return CELLS + 2u * n_nodes_max() + cell; }
-fn touched_at(node: u32) -> u32 { return CELLS + 3u * n_nodes_max() + node; }
-fn touching_at(node: u32) -> u32 { return CELLS + 4u * n_nodes_max() + node; }
+fn touching_at(cell: u32) -> u32 { return CELLS + 3u * n_nodes_max() + cell; }
+fn first_touching_at(cell: u32) -> u32 { return CELLS + 4u * n_nodes_max() + cell; }
 fn held_bits_at(node: u32) -> u32 { return CELLS + 5u * n_nodes_max() + node; }
 // Of a block: its key, and its 27 neighbours.
 fn blocks_at() -> u32 { return CELLS + 6u * n_nodes_max(); }
@@ -201,7 +208,8 @@ fn table_block_at(place: u32) -> u32 { return table_key_at(P.table_size) + place
 fn order_at(place: u32) -> u32 { return table_block_at(P.table_size) + place; }
 fn home_at(p: u32) -> u32 { return order_at(P.n_particles) + p; }
 fn group_at(group: u32) -> u32 { return home_at(P.n_particles) + group; }
-fn entry_at(entry: u32) -> u32 { return 108u * P.contacts_max + entry; }
+fn entry_at(entry: u32) -> u32 { return 27u * SLOT * P.contacts_max + 2u * entry; }
+fn listed_at(place: u32) -> u32 { return entry_at(27u * P.contacts_max) + place; }
 
 // The cell of a particle in the box.
 fn cell_of(p: u32) -> vec3<i32> { return particles[P.particles_at + p].cell - P.origin; }

@@ -1,4 +1,4 @@
-// Contacts, 1 of 6: counts the contacts of each particle, and of each workgroup of particles.
+// Contacts, 1 of 5: counts the contacts of each particle, and of each workgroup of particles.
 #include "common.wgsl"
 #include "blocks.wgsl"
 #include "signed_distance.wgsl"

@@ -1,23 +1,51 @@
-// Contacts, 4 of 6: lists the nodes in contact, each with room for its contacts.
+// Contacts, 5 of 5: lists the nodes in contact, and for each its contacts with their weights, in the order of the 27 cells that reach it, so that sums
+// over them have the same bits in every run. Sums the weights.
 #include "common.wgsl"
 #include "blocks.wgsl"
+#include "cells.wgsl"
+
+// How many contacts a cell has; there are none outside of the blocks.
+fn touching(cell: u32) -> u32 {
+    if cell == NONE {
+        return 0u;
+    }
+    return atomicLoad(&lists[P.lists_at + touching_at(cell)]);
+}
 
 @compute @workgroup_size(128)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-    if !open_world(id.z) {
+    if !open_world(id.z) || atomicLoad(&lists[P.lists_at + N_CONTACTS]) == 0u {
         return;
     }
     let node = id.x + id.y * groups.x * 128u;
     if node >= n_nodes() {
         return;
     }
-    let count = atomicLoad(&lists[P.lists_at + touched_at(node)]);
-    if count > 0u {
-        let slot = 4u * atomicAdd(&lists[P.lists_at + N_SLOTS], 1u);
-        let first = atomicAdd(&lists[P.lists_at + N_ENTRIES], count);
-        work[P.work_at + slot] = node;
-        work[P.work_at + slot + 1u] = first;
-        work[P.work_at + slot + 2u] = count;
-        atomicStore(&lists[P.lists_at + touching_at(node)], first);
+    var count = 0u;
+    for (var n = 0; n < 27; n++) {
+        count += touching(shifted(node, -below(n)));
     }
+    if count == 0u {
+        return;
+    }
+    let slot = P.work_at + SLOT * atomicAdd(&lists[P.lists_at + N_SLOTS], 1u);
+    var entry = atomicAdd(&lists[P.lists_at + N_ENTRIES], count);
+    work[slot] = node;
+    work[slot + 1u] = entry;
+    work[slot + 2u] = count;
+    var sum = 0.0;
+    for (var n = 0; n < 27; n++) {
+        let cell = shifted(node, -below(n));
+        let of_cell = touching(cell);
+        for (var i = 0u; i < of_cell; i++) {
+            let c = work[P.work_at + listed_at(atomicLoad(&lists[P.lists_at + first_touching_at(cell)]) + i)];
+            let w = weight(c, u32(n));
+            let at = P.work_at + entry_at(entry);
+            work[at] = c;
+            work[at + 1u] = bitcast<u32>(w);
+            sum += w;
+            entry++;
+        }
+    }
+    nodes[P.nodes_at + n_nodes_max() + node].w = sum;
 }

@@ -1,4 +1,4 @@
-// Contacts, 2 of 6: numbers them by particle: the first number of each workgroup of particles, by one workgroup. Too many for the buffer: none of
+// Contacts, 2 of 5: numbers them by particle: the first number of each workgroup of particles, by one workgroup. Too many for the buffer: none of
 // this substep is kept, and the processor repeats the time step with more room.
 #include "common.wgsl"
 #include "particle_groups.wgsl"

@@ -1,47 +1,46 @@
-// Sums over the contacts of a pair of obstacle and object, one workgroup for each pair: impulse and size, size times point of action,
-// size times normal, and the least gap.
+// Adds the sums of all chunks of contacts for each pair of obstacle and object, one workgroup for each pair.
 #include "common.wgsl"
+#include "blocks.wgsl"
+#include "solve.wgsl"
 
-const LANES = 64u;
-var<workgroup> impulses: array<vec4<f32>, 64>;
-var<workgroup> points: array<vec4<f32>, 64>;
-var<workgroup> normals: array<vec4<f32>, 64>;
+var<workgroup> normals: array<vec3<f32>, 128>;
+var<workgroup> gaps: array<f32, 128>;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) t: u32) {
     let pair = group.x;
-    let is_open = open_world(group.z) && pair < P.n_obstacles * P.n_objects;
-    let n = select(0u, atomicLoad(&lists[P.lists_at + N_CONTACTS]), is_open);
-    var impulse = vec4<f32>(0.0);
-    var point = vec4<f32>(0.0, 0.0, 0.0, 1e30);
-    var normal = vec4<f32>(0.0);
-    for (var c = t; c < n; c += LANES) {
-        if contacts[P.contacts_at + c].pair == pair {
-            let y = contacts[P.contacts_at + c].y;
-            let size = length(y);
-            impulse += vec4<f32>(y, size);
-            point = vec4<f32>(point.xyz + size * contacts[P.contacts_at + c].point, min(point.w, contacts[P.contacts_at + c].gap));
-            normal += vec4<f32>(size * contacts[P.contacts_at + c].normal, 0.0);
-        }
+    if open_solve(group.z, t, HANDED_ON).n_contacts == 0u || pair >= P.n_obstacles * P.n_objects {
+        return;
     }
-    impulses[t] = impulse;
-    points[t] = point;
+    var impulse = vec4<f32>(0.0);
+    var point = vec3<f32>(0.0);
+    var normal = vec3<f32>(0.0);
+    var gap = 1e30;
+    for (var chunk = t; chunk < n_chunks(); chunk += LANES) {
+        let at = pair_at(chunk, pair);
+        impulse += vec4<f32>(out3(at), out[P.out_at + at + 3u]);
+        point += out3(at + 4u);
+        gap = min(gap, out[P.out_at + at + 7u]);
+        normal += out3(at + 8u);
+    }
+    sums[t] = impulse;
+    moments[t] = vec4<f32>(point, 0.0);
     normals[t] = normal;
-    workgroupBarrier();
+    gaps[t] = gap;
+    reduce(t);
     for (var step = LANES / 2u; step > 0u; step /= 2u) {
         if t < step {
-            impulses[t] += impulses[t + step];
-            points[t] = vec4<f32>(points[t].xyz + points[t + step].xyz, min(points[t].w, points[t + step].w));
             normals[t] += normals[t + step];
+            gaps[t] = min(gaps[t], gaps[t + step]);
         }
         workgroupBarrier();
     }
-    if t == 0u && n > 0u {
-        let at = P.sums_at + 12u * pair;
-        set_out3(at, out3(at) + impulses[0].xyz);
-        out[P.out_at + at + 3u] += impulses[0].w;
-        set_out3(at + 4u, out3(at + 4u) + points[0].xyz);
-        out[P.out_at + at + 7u] = min(out[P.out_at + at + 7u], points[0].w);
-        set_out3(at + 8u, out3(at + 8u) + normals[0].xyz);
+    if t == 0u {
+        let at = P.sums_at + PAIR * pair;
+        set_out3(at, out3(at) + sums[0].xyz);
+        out[P.out_at + at + 3u] += sums[0].w;
+        set_out3(at + 4u, out3(at + 4u) + moments[0].xyz);
+        out[P.out_at + at + 7u] = min(out[P.out_at + at + 7u], gaps[0]);
+        set_out3(at + 8u, out3(at + 8u) + normals[0]);
     }
 }

@@ -130,32 +130,40 @@ pub(super) fn check(scene: &Scene, device: &OnDevice) -> (Vec<Touch>, Vec<Larges
 }
 
 pub(super) fn check_lists(touches: &[Touch], device: &OnDevice) -> Vec<Largest> {
-    let mut expected: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    let mut weights: BTreeMap<u32, f64> = BTreeMap::new();
+    // Corner, contact, weight of each node; contacts of each cell.
+    let mut expected: BTreeMap<u32, Vec<(usize, u32, f64)>> = BTreeMap::new();
+    let mut cells: BTreeMap<u32, u32> = BTreeMap::new();
     for (contact, touch) in touches.iter().enumerate() {
+        *cells.entry(touch.nodes[0].0).or_default() += 1;
         for (corner, (node, weight)) in touch.nodes.iter().enumerate() {
-            let entry = (27 * contact + corner) as u32;
-            expected.entry(*node).or_default().push(entry);
-            *weights.entry(*node).or_default() += weight;
+            let entries = expected.entry(*node).or_default();
+            entries.push((corner, contact as u32, *weight));
         }
     }
-    let found: BTreeMap<u32, Vec<u32>> = (device.slots())
-        .map(|(node, entries)| (node, entries.to_vec()))
-        .collect();
-    let mut wrong = Largest::new("wrong nodes", 0.0);
-    let nodes = 0..device.n_nodes();
-    wrong.add(nodes.filter(|n| expected.get(n) != found.get(n)).count() as f64);
-    wrong.add(f64::from(
-        device.n_entries().abs_diff(27 * touches.len() as u32),
-    ));
+    let mut wrong = Largest::new("wrong nodes and cells", 0.0);
+    let mut weights = Largest::new("weights", 1e-6);
     let mut sums = Largest::new("sums of weights", 1e-6);
+    let found: BTreeMap<_, _> = device.slots().collect();
+    let count = 27 * touches.len() as u32;
+    wrong.add(f64::from(device.n_entries().abs_diff(count)));
+    wrong.add(found.len().abs_diff(expected.len()) as f64);
+    for (node, entries) in &mut expected {
+        entries.sort_by_key(|(corner, contact, _)| (*corner, *contact));
+        let found = found.get(node).map_or(&[][..], Vec::as_slice);
+        let own = entries.iter().map(|e| e.1);
+        wrong.add(f64::from(u8::from(!own.eq(found.iter().map(|e| e.0)))));
+        for (entry, found) in entries.iter().zip(found) {
+            weights.add((entry.2 - f64::from(found.1)).abs());
+        }
+    }
     for node in 0..device.n_nodes() {
-        let count = expected.get(&node).map_or(0, Vec::len);
-        wrong.add(f64::from(device.touched(node).abs_diff(count as u32)));
-        let weight = weights.get(&node).copied().unwrap_or_default();
+        let own = expected.get(&node).map_or(&[][..], Vec::as_slice);
+        let weight: f64 = own.iter().map(|e| e.2).sum();
         sums.add((device.contact_weight(node) - weight).abs() / weight.max(1e-3));
+        let of_cell = cells.get(&node).copied().unwrap_or(0);
+        wrong.add(f64::from(device.touching(node).abs_diff(of_cell)));
     }
     let most = expected.values().map(Vec::len).max();
     assert!(most > Some(5), "nodes with many contacts: {most:?}");
-    vec![wrong, sums]
+    vec![wrong, weights, sums]
 }

@@ -10,14 +10,13 @@ use pliant_mpm::{ParticleImpulse, SubstepBackend, SubstepReport};
 use super::scene::{SPACING, Scene};
 use crate::adapter::Gpu;
 use crate::backend::GpuSubsteps;
-use crate::layout::{CONTACT_BYTES, CRUSHED, DeviceParticle, PAIR, Params, UNSOLVED};
+use crate::layout::{CONTACT_BYTES, CRUSHED, DeviceParticle, N_SLOTS, PAIR, Params, UNSOLVED};
 
 pub(super) const NONE: u32 = u32::MAX;
 const N_CONTACTS: usize = 1;
-const N_SLOTS: usize = 2;
 const N_ENTRIES: usize = 3;
 const N_BLOCKS: usize = 13;
-const CELLS: u32 = 16;
+const CELLS: u32 = 32;
 
 /// A contact as `common.wgsl` has it, as far as detection writes it.
 #[repr(C)]
@@ -129,9 +128,9 @@ impl OnDevice {
         self.of_node(1, cell)
     }
 
-    /// How many contacts reach a node.
-    pub(super) fn touched(&self, node: u32) -> u32 {
-        self.of_node(3, node)
+    /// How many contacts the particles of a cell have.
+    pub(super) fn touching(&self, cell: u32) -> u32 {
+        self.of_node(3, cell)
     }
 
     fn blocks_at(&self) -> u32 {
@@ -211,11 +210,15 @@ impl OnDevice {
         self.lists[N_ENTRIES]
     }
 
-    /// The nodes in contact with their entries, 27 contact + corner.
-    pub(super) fn slots(&self) -> impl Iterator<Item = (u32, &[u32])> {
-        let entries = &self.work[108 * self.params.contacts_max as usize..];
-        let slots = self.work.chunks(4).take(self.lists[N_SLOTS] as usize);
-        slots.map(|s| (s[0], &entries[s[1] as usize..][..s[2] as usize]))
+    /// The nodes in contact with the contacts of each, and their weights.
+    pub(super) fn slots(&self) -> impl Iterator<Item = (u32, Vec<(u32, f32)>)> {
+        let entries = &self.work[27 * 3 * self.params.contacts_max as usize..];
+        let slots = self.work.chunks(3).take(self.lists[N_SLOTS] as usize);
+        slots.map(|s| {
+            let own = entries[2 * s[1] as usize..].chunks(2).take(s[2] as usize);
+            let own = own.map(|e| (e[0], f32::from_bits(e[1])));
+            (s[0], own.collect())
+        })
     }
 
     /// The force of an obstacle on a particle, N.

@@ -1,0 +1,34 @@
+// Contacts, 4 of 5: lists the contacts of each cell, by particle.
+#include "common.wgsl"
+#include "blocks.wgsl"
+#include "cells.wgsl"
+
+@compute @workgroup_size(128)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    if !open_world(id.z) || atomicLoad(&lists[P.lists_at + N_CONTACTS]) == 0u {
+        return;
+    }
+    let cell = id.x + id.y * groups.x * 128u;
+    if cell >= n_nodes() {
+        return;
+    }
+    let places = places_of(cell);
+    var count = 0u;
+    for (var i = places.x; i < places.y; i++) {
+        count += u32(particles[P.particles_at + atomicLoad(&lists[P.lists_at + i])].c2.w);
+    }
+    atomicStore(&lists[P.lists_at + touching_at(cell)], count);
+    if count == 0u {
+        return;
+    }
+    var next = atomicAdd(&lists[P.lists_at + N_LISTED], count);
+    atomicStore(&lists[P.lists_at + first_touching_at(cell)], next);
+    for (var i = places.x; i < places.y; i++) {
+        let p = atomicLoad(&lists[P.lists_at + i]);
+        let first = u32(particles[P.particles_at + p].s0.w);
+        for (var k = 0u; k < u32(particles[P.particles_at + p].c2.w); k++) {
+            work[P.work_at + listed_at(next)] = first + k;
+            next++;
+        }
+    }
+}

@@ -233,7 +233,7 @@ impl Members {
             let dispatches = Dispatches::of(params.iter().zip(sizes));
             for substep in 0..substeps {
                 let marks = (self.clock.as_ref()).and_then(|clock| clock.marks(timed, substep));
-                dispatches.add_substep(gpu, &mut pass, marks);
+                dispatches.add_substep(gpu, substep, &mut pass, marks);
             }
         }
         let mut at = 0;

@@ -11,7 +11,7 @@ pub(crate) const GROUPS_MAX: u32 = 65_535;
 const SHARING_MAX: u32 = 1024;
 /// Contacts that the workgroups of a stage of the solve take at a time, and nodes.
 const CONTACTS_OF_GROUP: u32 = 128;
-const NODES_OF_GROUP: u32 = 32;
+const NODES_OF_GROUP: u32 = 128;
 
 /// How much of the contact solve many workgroups share. It makes no difference to any bit, only to the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,15 +40,18 @@ impl Dispatches {
         }
     }
 
-    /// Adds a substep to `pass`, with timestamps if there are `marks`.
+    /// Adds a substep of the time step to `pass`, with timestamps if there are `marks`.
     pub(crate) fn add_substep(
         &self,
         gpu: &Gpu,
+        substep: u32,
         pass: &mut wgpu::ComputePass<'_>,
         mut marks: Option<Marks<'_>>,
     ) {
         let all = STAGES.iter().zip(&gpu.pipelines).zip(&self.groups);
-        let all: Vec<_> = all.filter(|(_, groups)| **groups > 0).collect();
+        let is_taken = |stage: &Stage| substep == 0 || stage.part != Part::FirstSubstep;
+        let all = all.filter(|((stage, _), groups)| **groups > 0 && is_taken(stage));
+        let all: Vec<_> = all.collect();
         let is_iteration = |stage: &Stage| stage.part == Part::Iteration;
         for run in all.chunk_by(|a, b| is_iteration(a.0.0) == is_iteration(b.0.0)) {
             let turns = match is_iteration(run[0].0.0) {
@@ -72,7 +75,7 @@ impl Dispatches {
 
 fn groups(stage: &Stage, params: &Params, size: Shared) -> u32 {
     let is_needed = match stage.part {
-        Part::All => true,
+        Part::All | Part::FirstSubstep => true,
         Part::Contact | Part::Iteration => params.n_obstacles > 0,
         Part::HeldNodes => params.holds_nodes > 0,
     };
@@ -87,7 +90,7 @@ fn groups(stage: &Stage, params: &Params, size: Shared) -> u32 {
         Over::Groups(groups) => groups,
         Over::Contacts => (size.contacts.div_ceil(CONTACTS_OF_GROUP)).clamp(1, SHARING_MAX),
         Over::NodesOfContacts => {
-            (size.nodes.div_ceil(NODES_OF_GROUP) + params.n_links).clamp(1, SHARING_MAX)
+            (size.nodes.div_ceil(NODES_OF_GROUP).max(params.n_links)).clamp(1, SHARING_MAX)
         }
         Over::Pairs => params.n_obstacles * params.n_objects,
         Over::Elements(lanes) => (params.n_triangles + params.n_hinges).div_ceil(lanes),

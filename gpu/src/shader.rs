@@ -30,6 +30,8 @@ pub(crate) enum Phase {
 pub(crate) enum Part {
     /// All that there is.
     All,
+    /// The first substep of a time step.
+    FirstSubstep,
     /// Contact with obstacles.
     Contact,
     /// An iteration of the contact solve by many workgroups: such stages are taken in turn.
@@ -105,7 +107,12 @@ pub(crate) const STAGES: [Stage; 30] = [
     stage(Phase::Sort, "sort_start.wgsl", Over::Nodes(128)),
     stage(Phase::Sort, "sort_place.wgsl", Over::Particles(128)),
     stage(Phase::Sort, "sort_order.wgsl", Over::Nodes(128)),
-    stage(Phase::Scatter, "stress.wgsl", Over::Particles(64)),
+    Stage {
+        file: "stress.wgsl",
+        phase: Phase::Scatter,
+        over: Over::Particles(64),
+        part: Part::FirstSubstep,
+    },
     stage(Phase::Scatter, "cloth_elements.wgsl", Over::Elements(64)),
     stage(Phase::Scatter, "cloth_vertices.wgsl", Over::Vertices(64)),
     stage(Phase::Scatter, "loads.wgsl", Over::Loads(64)),

@@ -5,14 +5,14 @@ use crate::buffers::OfBindings;
 use crate::layout::{BLOCK, CONTACT_BYTES, COUNTERS, DeviceParticle, NODE_BYTES, PAIR, Params};
 use crate::support::PARTICLES_MAX;
 
-/// Numbers of a node in `lists`: particles of the cell, their start and end, contacts twice, and the held components.
-const OF_NODE: u64 = 6;
+/// Numbers of a node in `lists`: particles of the cell, their start and end; contacts of the cell, their start, and those of the node; the held components.
+const OF_NODE: u64 = 7;
 /// Numbers of a block in `lists`: its key and its neighbours.
 const OF_BLOCK: u64 = 28;
 /// Numbers of a place of the hash table in `lists`.
 const OF_PLACE: u64 = 2;
-/// Numbers of a particle in `lists`: its place in the order, and its cell.
-const OF_PARTICLE: u64 = 2;
+/// Numbers of a particle in `lists`: its place in the order, its cell, and its contacts.
+const OF_PARTICLE: u64 = 3;
 /// Particles of a workgroup that counts contacts; it has a number in `lists`.
 const GROUP: u64 = 128;
 /// Bytes of a contact in `work`: 27 nodes with a record of three numbers, 27 entries of two, and its place in the list of its cell.
@@ -32,9 +32,9 @@ pub(crate) const PARTICLE_BYTES: u64 = size_of::<DeviceParticle>() as u64;
 ///
 /// // A million particles, eight in a cell, on a floor.
 /// let size = StepSize { particles: 1_000_000, blocks: 2600, contacts: 1024, obstacles: 1 };
-/// assert_eq!(size.particle_bytes(), 208 + 8 + 16);
-/// assert_eq!(size.block_bytes(), 64 * 56 + 112);
-/// assert_eq!(size.bytes() / 1_000_000, 242);
+/// assert_eq!(size.particle_bytes(), 208 + 12 + 16);
+/// assert_eq!(size.block_bytes(), 64 * 60 + 112);
+/// assert_eq!(size.bytes() / 1_000_000, 247);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepSize {
@@ -49,7 +49,7 @@ pub struct StepSize {
 }
 
 impl StepSize {
-    /// Bytes of a particle in all buffers of the device: its state, its place in the sort, its cell, its contact forces.
+    /// Bytes of a particle in all buffers of the device: its state, its place in the sort, its cell, the number and the forces of its contacts.
     #[must_use]
     pub fn particle_bytes(&self) -> u64 {
         PARTICLE_BYTES + 4 * OF_PARTICLE + FORCE_BYTES * self.obstacles

@@ -1,5 +1,5 @@
 // Cloth, 3 of 3: centroids follow the vertices, and normals are convected by the grid, d_3 <- return mapping of (I + dt grad v) d_3. The gather left
-// the velocity gradient in S.
+// grad v d_3 beside S.
 #include "common.wgsl"
 #include "cloth_law.wgsl"
 #include "cloth_mesh.wgsl"
@@ -15,9 +15,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     }
     let corners = vec4<u32>(scene[P.scene_at + P.triangles_at + 2u * i]);
     let c = corners.w;
-    let gradient = mat3x3<f32>(particles[P.particles_at + c].s0.xyz, particles[P.particles_at + c].s1.xyz, particles[P.particles_at + c].s2.xyz);
+    let rate = vec3<f32>(particles[P.particles_at + c].s0.w, particles[P.particles_at + c].s1.w, particles[P.particles_at + c].s2.w);
     let normal = particles[P.particles_at + c].f2.xyz;
-    let f = deformation_of(i, normal + gradient * normal * P.dt);
+    let f = deformation_of(i, normal + rate * P.dt);
     let returned = returned_normal(particles[P.particles_at + c].object, f);
     let size = dot(f[0], f[0]) + dot(f[1], f[1]) + dot(returned, returned);
     if !(size < 1e30) {

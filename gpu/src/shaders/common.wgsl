@@ -82,7 +82,7 @@ struct Particle {
     object: u32,
     v: vec3<f32>,
     volume: f32,
-    // C, in columns; the last numbers are the two internal variables and the number of contacts.
+    // C, in columns; the last numbers are the two internal variables.
     c0: vec4<f32>,
     c1: vec4<f32>,
     c2: vec4<f32>,
@@ -90,7 +90,7 @@ struct Particle {
     f0: vec4<f32>,
     f1: vec4<f32>,
     f2: vec4<f32>,
-    // S = -dt V tau; the last number of the first column is that of the first contact.
+    // S = -dt V tau; the last number of the first column is that of the first contact, at the end of a substep those of cloth are grad v d_3.
     s0: vec4<f32>,
     s1: vec4<f32>,
     s2: vec4<f32>,
@@ -175,6 +175,9 @@ const TOO_MANY_CONTACTS = 4u;
 const LOOP_CUT = 8u;
 const TOO_MANY_BLOCKS = 16u;
 
+// Beside the number of contacts of a particle: it may have contact forces of the last substep.
+const HAS_FORCES = 0x80000000u;
+
 const LINK = 32u;
 // Numbers of a pair of obstacle and object in `out`.
 const PAIR = 12u;
@@ -194,20 +197,24 @@ fn n_nodes_max() -> u32 { return 64u * P.blocks_max; }
 fn count_at(cell: u32) -> u32 { return CELLS + cell; }
 fn start_at(cell: u32) -> u32 { return CELLS + n_nodes_max() + cell; }
 fn fill_at(cell: u32) -> u32 { return CELLS + 2u * n_nodes_max() + cell; }
+// Contacts of the particles of a cell, their first place in `work`, and contacts that reach a node.
 fn touching_at(cell: u32) -> u32 { return CELLS + 3u * n_nodes_max() + cell; }
 fn first_touching_at(cell: u32) -> u32 { return CELLS + 4u * n_nodes_max() + cell; }
-fn held_bits_at(node: u32) -> u32 { return CELLS + 5u * n_nodes_max() + node; }
+fn reached_at(node: u32) -> u32 { return CELLS + 5u * n_nodes_max() + node; }
+fn held_bits_at(node: u32) -> u32 { return CELLS + 6u * n_nodes_max() + node; }
 // Of a block: its key, and its 27 neighbours.
-fn blocks_at() -> u32 { return CELLS + 6u * n_nodes_max(); }
+fn blocks_at() -> u32 { return CELLS + 7u * n_nodes_max(); }
 fn key_at(block: u32) -> u32 { return blocks_at() + block; }
 fn neighbour_at(block: u32, neighbour: u32) -> u32 { return blocks_at() + P.blocks_max + 27u * block + neighbour; }
 // Of the hash table: keys, and their blocks.
 fn table_key_at(place: u32) -> u32 { return blocks_at() + 28u * P.blocks_max + place; }
 fn table_block_at(place: u32) -> u32 { return table_key_at(P.table_size) + place; }
-// Of particles: their order, their cell, and the contacts of a workgroup of them.
+// Of particles: their order, their cell, their contacts, and the contacts of a workgroup of them.
 fn order_at(place: u32) -> u32 { return table_block_at(P.table_size) + place; }
 fn home_at(p: u32) -> u32 { return order_at(P.n_particles) + p; }
-fn group_at(group: u32) -> u32 { return home_at(P.n_particles) + group; }
+fn contacts_of_at(p: u32) -> u32 { return home_at(P.n_particles) + p; }
+fn group_at(group: u32) -> u32 { return contacts_of_at(P.n_particles) + group; }
+fn contacts_of(p: u32) -> u32 { return atomicLoad(&lists[P.lists_at + contacts_of_at(p)]) & ~HAS_FORCES; }
 fn entry_at(entry: u32) -> u32 { return 27u * SLOT * P.contacts_max + 2u * entry; }
 fn listed_at(place: u32) -> u32 { return entry_at(27u * P.contacts_max) + place; }
 

@@ -1,4 +1,4 @@
-// Contacts, 4 of 5: lists the contacts of each cell, by particle.
+// Contacts, 4 of 5: lists the contacts of each cell, by particle, and counts them at the 27 nodes that they reach.
 #include "common.wgsl"
 #include "blocks.wgsl"
 #include "cells.wgsl"
@@ -15,7 +15,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let places = places_of(cell);
     var count = 0u;
     for (var i = places.x; i < places.y; i++) {
-        count += u32(particles[P.particles_at + atomicLoad(&lists[P.lists_at + i])].c2.w);
+        count += contacts_of(atomicLoad(&lists[P.lists_at + i]));
     }
     atomicStore(&lists[P.lists_at + touching_at(cell)], count);
     if count == 0u {
@@ -25,10 +25,13 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     atomicStore(&lists[P.lists_at + first_touching_at(cell)], next);
     for (var i = places.x; i < places.y; i++) {
         let p = atomicLoad(&lists[P.lists_at + i]);
-        let first = u32(particles[P.particles_at + p].s0.w);
-        for (var k = 0u; k < u32(particles[P.particles_at + p].c2.w); k++) {
-            work[P.work_at + listed_at(next)] = first + k;
+        let own = contacts_of(p);
+        for (var k = 0u; k < own; k++) {
+            work[P.work_at + listed_at(next)] = u32(particles[P.particles_at + p].s0.w) + k;
             next++;
         }
+    }
+    for (var n = 0; n < 27; n++) {
+        atomicAdd(&lists[P.lists_at + reached_at(shifted(cell, below(n)))], count);
     }
 }

@@ -23,9 +23,8 @@ fn main(
             }
         }
         check_loops();
-    }
-    if p < P.n_particles {
-        particles[P.particles_at + p].c2.w = f32(count);
+        let had_contacts = atomicLoad(&lists[P.lists_at + SUBSTEP]) == 0u || contacts_of(p) > 0u;
+        atomicStore(&lists[P.lists_at + contacts_of_at(p)], count | select(0u, HAS_FORCES, had_contacts));
     }
     let sum = sum_to(t, count);
     if t == GROUP - 1u && g < n_groups() {

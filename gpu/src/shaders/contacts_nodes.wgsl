@@ -21,10 +21,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     if node >= n_nodes() {
         return;
     }
-    var count = 0u;
-    for (var n = 0; n < 27; n++) {
-        count += touching(shifted(node, -below(n)));
-    }
+    let count = atomicLoad(&lists[P.lists_at + reached_at(node)]);
     if count == 0u {
         return;
     }

@@ -17,18 +17,24 @@ fn main(
     let p = GROUP * g + t;
     var count = 0u;
     if p < P.n_particles {
-        count = u32(particles[P.particles_at + p].c2.w);
+        count = contacts_of(p);
     }
     let sum = sum_to(t, count);
-    if p >= P.n_particles || !is_open || (atomicLoad(&lists[P.lists_at + STATUS]) & (TOO_MANY_CONTACTS | TOO_MANY_BLOCKS)) != 0u {
+    let has_room = (atomicLoad(&lists[P.lists_at + STATUS]) & (TOO_MANY_CONTACTS | TOO_MANY_BLOCKS)) == 0u;
+    if p >= P.n_particles || !is_open || !has_room || atomicLoad(&lists[P.lists_at + contacts_of_at(p)]) == 0u {
         return;
     }
     var c = atomicLoad(&lists[P.lists_at + group_at(g)]) + sum - count;
-    particles[P.particles_at + p].s0.w = f32(c);
+    if count > 0u {
+        particles[P.particles_at + p].s0.w = f32(c);
+    }
     for (var o = 0u; o < P.n_obstacles; o++) {
         let place = p * P.n_obstacles + o;
         let start = forces[P.forces_at + place].xyz * P.dt;
         forces[P.forces_at + place] = vec4<f32>(0.0);
+        if count == 0u {
+            continue;
+        }
         let found = touch(p, o);
         if !found.is_near {
             continue;

@@ -2,8 +2,8 @@
 //
 //   v = sum w v_i,   C = (4/h^2) sum w v_i (x_i - x)^T,   F <- return mapping of (I + dt sum v_i grad w^T) F
 //
-// Particles of cloth keep F; they take the part of C that they hand to the grid, leave grad v in S for their normals, and have the velocity of the
-// held sets that they belong to. A particle that leaves the box, or is not finite, sets the status word: the processor keeps nothing of this time step.
+// and its stress for the next substep. Particles of cloth keep F; they take the part of C that they hand to the grid, leave grad v d_3 beside S for their
+// normals, and have the velocity of the held sets that they belong to. A particle that leaves the box, or is not finite, sets the status word: the processor keeps nothing of this time step.
 #include "common.wgsl"
 #include "blocks.wgsl"
 #include "tensor.wgsl"
@@ -14,10 +14,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     if !open_world(id.z) {
         return;
     }
-    let p = id.x + id.y * groups.x * 64u;
-    if p >= P.n_particles || !have_room() {
+    let i = id.x + id.y * groups.x * 64u;
+    if i >= P.n_particles || !have_room() {
         return;
     }
+    // By cell, so that the invocations of a workgroup load the same nodes.
+    let p = atomicLoad(&lists[P.lists_at + order_at(i)]);
     var own = particles[P.particles_at + p];
     let place = cell_of(p);
     let first = home(p);
@@ -47,12 +49,17 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     if is_cloth(own.object) {
         let kept = scene[P.scene_at + OBJECT * own.object + 2u].x;
         c = c * (0.5 * (1.0 + kept)) + transpose(c) * (0.5 * (kept - 1.0));
-        own.s0 = vec4<f32>(g[0], 0.0);
-        own.s1 = vec4<f32>(g[1], 0.0);
-        own.s2 = vec4<f32>(g[2], 0.0);
+        let rate = g * own.f2.xyz;
+        own.s0 = vec4<f32>(vec3<f32>(0.0), rate.x);
+        own.s1 = vec4<f32>(vec3<f32>(0.0), rate.y);
+        own.s2 = vec4<f32>(vec3<f32>(0.0), rate.z);
         v = held_velocity(own.held, v);
     } else {
         next = advanced(own.object, f, next.internal, g * P.dt);
+        let s = kirchhoff(own.object, next.f, next.internal, c) * (-P.dt * own.volume);
+        own.s0 = vec4<f32>(s[0], 0.0);
+        own.s1 = vec4<f32>(s[1], 0.0);
+        own.s2 = vec4<f32>(s[2], 0.0);
     }
     let fraction = own.fraction + v * (P.dt * P.inverse_spacing);
     let shift = floor(fraction - 0.5);
@@ -70,6 +77,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         atomicAdd(&lists[P.lists_at + CRUSHED], 1u);
         atomicMin(&lists[P.lists_at + CRUSHED_FIRST], p);
     }
+    own.impulse = vec3<f32>(0.0);
     own.v = v;
     own.fraction = fraction - shift;
     own.cell = cell + P.origin;

@@ -1,38 +1,34 @@
 // The first half of an iteration of the contact solve: v = v* + M^-1 J^T y of the nodes in contact, and the impulses on the links.
 
-// Invocations of a node, and nodes of a workgroup.
-const SHARES = 4u;
-const NODES = 32u;
+// Entries that an invocation loads at a time: it waits for four of them as long as for one.
+const AT_A_TIME = 4u;
 
-// The nodes from the slot `first`.
-fn move_nodes(first: u32, momentum: f32, t: u32) {
-    let slot = SLOT * (first + t / SHARES);
-    let share = t % SHARES;
-    let is_one = first + t / SHARES < problem.n_slots;
-    var own = vec3<f32>(0.0);
-    if is_one {
-        let entries = work[P.work_at + slot + 1u];
-        let count = work[P.work_at + slot + 2u];
-        for (var i = share; i < count; i += SHARES) {
-            let at = P.work_at + entry_at(entries + i);
-            own += bitcast<f32>(work[at + 1u]) * extrapolated(work[at], momentum);
-        }
-    }
-    sums[t] = vec4<f32>(own, 0.0);
-    workgroupBarrier();
-    if is_one && share == 0u {
-        var impulse = own;
-        for (var i = 1u; i < SHARES; i++) {
-            impulse += sums[t + i].xyz;
-        }
-        let node = work[P.work_at + slot];
-        let start = nodes[P.nodes_at + node];
-        let v = start.xyz + inverse_mass(node, node_place(node), start.w) * impulse;
-        nodes[P.nodes_at + n_nodes_max() + node] = vec4<f32>(v, nodes[P.nodes_at + n_nodes_max() + node].w);
-    }
-    workgroupBarrier();
+// Weight and impulse of an entry of a node.
+fn weighted(entries: u32, i: u32, count: u32, momentum: f32) -> vec3<f32> {
+    let at = P.work_at + entry_at(entries + min(i, count - 1u));
+    return select(0.0, bitcast<f32>(work[at + 1u]), i < count) * extrapolated(work[at], momentum);
 }
 
+fn move_node(slot: u32, momentum: f32) {
+    let node = work[P.work_at + SLOT * slot];
+    let entries = work[P.work_at + SLOT * slot + 1u];
+    let count = work[P.work_at + SLOT * slot + 2u];
+    var a = vec3<f32>(0.0);
+    var b = vec3<f32>(0.0);
+    var c = vec3<f32>(0.0);
+    var d = vec3<f32>(0.0);
+    for (var i = 0u; i < count; i += AT_A_TIME) {
+        a += weighted(entries, i, count, momentum);
+        b += weighted(entries, i + 1u, count, momentum);
+        c += weighted(entries, i + 2u, count, momentum);
+        d += weighted(entries, i + 3u, count, momentum);
+    }
+    let start = nodes[P.nodes_at + node];
+    let v = start.xyz + inverse_mass(node, node_place(node), start.w) * ((a + b) + (c + d));
+    nodes[P.nodes_at + n_nodes_max() + node] = vec4<f32>(v, nodes[P.nodes_at + n_nodes_max() + node].w);
+}
+
+// The impulse on a link, from those of all chunks.
 fn load_link(link: u32, momentum: f32, t: u32) {
     var force = vec3<f32>(0.0);
     var moment = vec3<f32>(0.0);
@@ -53,12 +49,10 @@ fn load_link(link: u32, momentum: f32, t: u32) {
 
 // The share of one of some workgroups.
 fn move_all(group: u32, groups: u32, momentum: f32, t: u32) {
-    let n_nodes = (problem.n_slots + NODES - 1u) / NODES;
-    for (var i = group; i < n_nodes + P.n_links; i += groups) {
-        if i < n_nodes {
-            move_nodes(NODES * i, momentum, t);
-        } else {
-            load_link(i - n_nodes, momentum, t);
-        }
+    for (var slot = LANES * group + t; slot < problem.n_slots; slot += LANES * groups) {
+        move_node(slot, momentum);
+    }
+    for (var link = group; link < P.n_links; link += groups) {
+        load_link(link, momentum, t);
     }
 }

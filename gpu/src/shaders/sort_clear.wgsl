@@ -10,5 +10,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let cell = id.x + id.y * groups.x * 128u;
     if cell < n_nodes() {
         atomicStore(&lists[P.lists_at + count_at(cell)], 0u);
+        atomicStore(&lists[P.lists_at + reached_at(cell)], 0u);
     }
 }

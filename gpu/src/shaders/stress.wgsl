@@ -1,4 +1,5 @@
-// The impulse of stress of each particle, S = -dt V tau; none yet of other forces. The next stages give cloth its own.
+// The impulse of stress of each particle in the first substep, S = -dt V tau; none yet of other forces. The next stages give cloth its own. In later
+// substeps the gather has computed it.
 #include "common.wgsl"
 #include "tensor.wgsl"
 #include "material.wgsl"

@@ -134,7 +134,7 @@ impl OnDevice {
     }
 
     fn blocks_at(&self) -> u32 {
-        CELLS + 6 * 64 * self.params.blocks_max
+        CELLS + 7 * 64 * self.params.blocks_max
     }
 
     /// Where a block is among those of the box.

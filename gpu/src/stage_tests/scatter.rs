@@ -1,43 +1,51 @@
 //! S = −Δt V τ(F), and m = Σ w m_p, m v* = Σ w m_p (v + C (x_i − x)) + S ∇w + m Δt g of each node, without the components that walls hold.
 
-use nalgebra::Vector3;
-use pliant_mpm::{Lagged, Law};
+use nalgebra::{Matrix3, Vector3};
+use pliant_mpm::{Lagged, Law, Particle};
 
 use super::Largest;
 use super::on_device::OnDevice;
 use super::reach::reach;
-use super::scene::{DT, GRAVITY, Scene};
+use super::scene::{DT, GRAVITY, SPACING, Scene};
 
-/// Relative to Δt V times the wave modulus of the material.
+/// S of a particle.
+fn impulse_of_stress(scene: &Scene, p: &Particle<f64>) -> Matrix3<f64> {
+    let law: &dyn Law<f64> = &*scene.materials[p.object as usize];
+    let lagged = Lagged {
+        velocity_gradient: p.c,
+        ..Lagged::default()
+    };
+    law.kirchhoff(&p.strain, &lagged) * (-DT * p.volume)
+}
+
+/// S that the gather computes for the next substep, relative to Δt V times the wave modulus of the material.
 pub(super) fn check_stress(scene: &Scene, device: &OnDevice) -> Vec<Largest> {
     let mut largest = Largest::new("S", 3e-6);
     for (p, found) in scene.particles.iter().zip(&device.particles) {
-        let material = &scene.materials[p.object as usize];
-        let law: &dyn Law<f64> = &**material;
-        let lagged = Lagged {
-            velocity_gradient: p.c,
-            ..Lagged::default()
-        };
-        let expected = law.kirchhoff(&p.strain, &lagged) * (-DT * p.volume);
-        let scale = DT * p.volume * material.wave_modulus();
+        let mut next = *p;
+        found.write(&mut next, SPACING);
+        let expected = impulse_of_stress(scene, &next);
+        let scale = DT * p.volume * scene.materials[p.object as usize].wave_modulus();
         largest.add((found.stress() - expected).norm() / scale);
     }
     vec![largest]
 }
 
-/// Masses relative to themselves; velocities relative to the sum of the sizes of the terms. S is that of the device.
+/// Masses relative to themselves; velocities relative to the sum of the sizes of the terms, with the wave modulus for the stress.
 pub(super) fn check_nodes(scene: &Scene, device: &OnDevice) -> Vec<Largest> {
     let n = device.n_nodes() as usize;
     let (mut mass, mut momentum, mut size) =
         (vec![0.0; n], vec![Vector3::zeros(); n], vec![0.0; n]);
-    for (p, found) in scene.particles.iter().zip(&device.particles) {
+    for p in &scene.particles {
+        let impulse = impulse_of_stress(scene, p);
+        let largest = DT * p.volume * scene.materials[p.object as usize].wave_modulus();
         for r in reach(&p.x, scene.gradient) {
             let node = device.node_at(r.node) as usize;
             let carried = (p.v + p.c * r.arm) * (r.weight * p.mass);
-            let stress = found.stress() * r.gradient;
+            let stress = impulse * r.gradient;
             mass[node] += r.weight * p.mass;
             momentum[node] += carried + stress;
-            size[node] += carried.norm() + stress.norm();
+            size[node] += carried.norm() + largest * r.gradient.norm();
         }
     }
     let mut masses = Largest::new("m", 2e-6);

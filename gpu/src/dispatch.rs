@@ -86,6 +86,7 @@ fn groups(stage: &Stage, params: &Params, size: Shared) -> u32 {
         Over::Table(lanes) => params.table_size.div_ceil(lanes),
         Over::Neighbours(lanes) => (27 * params.blocks_max).div_ceil(lanes),
         Over::Nodes(lanes) => (64 * params.blocks_max).div_ceil(lanes),
+        Over::Blocks => params.blocks_max,
         Over::Particles(lanes) => params.n_particles.div_ceil(lanes),
         Over::Groups(groups) => groups,
         Over::Contacts => (size.contacts.div_ceil(CONTACTS_OF_GROUP)).clamp(1, SHARING_MAX),

@@ -49,6 +49,8 @@ pub(crate) enum Over {
     Neighbours(u32),
     /// The same of their nodes.
     Nodes(u32),
+    /// A workgroup for each of these blocks.
+    Blocks,
     /// Each particle, with so many in a workgroup.
     Particles(u32),
     /// So many workgroups.
@@ -116,7 +118,7 @@ pub(crate) const STAGES: [Stage; 30] = [
     stage(Phase::Scatter, "cloth_elements.wgsl", Over::Elements(64)),
     stage(Phase::Scatter, "cloth_vertices.wgsl", Over::Vertices(64)),
     stage(Phase::Scatter, "loads.wgsl", Over::Loads(64)),
-    stage(Phase::Scatter, "scatter.wgsl", Over::Nodes(128)),
+    stage(Phase::Scatter, "scatter.wgsl", Over::Blocks),
     Stage {
         file: "held_nodes.wgsl",
         phase: Phase::Scatter,

@@ -408,6 +408,11 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
         Ok(())
     }
 
+    fn start(&mut self) -> bool {
+        let particles = (self.begun.as_mut()).and_then(|begun| begun.split.particles.as_mut());
+        particles.is_some_and(|particles| particles.backend.start())
+    }
+
     /// Of bodies other than material points.
     fn reactions(&self, body: BodyIdx) -> Reactions {
         self.rigid.reactions(body)

@@ -1,6 +1,11 @@
 //! Many worlds stepped at once: copies of one world, or worlds with different parameters, each with its own state and stepper.
 
+mod parts;
+#[cfg(test)]
+mod parts_tests;
 mod report;
+
+use std::time::Instant;
 
 use pliant_contact_sap::{BodyError, BodyState, VelocityLayout};
 use rayon::prelude::*;
@@ -12,6 +17,7 @@ use crate::state::State;
 use crate::stepper::Stepper;
 use crate::strong_implicit::check_lengths;
 use crate::world::{BodyIdx, World};
+use parts::Parts;
 use report::Outcome;
 
 /// Names a world of a [`Batch`].
@@ -64,7 +70,8 @@ pub struct BatchError {
 /// Worlds that are stepped together, in parallel on the threads of the current rayon pool.
 ///
 /// Each world has a stepper and a state of its own. Every state has the same bits as if its world were stepped alone, for any number
-/// of threads. Asynchronous steppers whose backends are worlds of one `GpuBatch` of `pliant-gpu` take their substeps in one set of dispatches.
+/// of threads. Asynchronous steppers whose backends are worlds of one `GpuBatch` of `pliant-gpu` take their substeps in one set of dispatches. Where
+/// the processor has much to do besides, they take them in two: while a device steps one part of the worlds, the threads work for the other.
 /// [`World`] is cheap to clone, so copies share their bodies and geometries. Worlds may also differ in parameters or in
 /// what they contain; where their builders added the same bodies, one [`BodyIdx`] names the same body in all of them.
 ///
@@ -107,6 +114,8 @@ pub struct BatchError {
 /// ```
 pub struct Batch<S> {
     members: Vec<Member<S>>,
+    /// Of the next step.
+    parts: Parts,
 }
 
 /// One world of a batch.
@@ -123,6 +132,7 @@ impl<S> Default for Batch<S> {
     fn default() -> Self {
         Self {
             members: Vec::new(),
+            parts: Parts::One,
         }
     }
 }
@@ -194,19 +204,38 @@ impl<S: Stepper> Batch<S> {
 
     /// [`Batch::step`] into a report whose memory is reused.
     pub fn step_into(&mut self, time_step_s: f64, report: &mut BatchReport) {
-        let outcomes = &mut report.outcomes;
-        outcomes.resize_with(self.members.len(), Outcome::default);
-        // Loops within a step share the pool: idle threads take whole worlds first, and parts of a step when none is left.
-        let members = self.members.par_iter_mut().zip(&mut *outcomes);
-        members.with_max_len(1).for_each(|(member, outcome)| {
-            outcome.error = member.prepare(time_step_s).err();
-        });
-        let members = self.members.par_iter_mut().zip(outcomes);
-        members.with_max_len(1).for_each(|(member, outcome)| {
-            if outcome.error.is_none() {
-                member.step_into(time_step_s, outcome);
+        let clock = Instant::now();
+        report
+            .outcomes
+            .resize_with(self.members.len(), Outcome::default);
+        let first = (self.parts).first(self.members.len(), rayon::current_num_threads());
+        let members = self.members.split_at_mut(first);
+        let outcomes = report.outcomes.split_at_mut(first);
+        let mut parts = [(members.0, outcomes.0), (members.1, outcomes.1)];
+        let mut on_device = false;
+        for (members, outcomes) in &mut parts {
+            // Loops within a step share the pool: idle threads take whole worlds first, and parts of a step when none is left.
+            let each = members.par_iter_mut().zip(&mut **outcomes);
+            each.with_max_len(1).for_each(|(member, outcome)| {
+                outcome.error = member.prepare(time_step_s).err();
+            });
+            for (member, outcome) in members.iter_mut().zip(&**outcomes) {
+                on_device |= outcome.error.is_none() && member.stepper.start();
             }
-        });
+        }
+        let prepared = clock.elapsed();
+        for (members, outcomes) in &mut parts {
+            let each = members.par_iter_mut().zip(&mut **outcomes);
+            each.with_max_len(1).for_each(|(member, outcome)| {
+                if outcome.error.is_none() {
+                    member.step_into(time_step_s, outcome);
+                }
+            });
+        }
+        self.parts = match on_device {
+            true => Parts::after(prepared, clock.elapsed()),
+            false => Parts::One,
+        };
     }
 
     /// Returns a world to its initial state.

@@ -80,6 +80,12 @@ pub trait Stepper: Send {
         Ok(())
     }
 
+    /// Begins what was prepared on the device of this stepper, for other worlds included, without waiting for it. Returns whether a device now works on
+    /// the step of this one, so that a [`Batch`](crate::Batch) can do other work meanwhile.
+    fn start(&mut self) -> bool {
+        false
+    }
+
     /// Gradients of a function L(v) of the velocities at the end of the last step, by the adjoint system. `slopes` has ∂L/∂v of some
     /// bodies, one value for each velocity of the state; it is zero for the others.
     ///
@@ -149,6 +155,10 @@ impl<S: Stepper + ?Sized> Stepper for Box<S> {
 
     fn prepare(&mut self, world: &World, state: &State, time_step_s: f64) -> Result<(), StepError> {
         (**self).prepare(world, state, time_step_s)
+    }
+
+    fn start(&mut self) -> bool {
+        (**self).start()
     }
 
     fn adjoint(&mut self, slopes: &[(BodyIdx, &[f64])]) -> Result<Adjoint<'_>, AdjointError> {

@@ -1,4 +1,4 @@
-//! Many small worlds in one set of dispatches, beside one large world with the same number of particles: blocks of foam on a floor.
+//! Many small worlds in one set of dispatches, and in two, beside one large world with the same number of particles: blocks of foam on a floor.
 //!
 //! `cargo run --release -p pliant-gpu --example many_worlds -- 1024 1000 10 5`: worlds, particles of each, substeps, time steps. Without
 //! numbers few of each.
@@ -48,10 +48,10 @@ struct World {
     report: SubstepReport,
 }
 
-/// Wall time of the time steps after the first one, s, and the contacts of a substep.
+/// Wall time of the time steps after the first one, s, and the contacts of a substep; of so many worlds in so many sets of dispatches.
 fn time(
     model: &MaterialPoints,
-    worlds: usize,
+    (worlds, sets): (usize, usize),
     (substeps, steps): (u32, u32),
     gpu: &Arc<Gpu>,
 ) -> Result<(f64, f64), Box<dyn Error>> {
@@ -98,9 +98,13 @@ fn time(
         if step == 1 {
             (clock, contacts) = (Instant::now(), 0);
         }
-        for world in &mut all {
-            world.backend.begin(&world.state)?;
-            (world.backend).prepare(&input, &links, &world.memory)?;
+        for worlds in all.chunks_mut(worlds.div_ceil(sets)) {
+            for world in &mut *worlds {
+                world.backend.begin(&world.state)?;
+                (world.backend).prepare(&input, &links, &world.memory)?;
+            }
+            // The device goes on while the next set is prepared.
+            let _ = worlds[0].backend.start();
         }
         for world in &mut all {
             let (memory, report) = (&mut world.memory, &mut world.report);
@@ -132,7 +136,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         "{}: million particle substeps a second, contacts of a substep",
         gpu.description().name
     )?;
-    for (name, model, worlds) in [("many worlds", &small, worlds), ("one world", &large, 1)] {
+    let all = [
+        ("many worlds", &small, (worlds, 1)),
+        ("in two sets of dispatches", &small, (worlds, 2)),
+        ("one world", &large, (1, 1)),
+    ];
+    for (name, model, worlds) in all {
         let (time_s, contacts) = time(model, worlds, length, &gpu)?;
         writeln!(out, "{name}: {:.3}, {contacts:.0}", 1e-6 * taken / time_s)?;
     }

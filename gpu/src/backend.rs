@@ -344,7 +344,7 @@ impl GpuSubsteps {
         report.iterations = u64::from(counters[ITERATIONS]);
         report.unsolved = counters[UNSOLVED];
         report.pairs = found.pairs(params, &asked.node_box.corner(spacing));
-        report.times = found.times;
+        report.times = found.times();
         self.shared = shared(self.batch.gpu(), counters);
         let crushed = counters[CRUSHED];
         self.crushed = (crushed > 0).then_some((crushed, counters[CRUSHED_FIRST]));
@@ -405,6 +405,13 @@ impl SubstepBackend for GpuSubsteps {
             0 => Ok(()),
             _ => self.ask(input, links, memory),
         }
+    }
+
+    fn start(&mut self) -> bool {
+        if self.asked.is_some() {
+            self.batch.start();
+        }
+        self.asked.is_some()
     }
 
     fn run(

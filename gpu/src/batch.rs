@@ -1,13 +1,16 @@
-//! Worlds that take their substeps together: what each asks for is kept until one of them needs its answer; then one set of dispatches takes the
-//! time steps of all that have asked.
+//! Worlds that take their substeps together: what each asks for is kept until it is begun, or one of them needs its answer; then one set of dispatches
+//! takes the time steps of all that have asked.
+//!
+//! Worlds may ask while the device takes the time steps of others. Nobody waits with the members locked. The device does what it is given in order, so that
+//! sets of dispatches share all buffers but the one that is read back.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::adapter::Gpu;
 use crate::buffers::{Buffers, FORCES, LISTS, OUT, OfBindings, PARTICLES, Part, SCENE};
 use crate::dispatch::{Dispatches, GROUPS_MAX, Shared};
 use crate::layout::{COUNTERS, CRUSHED_FIRST, DeviceParticle, Params};
-use crate::read_back::{self, Found, Mapped};
+use crate::read_back::{self, Found, Run, Timing};
 use crate::size::PARTICLE_BYTES;
 use crate::stage_clock::{StageClock, Timed};
 
@@ -66,9 +69,9 @@ struct Members {
     /// Whether a part is that of a world.
     are_taken: Vec<bool>,
     asked: Vec<(usize, Request)>,
+    /// Of what was begun; the device may be at it.
     answers: Vec<Option<Result<Found, String>>>,
-    clock: Option<StageClock>,
-    last_read: Weak<Mapped>,
+    clock: Option<Arc<StageClock>>,
 }
 
 /// What a world needs on the device to take a time step.
@@ -115,8 +118,7 @@ impl GpuBatch {
                 are_taken: Vec::new(),
                 asked: Vec::new(),
                 answers: Vec::new(),
-                clock: StageClock::new(gpu),
-                last_read: Weak::new(),
+                clock: StageClock::new(gpu).map(Arc::new),
             })),
         }
     }
@@ -164,13 +166,24 @@ impl GpuBatch {
         members.answers[world] = None;
     }
 
-    /// The answer to what a world has asked for. The first world that calls it waits for the device, which takes the time steps of all that have asked.
+    /// Gives the device the time steps of all worlds that have asked, without waiting for it.
+    pub(crate) fn start(&self) {
+        self.members().start(&self.gpu);
+    }
+
+    /// The answer to what a world has asked for. Begins the time steps of all worlds that have asked, if that of this one was not begun, and waits for
+    /// the device.
     pub(crate) fn answer(&self, world: usize) -> Result<Found, String> {
-        let mut members = self.members();
-        if members.answers[world].is_none() {
-            members.run(&self.gpu);
-        }
-        (members.answers[world].take()).expect("asked for before it is taken")
+        let answer = {
+            let mut members = self.members();
+            if members.answers[world].is_none() {
+                members.start(&self.gpu);
+            }
+            members.answers[world].take()
+        };
+        let found = answer.expect("asked for before it is taken")?;
+        found.wait(&self.gpu)?;
+        Ok(found)
     }
 
     /// What is bound at a number.
@@ -181,12 +194,12 @@ impl GpuBatch {
 }
 
 impl Members {
-    fn run(&mut self, gpu: &Gpu) {
+    fn start(&mut self, gpu: &Gpu) {
         let mut asked = std::mem::take(&mut self.asked);
         // Worlds along the third axis of a dispatch.
         let rest = asked.split_off(asked.len().min(GROUPS_MAX as usize));
         for asked in [asked, rest].iter().filter(|asked| !asked.is_empty()) {
-            match self.take_steps(gpu, asked) {
+            match self.launch(gpu, asked) {
                 Ok(found) => {
                     for ((world, _), found) in asked.iter().zip(found) {
                         self.answers[*world] = Some(Ok(found));
@@ -201,7 +214,8 @@ impl Members {
         }
     }
 
-    fn take_steps(&mut self, gpu: &Gpu, asked: &[(usize, Request)]) -> Result<Vec<Found>, String> {
+    /// One set of dispatches.
+    fn launch(&mut self, gpu: &Gpu, asked: &[(usize, Request)]) -> Result<Vec<Found>, String> {
         let needs: Vec<_> = asked.iter().map(|(world, r)| (*world, r.bytes)).collect();
         let of_request = |(_, r): &(usize, Request)| u64::from(r.params.n_particles);
         let particles = asked.iter().map(of_request).sum();
@@ -220,8 +234,7 @@ impl Members {
             .map(|(_, r)| read_back::lengths(&r.params, r.out.len()))
             .collect();
         let total = lengths.iter().flatten().sum::<u64>() + stamps;
-        let is_free = self.last_read.strong_count() == 0;
-        let read = self.buffers.read_back(gpu, total, particles, is_free);
+        let read = self.buffers.read_back(gpu, total, particles);
         let read = read.map_err(too_large)?;
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         self.send(gpu, asked, &mut encoder)?;
@@ -250,19 +263,22 @@ impl Members {
             let resolved = clock.resolve(timed, &mut encoder);
             encoder.copy_buffer_to_buffer(resolved, 0, &read, at, stamps);
         }
-        gpu.queue.submit([encoder.finish()]);
-        let mapped = Arc::new(read_back::read(gpu, &read, total)?);
-        self.last_read = Arc::downgrade(&mapped);
-        let clock = self.clock.as_ref();
-        let times = clock.map(|clock| clock.times(timed, mapped.part(at, stamps), asked.len()));
-        let times = times.unwrap_or_default();
+        let submission = gpu.queue.submit([encoder.finish()]);
+        let worlds = asked.len();
+        let clock = self.clock.clone();
+        let timing = clock.map(|clock| Timing {
+            clock,
+            timed,
+            worlds,
+        });
+        let run = Arc::new(Run::new((read, total), submission, timing));
         let mut at = 0;
-        let mut found = Vec::with_capacity(asked.len());
-        for lengths in lengths {
-            found.push(Found::new(&mapped, at, lengths, times));
+        let of_world = |lengths: read_back::Lengths| {
+            let found = Found::new(&run, at, lengths);
             at += lengths.iter().sum::<u64>();
-        }
-        Ok(found)
+            found
+        };
+        Ok(lengths.into_iter().map(of_world).collect())
     }
 
     /// Writes what was asked for to its places: large things at once, small ones in one piece, from which `encoder` copies them.

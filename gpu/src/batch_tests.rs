@@ -83,12 +83,25 @@ fn worlds_in_a_batch_have_the_bits_of_each_alone() {
     let mut shared: Vec<_> = (together.iter())
         .map(|world| GpuSubsteps::in_batch(&batch, &world.scene.model).expect("foam"))
         .collect();
-    for step in 0..3 {
-        for (world, backend) in together.iter().zip(&mut shared) {
+    // The device may have been given the time steps of some worlds before others are prepared.
+    let started_after: [&[usize]; 4] = [&[], &[1], &[1, 3], &[0, 1, 2, 3]];
+    for (step, started_after) in started_after.into_iter().enumerate() {
+        for (k, (world, backend)) in together.iter().zip(&mut shared).enumerate() {
             world.prepare(backend);
+            if started_after.contains(&k) {
+                assert!(backend.start(), "there are particles");
+            }
         }
-        for k in 0..alone.len() {
-            let report = together[k].step(&mut shared[k]);
+        // Several threads may wait for it.
+        let reports: Vec<SubstepReport> = std::thread::scope(|scope| {
+            let each = together.iter_mut().zip(&mut shared);
+            let threads: Vec<_> = each
+                .map(|(world, backend)| scope.spawn(|| world.step(backend)))
+                .collect();
+            let ends = threads.into_iter().map(|thread| thread.join());
+            ends.collect::<Result<_, _>>().expect("steps")
+        });
+        for (k, report) in reports.iter().enumerate() {
             alone[k].prepare(&mut own[k]);
             let expected = alone[k].step(&mut own[k]);
             assert_eq!(
@@ -117,8 +130,11 @@ fn worlds_in_a_batch_have_the_bits_of_each_alone() {
     for (world, backend) in together.iter().zip(&mut shared) {
         world.prepare(backend);
     }
-    // One that was prepared and begins again instead.
+    // Two that were prepared and begin again instead, one of them on its way.
     together[3].prepare(&mut shared[3]);
+    assert!(shared[0].start());
+    together[1].prepare(&mut shared[1]);
+    assert!(shared[1].start() && shared[3].start());
     for k in 0..alone.len() {
         let _ = together[k].step(&mut shared[k]);
         alone[k].prepare(&mut own[k]);

@@ -1,5 +1,7 @@
 //! The buffers of the stages, with a part of each for every world, and how they grow.
 
+use std::sync::Arc;
+
 use crate::adapter::{Gpu, STORAGE_BUFFERS};
 use crate::error::GpuError;
 use crate::layout::{CONTACT_BYTES, Params};
@@ -50,12 +52,13 @@ impl Part {
     }
 }
 
-/// Buffers in the order of their bindings, one for what is sent, and one for what is read back.
+/// Buffers in the order of their bindings, one for what is sent, and those that are read back.
 #[derive(Default)]
 pub(crate) struct Buffers {
     bound: [Option<wgpu::Buffer>; BINDINGS],
     sent: Option<wgpu::Buffer>,
-    read_back: Option<wgpu::Buffer>,
+    /// One for each set of dispatches whose results are not yet read.
+    read_back: Vec<Arc<wgpu::Buffer>>,
 }
 
 fn new(gpu: &Gpu, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
@@ -75,9 +78,13 @@ fn at_least<'a>(
     usage: wgpu::BufferUsages,
 ) -> &'a wgpu::Buffer {
     let fits = place.take().filter(|buffer| buffer.size() >= bytes);
+    place.insert(fits.unwrap_or_else(|| new(gpu, with_reserve(gpu, bytes), usage)))
+}
+
+/// A quarter more, if the adapter has buffers of that size.
+fn with_reserve(gpu: &Gpu, bytes: u64) -> u64 {
     let largest = gpu.description.storage_buffer_max;
-    let size = (bytes + bytes / 4).min(largest).max(bytes);
-    place.insert(fits.unwrap_or_else(|| new(gpu, size, usage)))
+    (bytes + bytes / 4).min(largest).max(bytes)
 }
 
 impl Buffers {
@@ -99,6 +106,9 @@ impl Buffers {
                 || (needs.iter()).any(|(world, need)| need[binding] > parts[*world].room[binding])
         };
         let growing: Vec<usize> = (SCENE..BINDINGS).filter(|b| grows(*b)).collect();
+        if growing.is_empty() {
+            return Ok(());
+        }
         let largest = gpu.description.storage_buffer_max;
         let mut totals = OfBindings::default();
         for &b in &growing {
@@ -163,14 +173,13 @@ impl Buffers {
         at_least(gpu, &mut self.sent, bytes, usage)
     }
 
-    /// The buffer that is read back, with room for so many bytes; a new one if the one before is still being read.
+    /// A buffer that is read back, with room for so many bytes: one that nobody else has any more, or a new one.
     pub(crate) fn read_back(
         &mut self,
         gpu: &Gpu,
         bytes: u64,
         particles: u64,
-        is_free: bool,
-    ) -> Result<wgpu::Buffer, GpuError> {
+    ) -> Result<Arc<wgpu::Buffer>, GpuError> {
         let largest = gpu.description.storage_buffer_max;
         if bytes > largest {
             return Err(GpuError::TooLarge {
@@ -181,11 +190,15 @@ impl Buffers {
                 limit: largest,
             });
         }
-        if !is_free {
-            self.read_back = None;
+        let is_free = |buffer: &Arc<wgpu::Buffer>| Arc::strong_count(buffer) == 1;
+        (self.read_back).retain(|buffer| !is_free(buffer) || buffer.size() >= bytes);
+        if let Some(free) = self.read_back.iter().find(|buffer| is_free(buffer)) {
+            return Ok(Arc::clone(free));
         }
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        Ok(at_least(gpu, &mut self.read_back, bytes, usage).clone())
+        let buffer = Arc::new(new(gpu, with_reserve(gpu, bytes), usage));
+        self.read_back.push(Arc::clone(&buffer));
+        Ok(buffer)
     }
 
     pub(crate) fn bind(&self, gpu: &Gpu) -> wgpu::BindGroup {

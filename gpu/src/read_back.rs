@@ -1,6 +1,6 @@
-//! The one read-back of a time step.
+//! The one read-back of a time step: the device is waited for when a world needs what it left there.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use nalgebra::Vector3;
 use pliant_mpm::{PairImpulse, ParticleImpulse, StageTimes};
@@ -10,38 +10,101 @@ use crate::adapter::Gpu;
 use crate::layout::{COUNTERS, DeviceParticle, PAIR, Params};
 use crate::particles::CHUNK;
 use crate::size::{FORCE_BYTES, PARTICLE_BYTES};
+use crate::stage_clock::{StageClock, Timed};
 
-/// What the time steps of all worlds left on the device, in mapped memory.
-pub(crate) struct Mapped {
-    buffer: wgpu::Buffer,
-    /// There until the end.
-    view: Option<wgpu::BufferView>,
+/// A set of dispatches that the device was given, and what its time steps left there.
+pub(crate) struct Run {
+    buffer: Arc<wgpu::Buffer>,
+    /// Bytes of the results of all worlds, and of the timestamps after them.
+    length: u64,
+    submission: wgpu::SubmissionIndex,
+    timing: Option<Timing>,
+    /// Once somebody has waited for the device.
+    results: OnceLock<Result<Results, String>>,
 }
 
-impl Mapped {
-    /// So many bytes from `at`.
-    pub(crate) fn part<T: bytemuck::AnyBitPattern>(&self, at: u64, length: u64) -> &[T] {
-        let bytes = self.view.as_deref().unwrap_or_default();
-        bytemuck::cast_slice(&bytes[at as usize..][..length as usize])
+/// How the timestamps of a run are read.
+pub(crate) struct Timing {
+    pub(crate) clock: Arc<StageClock>,
+    pub(crate) timed: Timed,
+    pub(crate) worlds: usize,
+}
+
+struct Results {
+    view: wgpu::BufferView,
+    times: StageTimes,
+}
+
+impl Run {
+    /// Of a submission that copies so many bytes to the buffer.
+    pub(crate) fn new(
+        (buffer, length): (Arc<wgpu::Buffer>, u64),
+        submission: wgpu::SubmissionIndex,
+        timing: Option<Timing>,
+    ) -> Self {
+        Self {
+            buffer,
+            length,
+            submission,
+            timing,
+            results: OnceLock::new(),
+        }
+    }
+
+    /// Waits for the device. Of several threads one waits there, and the others for it; it does no other work meanwhile.
+    fn wait(&self, gpu: &Gpu) -> Result<&Results, String> {
+        let results = self.results.get_or_init(|| self.read(gpu));
+        results.as_ref().map_err(Clone::clone)
+    }
+
+    fn read(&self, gpu: &Gpu) -> Result<Results, String> {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let all = 0..self.length;
+        (self.buffer).map_async(wgpu::MapMode::Read, all.clone(), move |result| {
+            // Without a receiver nobody waits.
+            let _ = sender.send(result);
+        });
+        let waited = gpu.device.poll(wgpu::PollType::Wait {
+            submission_index: Some(self.submission.clone()),
+            timeout: None,
+        });
+        if let Some(fault) = gpu.fault() {
+            return Err(fault);
+        }
+        waited.map_err(|e| e.to_string())?;
+        let mapped = receiver.recv().map_err(|e| e.to_string())?;
+        mapped.map_err(|e| e.to_string())?;
+        let view = self.buffer.get_mapped_range(all);
+        let view = view.map_err(|e| e.to_string())?;
+        let times = self.timing.as_ref().map(|t| {
+            let stamps = view.len() - t.timed.bytes() as usize;
+            let stamps = bytemuck::cast_slice(&view[stamps..]);
+            t.clock.times(t.timed, stamps, t.worlds)
+        });
+        Ok(Results {
+            times: times.unwrap_or_default(),
+            view,
+        })
     }
 }
 
-impl Drop for Mapped {
+impl Drop for Run {
     fn drop(&mut self) {
-        self.view = None;
-        self.buffer.unmap();
+        if let Some(Ok(results)) = self.results.take() {
+            drop(results.view);
+            self.buffer.unmap();
+        }
     }
 }
 
 /// Bytes of counters, particles, forces and out.
 pub(crate) type Lengths = [u64; 4];
 
-/// What the time step of a world left on the device.
+/// What the time step of a world leaves on the device.
 pub(crate) struct Found {
-    mapped: Arc<Mapped>,
+    run: Arc<Run>,
     at: u64,
     lengths: Lengths,
-    pub(crate) times: StageTimes,
 }
 
 pub(crate) fn lengths(params: &Params, out: usize) -> Lengths {
@@ -54,45 +117,40 @@ pub(crate) fn lengths(params: &Params, out: usize) -> Lengths {
     ]
 }
 
-/// Waits for the device and reads so many bytes of `buffer`.
-pub(crate) fn read(gpu: &Gpu, buffer: &wgpu::Buffer, total: u64) -> Result<Mapped, String> {
-    let (sender, receiver) = std::sync::mpsc::channel();
-    buffer.map_async(wgpu::MapMode::Read, 0..total, move |result| {
-        // Without a receiver nobody waits.
-        let _ = sender.send(result);
-    });
-    let waited = gpu.device.poll(wgpu::PollType::wait_indefinitely());
-    if let Some(fault) = gpu.fault() {
-        return Err(fault);
-    }
-    waited.map_err(|e| e.to_string())?;
-    let mapped = receiver.recv().map_err(|e| e.to_string())?;
-    mapped.map_err(|e| e.to_string())?;
-    let view = buffer.get_mapped_range(0..total);
-    Ok(Mapped {
-        buffer: buffer.clone(),
-        view: Some(view.map_err(|e| e.to_string())?),
-    })
-}
-
 fn vector(numbers: &[f32]) -> Vector3<f64> {
     Vector3::new(numbers[0], numbers[1], numbers[2]).map(f64::from)
 }
 
 impl Found {
-    /// What begins at `at` in `mapped`.
-    pub(crate) fn new(mapped: &Arc<Mapped>, at: u64, lengths: Lengths, times: StageTimes) -> Self {
+    /// What begins at `at` in the results of a run.
+    pub(crate) fn new(run: &Arc<Run>, at: u64, lengths: Lengths) -> Self {
         Self {
-            mapped: Arc::clone(mapped),
+            run: Arc::clone(run),
             at,
             lengths,
-            times,
         }
+    }
+
+    /// Waits for the device. All else is empty before.
+    pub(crate) fn wait(&self, gpu: &Gpu) -> Result<(), String> {
+        self.run.wait(gpu).map(|_| ())
+    }
+
+    fn results(&self) -> Option<&Results> {
+        self.run.results.get()?.as_ref().ok()
     }
 
     fn part<T: bytemuck::AnyBitPattern>(&self, part: usize) -> &[T] {
         let at = self.at + self.lengths[..part].iter().sum::<u64>();
-        self.mapped.part(at, self.lengths[part])
+        let bytes = self
+            .results()
+            .map(|r| &r.view[at as usize..][..self.lengths[part] as usize]);
+        bytemuck::cast_slice(bytes.unwrap_or_default())
+    }
+
+    /// The share of the world in the times of the stages.
+    pub(crate) fn times(&self) -> StageTimes {
+        self.results().map(|r| r.times).unwrap_or_default()
     }
 
     pub(crate) fn counters(&self) -> &[u32] {

@@ -114,6 +114,12 @@ pub trait SubstepBackend: Send {
         Ok(())
     }
 
+    /// Begins the time steps that were announced to the device of this backend, those of other worlds included, without waiting for them. Returns whether a
+    /// device takes that of this one while the thread goes on. Without it [`SubstepBackend::run`] begins them.
+    fn start(&mut self) -> bool {
+        false
+    }
+
     /// Takes all substeps of a time step. `links` moves on; `memory` holds the contact impulses of the last substep, in and out.
     ///
     /// # Errors

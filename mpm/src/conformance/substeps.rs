@@ -174,7 +174,7 @@ struct Run {
     report: SubstepReport,
 }
 
-/// Whether a time step is announced by [`SubstepBackend::prepare`].
+/// Whether a time step is announced by [`SubstepBackend::prepare`], and begun by [`SubstepBackend::start`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Announcement {
     None,
@@ -209,6 +209,7 @@ fn run(
     backend.begin(&scene.start).map_err(failed)?;
     if announcement == Announcement::Made {
         backend.prepare(&input, &links, &[]).map_err(failed)?;
+        let _ = backend.start();
     }
     backend
         .run(&input, &mut links, &mut Vec::new(), &mut report)

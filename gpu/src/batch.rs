@@ -7,19 +7,20 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::adapter::Gpu;
-use crate::buffers::{Buffers, FORCES, LISTS, OUT, OfBindings, PARTICLES, Part, SCENE};
+use crate::buffers::{Buffers, FORCES, LISTS, Need, OUT, OfBindings, PARTICLES, Part, SCENE};
 use crate::dispatch::{Dispatches, GROUPS_MAX, Shared};
 use crate::layout::{COUNTERS, CRUSHED_FIRST, DeviceParticle, Params};
-use crate::read_back::{self, Found, Run, Timing};
+use crate::read_back::{self, Found, Lengths, Run, Timing};
 use crate::size::PARTICLE_BYTES;
-use crate::stage_clock::{StageClock, Timed};
+use crate::stage_clock::{self, StageClock, Timed};
 
 /// Things of so many bytes go to the device one by one, smaller ones together.
 const LARGE: usize = 1 << 16;
 
 /// Worlds on a device that take their substeps in one set of dispatches, each with one workgroup or more of every stage.
 ///
-/// Worlds may differ in everything, the number of substeps included. A world whose buffers overflow takes its step again without the others.
+/// Worlds may differ in everything, the number of substeps included. A world whose buffers overflow takes its step again without the others. One for which the
+/// adapter has no room has an error of its own, and the others go on.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -68,11 +69,14 @@ struct Members {
     parts: Vec<Part>,
     /// Whether a part is that of a world.
     are_taken: Vec<bool>,
-    asked: Vec<(usize, Request)>,
+    asked: Vec<WorldRequest>,
     /// Of what was begun; the device may be at it.
     answers: Vec<Option<Result<Found, String>>>,
     clock: Option<Arc<StageClock>>,
 }
+
+/// A world, and what it asks for.
+type WorldRequest = (usize, Request);
 
 /// What a world needs on the device to take a time step.
 pub(crate) struct Request {
@@ -195,11 +199,11 @@ impl GpuBatch {
 
 impl Members {
     fn start(&mut self, gpu: &Gpu) {
-        let mut asked = std::mem::take(&mut self.asked);
-        // Worlds along the third axis of a dispatch.
-        let rest = asked.split_off(asked.len().min(GROUPS_MAX as usize));
-        for asked in [asked, rest].iter().filter(|asked| !asked.is_empty()) {
-            match self.launch(gpu, asked) {
+        let asked = std::mem::take(&mut self.asked);
+        let asked = self.with_room(gpu, asked);
+        let results_max = gpu.description.storage_buffer_max;
+        for asked in sets(asked, results_max.saturating_sub(stage_clock::BYTES_MAX)) {
+            match self.launch(gpu, &asked) {
                 Ok(found) => {
                     for ((world, _), found) in asked.iter().zip(found) {
                         self.answers[*world] = Some(Ok(found));
@@ -207,21 +211,35 @@ impl Members {
                 }
                 Err(reason) => {
                     for (world, _) in asked {
-                        self.answers[*world] = Some(Err(reason.clone()));
+                        self.answers[world] = Some(Err(reason.clone()));
                     }
                 }
             }
         }
     }
 
+    /// Makes room for what was asked for. A world for which there is none has its error, and leaves the room to the others.
+    fn with_room(&mut self, gpu: &Gpu, mut asked: Vec<WorldRequest>) -> Vec<WorldRequest> {
+        let need = |(world, request): &WorldRequest| Need {
+            world: *world,
+            particles: request.params.n_particles.into(),
+            bytes: request.bytes,
+        };
+        loop {
+            let needs: Vec<Need> = asked.iter().map(need).collect();
+            match self.buffers.fit(gpu, &mut self.parts, &needs) {
+                Ok(()) => return asked,
+                Err((place, error)) => {
+                    let (world, _) = asked.remove(place);
+                    self.answers[world] = Some(Err(error.to_string()));
+                }
+            }
+        }
+    }
+
     /// One set of dispatches.
-    fn launch(&mut self, gpu: &Gpu, asked: &[(usize, Request)]) -> Result<Vec<Found>, String> {
-        let needs: Vec<_> = asked.iter().map(|(world, r)| (*world, r.bytes)).collect();
-        let of_request = |(_, r): &(usize, Request)| u64::from(r.params.n_particles);
-        let particles = asked.iter().map(of_request).sum();
-        let too_large = |e: crate::error::GpuError| e.to_string();
-        (self.buffers.fit(gpu, &mut self.parts, &needs, particles)).map_err(too_large)?;
-        let with_parts = |(world, r): &(usize, Request)| Params {
+    fn launch(&mut self, gpu: &Gpu, asked: &[WorldRequest]) -> Result<Vec<Found>, String> {
+        let with_parts = |(world, r): &WorldRequest| Params {
             parts_at: self.parts[*world].elements(),
             ..r.params
         };
@@ -230,12 +248,12 @@ impl Members {
         let substeps = params.iter().map(|p| p.substeps).max().unwrap_or(0);
         let timed = Timed::new(substeps);
         let stamps = self.clock.as_ref().map_or(0, |_| timed.bytes());
-        let lengths: Vec<_> = (asked.iter())
-            .map(|(_, r)| read_back::lengths(&r.params, r.out.len()))
-            .collect();
+        let lengths: Vec<_> = asked.iter().map(lengths).collect();
         let total = lengths.iter().flatten().sum::<u64>() + stamps;
+        let of_request = |(_, r): &WorldRequest| u64::from(r.params.n_particles);
+        let particles = asked.iter().map(of_request).sum();
         let read = self.buffers.read_back(gpu, total, particles);
-        let read = read.map_err(too_large)?;
+        let read = read.map_err(|e| e.to_string())?;
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         self.send(gpu, asked, &mut encoder)?;
         let bound = self.buffers.bind(gpu);
@@ -273,7 +291,7 @@ impl Members {
         });
         let run = Arc::new(Run::new((read, total), submission, timing));
         let mut at = 0;
-        let of_world = |lengths: read_back::Lengths| {
+        let of_world = |lengths: Lengths| {
             let found = Found::new(&run, at, lengths);
             at += lengths.iter().sum::<u64>();
             found
@@ -285,7 +303,7 @@ impl Members {
     fn send(
         &mut self,
         gpu: &Gpu,
-        asked: &[(usize, Request)],
+        asked: &[WorldRequest],
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<(), String> {
         let mut counters = [0_u32; COUNTERS as usize];
@@ -339,4 +357,28 @@ impl Members {
             None => Ok(()),
         }
     }
+}
+
+fn lengths((_, request): &WorldRequest) -> Lengths {
+    read_back::lengths(&request.params, request.out.len())
+}
+
+/// Sets of dispatches: worlds are along the third axis, and their results in one buffer of so many bytes.
+fn sets(asked: Vec<WorldRequest>, results_max: u64) -> Vec<Vec<WorldRequest>> {
+    let mut sets: Vec<Vec<WorldRequest>> = Vec::new();
+    let mut taken = 0;
+    for one in asked {
+        let bytes: u64 = lengths(&one).iter().sum();
+        match sets.last_mut() {
+            Some(set) if set.len() < GROUPS_MAX as usize && taken + bytes <= results_max => {
+                set.push(one);
+                taken += bytes;
+            }
+            _ => {
+                sets.push(vec![one]);
+                taken = bytes;
+            }
+        }
+    }
+    sets
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{BodyState, DeformableModel};
+use pliant_contact_sap::{BodyError, BodyState, DeformableModel};
 use pliant_mpm::{ParticleImpulse, SubstepBackend, SubstepReport};
 
 use crate::adapter::Gpu;
@@ -42,14 +42,18 @@ impl World {
     }
 
     fn step(&mut self, backend: &mut GpuSubsteps) -> SubstepReport {
+        self.try_step(backend).expect("a step")
+    }
+
+    fn try_step(&mut self, backend: &mut GpuSubsteps) -> Result<SubstepReport, BodyError> {
         let mut input = self.scene.input(self.substeps);
         input.gravity = Vector3::new(0.0, 0.0, -self.gravity);
         let mut report = SubstepReport::default();
-        (backend.run(&input, &mut no_links(), &mut self.memory, &mut report)).expect("a step");
+        backend.run(&input, &mut no_links(), &mut self.memory, &mut report)?;
         let mut next = BodyState::default();
-        let _ = backend.end(&mut next).expect("an end");
+        let _ = backend.end(&mut next)?;
         self.state = next;
-        report
+        Ok(report)
     }
 
     fn bits(&self) -> (Vec<u64>, &[ParticleImpulse]) {
@@ -140,5 +144,84 @@ fn worlds_in_a_batch_have_the_bits_of_each_alone() {
         alone[k].prepare(&mut own[k]);
         let _ = alone[k].step(&mut own[k]);
         assert_eq!(together[k].bits(), alone[k].bits(), "world {k}");
+    }
+}
+
+#[test]
+fn a_world_without_room_on_the_adapter_leaves_the_others() {
+    if device("a_world_without_room_on_the_adapter_leaves_the_others").is_none() {
+        return;
+    }
+    let mut gpu = Gpu::open().expect("there is one");
+    // Room for the contacts of two worlds, more than half a megabyte each at first, but not for 5,832 particles of 208 bytes.
+    gpu.description.storage_buffer_max = 1_200_000;
+    let gpu = Arc::new(gpu);
+    let (small, large) = ([0.04; 3], [0.18; 3]);
+    let worlds = || [small, large, small, small].map(|lengths| World::new(lengths, 9.81, 2));
+    let (mut alone, mut together) = (worlds(), worlds());
+    let batch = GpuBatch::new(&gpu);
+    let new = |world: &World| GpuSubsteps::in_batch(&batch, &world.scene.model).expect("foam");
+    let mut shared: Vec<_> = together.iter().map(new).collect();
+    let mut own: Vec<_> = (alone.iter())
+        .map(|world| GpuSubsteps::new(&gpu, &world.scene.model).expect("foam"))
+        .collect();
+    for fitting in [[0, 2], [0, 2], [2, 3]] {
+        let mut asking = 0..4;
+        if fitting == [2, 3] {
+            // One that leaves makes room.
+            shared[0] = new(&together[0]);
+            asking.start = 1;
+        }
+        for k in asking.clone() {
+            together[k].prepare(&mut shared[k]);
+        }
+        for k in asking {
+            let report = together[k].try_step(&mut shared[k]);
+            if fitting.contains(&k) {
+                let _ = report.expect("a step");
+                alone[k].prepare(&mut own[k]);
+                let _ = alone[k].step(&mut own[k]);
+                assert_eq!(together[k].bits(), alone[k].bits(), "world {k}");
+                continue;
+            }
+            let error = report.expect_err("no room").to_string();
+            let said = match k {
+                1 => ["the particles of", "5832 particles take 1213056 bytes"],
+                _ => ["the nodes of contacts of", "64 particles take"],
+            };
+            assert!(said.iter().all(|part| error.contains(part)), "{error}");
+        }
+    }
+}
+
+#[test]
+fn worlds_whose_results_do_not_fit_in_one_buffer_are_taken_in_two_sets() {
+    if device("worlds_whose_results_do_not_fit_in_one_buffer_are_taken_in_two_sets").is_none() {
+        return;
+    }
+    let mut gpu = Gpu::open().expect("there is one");
+    // Particles of two worlds are 1,141,504 bytes, and their contact forces, which are read back with them, 87,808.
+    gpu.description.storage_buffer_max = 1_200_000;
+    let gpu = Arc::new(gpu);
+    let mut world = World::new([0.14; 3], 9.81, 1);
+    let mut own = GpuSubsteps::new(&gpu, &world.scene.model).expect("foam");
+    let batch = GpuBatch::new(&gpu);
+    let mut shared: Vec<_> = (0..2)
+        .map(|_| GpuSubsteps::in_batch(&batch, &world.scene.model).expect("foam"))
+        .collect();
+    for backend in &mut shared {
+        world.prepare(backend);
+    }
+    let ends: Vec<_> = (shared.iter_mut())
+        .map(|backend| {
+            let mut world = World::new([0.14; 3], 9.81, 1);
+            let _ = world.step(backend);
+            world
+        })
+        .collect();
+    world.prepare(&mut own);
+    let _ = world.step(&mut own);
+    for end in &ends {
+        assert_eq!(end.bits(), world.bits());
     }
 }

@@ -52,6 +52,14 @@ impl Part {
     }
 }
 
+/// What a world needs for a time step.
+pub(crate) struct Need {
+    pub(crate) world: usize,
+    pub(crate) particles: u64,
+    /// Bytes of each binding.
+    pub(crate) bytes: OfBindings,
+}
+
 /// Buffers in the order of their bindings, one for what is sent, and those that are read back.
 #[derive(Default)]
 pub(crate) struct Buffers {
@@ -92,18 +100,21 @@ impl Buffers {
     /// next time step stays.
     ///
     /// # Errors
-    /// [`GpuError::TooLarge`], with the number of particles of these worlds. All parts are as before then.
+    /// [`GpuError::TooLarge`] for the place in `needs` of the world that adds most to a buffer that becomes too large; without the largest ones as few
+    /// as possible are left out. All parts are as before then.
     pub(crate) fn fit(
         &mut self,
         gpu: &Gpu,
         parts: &mut [Part],
-        needs: &[(usize, OfBindings)],
-        particles: u64,
-    ) -> Result<(), GpuError> {
+        needs: &[Need],
+    ) -> Result<(), (usize, GpuError)> {
         let mut fitted = parts.to_vec();
+        let growth = |need: &Need, binding: usize| {
+            let room = parts[need.world].room[binding];
+            need.bytes[binding].saturating_sub(room)
+        };
         let grows = |binding: usize| {
-            self.bound[binding].is_none()
-                || (needs.iter()).any(|(world, need)| need[binding] > parts[*world].room[binding])
+            self.bound[binding].is_none() || needs.iter().any(|need| growth(need, binding) > 0)
         };
         let growing: Vec<usize> = (SCENE..BINDINGS).filter(|b| grows(*b)).collect();
         if growing.is_empty() {
@@ -114,11 +125,9 @@ impl Buffers {
         for &b in &growing {
             let (content, element) = CONTENTS[b];
             let mut with_room = |share: u64| {
-                for (world, need) in needs {
-                    if need[b] > parts[*world].room[b] {
-                        let bytes = need[b] + need[b] / 4 * share;
-                        fitted[*world].room[b] = bytes.next_multiple_of(element);
-                    }
+                for need in needs.iter().filter(|need| growth(need, b) > 0) {
+                    let bytes = need.bytes[b] + need.bytes[b] / 4 * share;
+                    fitted[need.world].room[b] = bytes.next_multiple_of(element);
                 }
                 fitted.iter().map(|part| part.room[b]).sum()
             };
@@ -126,14 +135,17 @@ impl Buffers {
             if totals[b] > largest {
                 totals[b] = with_room(0);
             }
-            if totals[b] > largest {
-                return Err(GpuError::TooLarge {
+            let most = needs.iter().enumerate().max_by_key(|n| growth(n.1, b));
+            if let (Some((place, need)), true) = (most, totals[b] > largest) {
+                let error = GpuError::TooLarge {
                     buffer: content,
-                    particles,
-                    bytes: totals[b],
+                    particles: need.particles,
+                    bytes: need.bytes[b],
+                    others: totals[b] - fitted[need.world].room[b],
                     adapter: gpu.description.name.clone(),
                     limit: largest,
-                });
+                };
+                return Err((place, error));
             }
         }
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -186,6 +198,7 @@ impl Buffers {
                 buffer: "results",
                 particles,
                 bytes,
+                others: 0,
                 adapter: gpu.description.name.clone(),
                 limit: largest,
             });

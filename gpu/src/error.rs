@@ -26,15 +26,17 @@ pub enum GpuError {
     },
     /// A buffer of a time step is larger than those of the adapter.
     #[error(
-        "the {buffer} of a time step with {particles} particles take {bytes} bytes, the adapter \"{adapter}\" has buffers of up to {limit}; use fewer particles, or take the substeps on the processor"
+        "the {buffer} of a time step with {particles} particles take {bytes} bytes, the adapter \"{adapter}\" has buffers of up to {limit}, and other worlds have {others} of these; use fewer particles or worlds, or take the substeps on the processor"
     )]
     TooLarge {
         /// Its content.
         buffer: &'static str,
         /// Particles of the model.
         particles: u64,
-        /// Bytes that are needed.
+        /// Bytes that the world needs.
         bytes: u64,
+        /// Bytes that other worlds have in the same buffer.
+        others: u64,
         /// The name of the adapter.
         adapter: String,
         /// The most bytes of a buffer.

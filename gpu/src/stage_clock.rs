@@ -15,6 +15,8 @@ const MARKS: u32 = 6;
 const TIMED_MAX: u32 = wgpu::QUERY_SET_MAX_QUERIES / MARKS;
 /// Bytes of a timestamp.
 const BYTES: u64 = wgpu::QUERY_SIZE as u64;
+/// Bytes of the most timestamps of a time step.
+pub(crate) const BYTES_MAX: u64 = BYTES * (MARKS * TIMED_MAX) as u64;
 
 /// Timestamps of a time step.
 pub(crate) struct StageClock {
@@ -58,7 +60,7 @@ impl StageClock {
             }),
             resolved: gpu.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("times of stages"),
-                size: BYTES * u64::from(MARKS * TIMED_MAX),
+                size: BYTES_MAX,
                 usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
                 mapped_at_creation: false,
             }),

@@ -41,7 +41,7 @@ pub struct AdapterDescription {
     pub is_software: bool,
     /// Its driver.
     pub driver: String,
-    /// The largest storage buffer, bytes: 208 for a particle, 208 for a contact.
+    /// The largest storage buffer, bytes: 144 for a particle, 208 for a contact.
     pub storage_buffer_max: u64,
     /// Storage buffers of a stage; 9 are needed.
     pub storage_buffers: u32,

@@ -153,10 +153,10 @@ fn a_world_without_room_on_the_adapter_leaves_the_others() {
         return;
     }
     let mut gpu = Gpu::open().expect("there is one");
-    // Room for the contacts of two worlds, more than half a megabyte each at first, but not for 5,832 particles of 208 bytes.
+    // Room for the contacts of two worlds, more than half a megabyte each at first, but not for 9,261 particles of 144 bytes.
     gpu.description.storage_buffer_max = 1_200_000;
     let gpu = Arc::new(gpu);
-    let (small, large) = ([0.04; 3], [0.18; 3]);
+    let (small, large) = ([0.04; 3], [0.21; 3]);
     let worlds = || [small, large, small, small].map(|lengths| World::new(lengths, 9.81, 2));
     let (mut alone, mut together) = (worlds(), worlds());
     let batch = GpuBatch::new(&gpu);
@@ -186,7 +186,7 @@ fn a_world_without_room_on_the_adapter_leaves_the_others() {
             }
             let error = report.expect_err("no room").to_string();
             let said = match k {
-                1 => ["the particles of", "5832 particles take 1213056 bytes"],
+                1 => ["the particles of", "9261 particles take 1333584 bytes"],
                 _ => ["the nodes of contacts of", "64 particles take"],
             };
             assert!(said.iter().all(|part| error.contains(part)), "{error}");
@@ -200,10 +200,10 @@ fn worlds_whose_results_do_not_fit_in_one_buffer_are_taken_in_two_sets() {
         return;
     }
     let mut gpu = Gpu::open().expect("there is one");
-    // Particles of two worlds are 1,141,504 bytes, and their contact forces, which are read back with them, 87,808.
-    gpu.description.storage_buffer_max = 1_200_000;
+    // Particles of two worlds are 1,179,648 bytes, and their contact forces, which are read back with them, 131,072.
+    gpu.description.storage_buffer_max = 1_250_000;
     let gpu = Arc::new(gpu);
-    let mut world = World::new([0.14; 3], 9.81, 1);
+    let mut world = World::new([0.16; 3], 9.81, 1);
     let mut own = GpuSubsteps::new(&gpu, &world.scene.model).expect("foam");
     let batch = GpuBatch::new(&gpu);
     let mut shared: Vec<_> = (0..2)
@@ -214,7 +214,7 @@ fn worlds_whose_results_do_not_fit_in_one_buffer_are_taken_in_two_sets() {
     }
     let ends: Vec<_> = (shared.iter_mut())
         .map(|backend| {
-            let mut world = World::new([0.14; 3], 9.81, 1);
+            let mut world = World::new([0.16; 3], 9.81, 1);
             let _ = world.step(backend);
             world
         })

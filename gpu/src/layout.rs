@@ -34,6 +34,8 @@ pub(crate) const LINK: u32 = 32;
 pub(crate) const PAIR: u32 = 12;
 /// Bytes of a node in `nodes`.
 pub(crate) const NODE_BYTES: u64 = 32;
+/// Bytes of what a particle hands to them, in the same buffer.
+pub(crate) const HANDED_BYTES: u64 = 64;
 /// Nodes of a block, and cells.
 pub(crate) const BLOCK: u64 = 64;
 /// Bytes of a contact.
@@ -96,6 +98,7 @@ pub(crate) struct Params {
     pub(crate) n_loads: u32,
 }
 
+/// What of a particle changes in a time step, and what it depends on.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(crate) struct DeviceParticle {
@@ -106,10 +109,10 @@ pub(crate) struct DeviceParticle {
     v: [f32; 3],
     volume: f32,
     c: [[f32; 4]; 3],
-    f: [[f32; 4]; 3],
-    stress: [[f32; 4]; 3],
-    impulse: [f32; 3],
+    f0: [f32; 3],
     held: u32,
+    f1: [f32; 4],
+    f2: [f32; 4],
 }
 
 /// Cell, and fraction of the way through it.
@@ -138,6 +141,7 @@ impl DeviceParticle {
     /// With the bits of the held sets that it belongs to.
     pub(crate) fn of(p: &Particle<f64>, spacing: f64, held: u32) -> Self {
         let (cell, fraction) = place(p, spacing);
+        let [f0, f1, f2] = columns(&p.strain.f, [0.0; 2]);
         Self {
             fraction,
             mass: p.mass as f32,
@@ -146,22 +150,16 @@ impl DeviceParticle {
             v: std::array::from_fn(|k| p.v[k] as f32),
             volume: p.volume as f32,
             c: columns(&p.c, p.strain.internal),
-            f: columns(&p.strain.f, [0.0; 2]),
-            stress: [[0.0; 4]; 3],
-            impulse: [0.0; 3],
+            f0: [f0[0], f0[1], f0[2]],
             held,
+            f1,
+            f2,
         }
     }
 
     /// Whether it is at a place, to the last bit.
     pub(crate) fn is_at(&self, (cell, fraction): Place) -> bool {
         cell == self.cell && fraction.map(f32::to_bits) == self.fraction.map(f32::to_bits)
-    }
-
-    /// S = −Δt V τ.
-    #[cfg(test)]
-    pub(crate) fn stress(&self) -> Matrix3<f64> {
-        matrix(&self.stress)
     }
 
     /// Writes what moves.
@@ -171,7 +169,8 @@ impl DeviceParticle {
         });
         p.v = Vector3::from(self.v).map(f64::from);
         p.c = matrix(&self.c);
-        p.strain.f = matrix(&self.f);
+        let [x, y, z] = self.f0;
+        p.strain.f = matrix(&[[x, y, z, 0.0], self.f1, self.f2]);
         p.strain.internal = [f64::from(self.c[0][3]), f64::from(self.c[1][3])];
     }
 }

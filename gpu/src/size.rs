@@ -2,7 +2,9 @@
 
 use crate::adapter::AdapterDescription;
 use crate::buffers::OfBindings;
-use crate::layout::{BLOCK, CONTACT_BYTES, COUNTERS, DeviceParticle, NODE_BYTES, PAIR, Params};
+use crate::layout::{
+    BLOCK, CONTACT_BYTES, COUNTERS, DeviceParticle, HANDED_BYTES, NODE_BYTES, PAIR, Params,
+};
 use crate::support::PARTICLES_MAX;
 
 /// Numbers of a node in `lists`: particles of the cell, their start and end; contacts of the cell, their start, and those of the node; the held components.
@@ -32,7 +34,7 @@ pub(crate) const PARTICLE_BYTES: u64 = size_of::<DeviceParticle>() as u64;
 ///
 /// // A million particles, eight in a cell, on a floor.
 /// let size = StepSize { particles: 1_000_000, blocks: 2600, contacts: 1024, obstacles: 1 };
-/// assert_eq!(size.particle_bytes(), 208 + 12 + 16);
+/// assert_eq!(size.particle_bytes(), 144 + 64 + 12 + 16);
 /// assert_eq!(size.block_bytes(), 64 * 60 + 112);
 /// assert_eq!(size.bytes() / 1_000_000, 247);
 /// ```
@@ -49,10 +51,11 @@ pub struct StepSize {
 }
 
 impl StepSize {
-    /// Bytes of a particle in all buffers of the device: its state, its place in the sort, its cell, the number and the forces of its contacts.
+    /// Bytes of a particle in all buffers of the device: its state, what it hands to nodes, its place in the sort, its cell, the number and the forces of its
+    /// contacts.
     #[must_use]
     pub fn particle_bytes(&self) -> u64 {
-        PARTICLE_BYTES + 4 * OF_PARTICLE + FORCE_BYTES * self.obstacles
+        PARTICLE_BYTES + HANDED_BYTES + 4 * OF_PARTICLE + FORCE_BYTES * self.obstacles
     }
 
     /// Bytes of a block, without its places of the hash table.
@@ -101,7 +104,7 @@ impl StepSize {
             table,
             PARTICLE_BYTES * self.particles,
             4 * self.lists(),
-            NODE_BYTES * BLOCK * self.blocks,
+            NODE_BYTES * BLOCK * self.blocks + HANDED_BYTES * self.particles,
             CONTACT_BYTES * self.contacts,
             WORK_BYTES * self.contacts,
             FORCE_BYTES * self.particles * self.obstacles,
@@ -152,7 +155,7 @@ mod tests {
     #[test]
     fn an_adapter_holds_what_its_largest_buffer_does() {
         let adapter = AdapterDescription::with_buffers_of;
-        assert_eq!(adapter(208 * 1000 + 7).particles_max(), 1000);
+        assert_eq!(adapter(144 * 1000 + 7).particles_max(), 1000);
         assert_eq!(adapter(u64::MAX).particles_max(), 1 << 24);
     }
 
@@ -163,8 +166,8 @@ mod tests {
         }
         let mut gpu = Gpu::open().expect("there is one");
         let scene = FoamOnFloor::with_edge(0.16);
-        // Room for the blocks, but not for 4096 particles of 208 bytes.
-        gpu.description.storage_buffer_max = 800_000;
+        // Room for contacts, but not for 4096 particles of 144 bytes.
+        gpu.description.storage_buffer_max = 580_000;
         let mut backend = GpuSubsteps::new(&Arc::new(gpu), &scene.model).expect("foam");
         (backend.begin(&scene.model.default_state())).expect("its own state");
         let (mut memory, mut report) = (Vec::new(), SubstepReport::default());
@@ -173,8 +176,8 @@ mod tests {
         let error = refused.expect_err("no room").to_string();
         for part in [
             "4096 particles",
-            "851968 bytes",
-            "800000",
+            "589824 bytes",
+            "580000",
             "on the processor",
         ] {
             assert!(error.contains(part), "{part} in {error}");

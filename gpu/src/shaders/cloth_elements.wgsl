@@ -40,9 +40,9 @@ fn of_triangle(i: u32) {
     set_out3(at + 3u, force[0]);
     set_out3(at + 6u, force[1]);
     let impulse = p[2] * (-P.dt * volume);
-    particles[P.particles_at + centroid].s0 = vec4<f32>(impulse * f[2].x, 0.0);
-    particles[P.particles_at + centroid].s1 = vec4<f32>(impulse * f[2].y, 0.0);
-    particles[P.particles_at + centroid].s2 = vec4<f32>(impulse * f[2].z, 0.0);
+    nodes[stress_at(centroid)] = vec4<f32>(impulse * f[2].x, 0.0);
+    nodes[stress_at(centroid) + 1u] = vec4<f32>(impulse * f[2].y, 0.0);
+    nodes[stress_at(centroid) + 2u] = vec4<f32>(impulse * f[2].z, 0.0);
 }
 
 fn of_hinge(i: u32) {

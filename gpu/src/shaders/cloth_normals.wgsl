@@ -15,7 +15,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     }
     let corners = vec4<u32>(scene[P.scene_at + P.triangles_at + 2u * i]);
     let c = corners.w;
-    let rate = vec3<f32>(particles[P.particles_at + c].s0.w, particles[P.particles_at + c].s1.w, particles[P.particles_at + c].s2.w);
+    let rate = vec3<f32>(nodes[stress_at(c)].w, nodes[stress_at(c) + 1u].w, nodes[stress_at(c) + 2u].w);
     let normal = particles[P.particles_at + c].f2.xyz;
     let f = deformation_of(i, normal + rate * P.dt);
     let returned = returned_normal(particles[P.particles_at + c].object, f);
@@ -24,7 +24,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         atomicOr(&lists[P.lists_at + STATUS], NOT_FINITE);
         return;
     }
-    particles[P.particles_at + c].f0 = vec4<f32>(f[0], 0.0);
+    particles[P.particles_at + c].f0 = f[0];
     particles[P.particles_at + c].f1 = vec4<f32>(f[1], 0.0);
     particles[P.particles_at + c].f2 = vec4<f32>(returned, 0.0);
     let first = corners.x;

@@ -86,18 +86,12 @@ struct Particle {
     c0: vec4<f32>,
     c1: vec4<f32>,
     c2: vec4<f32>,
-    // F.
-    f0: vec4<f32>,
-    f1: vec4<f32>,
-    f2: vec4<f32>,
-    // S = -dt V tau; the last number of the first column is that of the first contact, at the end of a substep those of cloth are grad v d_3.
-    s0: vec4<f32>,
-    s1: vec4<f32>,
-    s2: vec4<f32>,
-    // dt times the force of cloth and loads.
-    impulse: vec3<f32>,
+    // F; the last number of its second column is that of the first contact.
+    f0: vec3<f32>,
     // A bit for each held set that it belongs to.
     held: u32,
+    f1: vec4<f32>,
+    f2: vec4<f32>,
 }
 
 struct Contact {
@@ -138,7 +132,7 @@ struct Contact {
 @group(0) @binding(2) var<storage, read_write> particles: array<Particle>;
 // Counters, then numbers of nodes, of blocks, of the hash table, and of particles.
 @group(0) @binding(3) var<storage, read_write> lists: array<atomic<u32>>;
-// (v*, m) of all nodes, then (v, sum of contact weights).
+// (v*, m) of all nodes, then (v, sum of contact weights), then what particles hand to them.
 @group(0) @binding(4) var<storage, read_write> nodes: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> contacts: array<Contact>;
 // Nodes in contact (node, first entry, entries), then entries (contact, weight), then the contacts of each cell.
@@ -217,6 +211,10 @@ fn group_at(group: u32) -> u32 { return contacts_of_at(P.n_particles) + group; }
 fn contacts_of(p: u32) -> u32 { return atomicLoad(&lists[P.lists_at + contacts_of_at(p)]) & ~HAS_FORCES; }
 fn entry_at(entry: u32) -> u32 { return 27u * SLOT * P.contacts_max + 2u * entry; }
 fn listed_at(place: u32) -> u32 { return entry_at(27u * P.contacts_max) + place; }
+
+// Of a particle in `nodes`: S = -dt V tau in three columns, beside which the gather leaves grad v d_3 of cloth, and dt times the force of cloth and loads.
+fn stress_at(p: u32) -> u32 { return P.nodes_at + 2u * n_nodes_max() + 4u * p; }
+fn impulse_at(p: u32) -> u32 { return stress_at(p) + 3u; }
 
 // The cell of a particle in the box.
 fn cell_of(p: u32) -> vec3<i32> { return particles[P.particles_at + p].cell - P.origin; }

@@ -27,7 +27,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let p = atomicLoad(&lists[P.lists_at + i]);
         let own = contacts_of(p);
         for (var k = 0u; k < own; k++) {
-            work[P.work_at + listed_at(next)] = u32(particles[P.particles_at + p].s0.w) + k;
+            work[P.work_at + listed_at(next)] = u32(particles[P.particles_at + p].f1.w) + k;
             next++;
         }
     }

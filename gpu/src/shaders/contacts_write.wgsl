@@ -26,7 +26,7 @@ fn main(
     }
     var c = atomicLoad(&lists[P.lists_at + group_at(g)]) + sum - count;
     if count > 0u {
-        particles[P.particles_at + p].s0.w = f32(c);
+        particles[P.particles_at + p].f1.w = f32(c);
     }
     for (var o = 0u; o < P.n_obstacles; o++) {
         let place = p * P.n_obstacles + o;

@@ -46,20 +46,16 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     c = c * (4.0 * P.inverse_spacing);
     let f = mat3x3<f32>(own.f0.xyz, own.f1.xyz, own.f2.xyz);
     var next = State(f, vec2<f32>(own.c0.w, own.c1.w), false);
+    var stress = mat3x3<f32>();
+    var rate = vec3<f32>(0.0);
     if is_cloth(own.object) {
         let kept = scene[P.scene_at + OBJECT * own.object + 2u].x;
         c = c * (0.5 * (1.0 + kept)) + transpose(c) * (0.5 * (kept - 1.0));
-        let rate = g * own.f2.xyz;
-        own.s0 = vec4<f32>(vec3<f32>(0.0), rate.x);
-        own.s1 = vec4<f32>(vec3<f32>(0.0), rate.y);
-        own.s2 = vec4<f32>(vec3<f32>(0.0), rate.z);
+        rate = g * own.f2.xyz;
         v = held_velocity(own.held, v);
     } else {
         next = advanced(own.object, f, next.internal, g * P.dt);
-        let s = kirchhoff(own.object, next.f, next.internal, c) * (-P.dt * own.volume);
-        own.s0 = vec4<f32>(s[0], 0.0);
-        own.s1 = vec4<f32>(s[1], 0.0);
-        own.s2 = vec4<f32>(s[2], 0.0);
+        stress = kirchhoff(own.object, next.f, next.internal, c) * (-P.dt * own.volume);
     }
     let fraction = own.fraction + v * (P.dt * P.inverse_spacing);
     let shift = floor(fraction - 0.5);
@@ -77,14 +73,17 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         atomicAdd(&lists[P.lists_at + CRUSHED], 1u);
         atomicMin(&lists[P.lists_at + CRUSHED_FIRST], p);
     }
-    own.impulse = vec3<f32>(0.0);
+    nodes[stress_at(p)] = vec4<f32>(stress[0], rate.x);
+    nodes[stress_at(p) + 1u] = vec4<f32>(stress[1], rate.y);
+    nodes[stress_at(p) + 2u] = vec4<f32>(stress[2], rate.z);
+    nodes[impulse_at(p)] = vec4<f32>(0.0);
     own.v = v;
     own.fraction = fraction - shift;
     own.cell = cell + P.origin;
     own.c0 = vec4<f32>(c[0], next.internal.x);
     own.c1 = vec4<f32>(c[1], next.internal.y);
     own.c2 = vec4<f32>(c[2], 0.0);
-    own.f0 = vec4<f32>(next.f[0], 0.0);
+    own.f0 = next.f[0];
     own.f1 = vec4<f32>(next.f[1], 0.0);
     own.f2 = vec4<f32>(next.f[2], 0.0);
     particles[P.particles_at + p] = own;

@@ -84,17 +84,22 @@ fn cell_with(particle: u32) -> u32 {
 
 fn load(particle: u32, slot: u32) {
     let cell = cell_with(particle);
-    let p = particles[P.particles_at + atomicLoad(&lists[P.lists_at + order_starts[cell] + particle - tile_starts[cell]])];
+    let number = atomicLoad(&lists[P.lists_at + order_starts[cell] + particle - tile_starts[cell]]);
+    let p = particles[P.particles_at + number];
+    let at = stress_at(number);
+    let s0 = nodes[at].xyz;
+    let s1 = nodes[at + 1u].xyz;
+    let s2 = nodes[at + 2u].xyz;
     let f = p.fraction;
     let scale = p.mass * P.spacing;
-    let a = p.mass * p.v - scale * (p.c0.xyz * f.x + p.c1.xyz * f.y + p.c2.xyz * f.z) + p.impulse;
+    let a = p.mass * p.v - scale * (p.c0.xyz * f.x + p.c1.xyz * f.y + p.c2.xyz * f.z) + nodes[impulse_at(number)].xyz;
     loaded[slot] = vec4<f32>(f, p.mass);
-    loaded[AT_A_TIME + slot] = vec4<f32>(a, p.s0.x);
-    loaded[2u * AT_A_TIME + slot] = vec4<f32>(scale * p.c0.xyz, p.s0.y);
-    loaded[3u * AT_A_TIME + slot] = vec4<f32>(scale * p.c1.xyz, p.s0.z);
-    loaded[4u * AT_A_TIME + slot] = vec4<f32>(scale * p.c2.xyz, p.s1.x);
-    loaded[5u * AT_A_TIME + slot] = vec4<f32>(p.s1.y, p.s1.z, p.s2.x, p.s2.y);
-    loaded_s22[slot] = p.s2.z;
+    loaded[AT_A_TIME + slot] = vec4<f32>(a, s0.x);
+    loaded[2u * AT_A_TIME + slot] = vec4<f32>(scale * p.c0.xyz, s0.y);
+    loaded[3u * AT_A_TIME + slot] = vec4<f32>(scale * p.c1.xyz, s0.z);
+    loaded[4u * AT_A_TIME + slot] = vec4<f32>(scale * p.c2.xyz, s1.x);
+    loaded[5u * AT_A_TIME + slot] = vec4<f32>(s1.y, s1.z, s2.x, s2.y);
+    loaded_s22[slot] = s2.z;
 }
 
 // (m v*, m) of a loaded particle at the node k of its cell.

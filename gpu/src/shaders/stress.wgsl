@@ -16,15 +16,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let own = particles[P.particles_at + p];
     let f = mat3x3<f32>(own.f0.xyz, own.f1.xyz, own.f2.xyz);
     let c = mat3x3<f32>(own.c0.xyz, own.c1.xyz, own.c2.xyz);
-    particles[P.particles_at + p].impulse = vec3<f32>(0.0);
+    nodes[impulse_at(p)] = vec4<f32>(0.0);
     if is_cloth(own.object) {
-        particles[P.particles_at + p].s0 = vec4<f32>(0.0);
-        particles[P.particles_at + p].s1 = vec4<f32>(0.0);
-        particles[P.particles_at + p].s2 = vec4<f32>(0.0);
+        nodes[stress_at(p)] = vec4<f32>(0.0);
+        nodes[stress_at(p) + 1u] = vec4<f32>(0.0);
+        nodes[stress_at(p) + 2u] = vec4<f32>(0.0);
         return;
     }
     let s = kirchhoff(own.object, f, vec2<f32>(own.c0.w, own.c1.w), c) * (-P.dt * own.volume);
-    particles[P.particles_at + p].s0 = vec4<f32>(s[0], 0.0);
-    particles[P.particles_at + p].s1 = vec4<f32>(s[1], 0.0);
-    particles[P.particles_at + p].s2 = vec4<f32>(s[2], 0.0);
+    nodes[stress_at(p)] = vec4<f32>(s[0], 0.0);
+    nodes[stress_at(p) + 1u] = vec4<f32>(s[1], 0.0);
+    nodes[stress_at(p) + 2u] = vec4<f32>(s[2], 0.0);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytemuck::{AnyBitPattern, Pod, Zeroable};
-use nalgebra::{Vector3, Vector6};
+use nalgebra::{Matrix3, Vector3, Vector6};
 use pliant_mpm::{ParticleImpulse, SubstepBackend, SubstepReport};
 
 use super::scene::{SPACING, Scene};
@@ -200,6 +200,12 @@ impl OnDevice {
     /// The sum of the weights of the contacts that reach a node.
     pub(super) fn contact_weight(&self, node: u32) -> f64 {
         f64::from(self.nodes[(64 * self.params.blocks_max + node) as usize][3])
+    }
+
+    /// S of a particle, −Δt V τ.
+    pub(super) fn stress(&self, particle: usize) -> Matrix3<f64> {
+        let at = 2 * 64 * self.params.blocks_max as usize + 4 * particle;
+        Matrix3::from_fn(|i, j| f64::from(self.nodes[at + j][i]))
     }
 
     pub(super) fn contacts(&self) -> &[DeviceContact] {

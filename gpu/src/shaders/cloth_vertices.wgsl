@@ -18,5 +18,5 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     for (var k = row.y; k < row.y + row.z; k++) {
         force += out3(P.corners_at + 3u * u32(number(P.corner_list_at + k)));
     }
-    nodes[impulse_at(row.x)] = vec4<f32>(force * P.dt, 0.0);
+    nodes[applied_impulse_at(row.x)] = vec4<f32>(force * P.dt, 0.0);
 }

@@ -214,7 +214,7 @@ fn listed_at(place: u32) -> u32 { return entry_at(27u * P.contacts_max) + place;
 
 // Of a particle in `nodes`: S = -dt V tau in three columns, beside which the gather leaves grad v d_3 of cloth, and dt times the force of cloth and loads.
 fn stress_at(p: u32) -> u32 { return P.nodes_at + 2u * n_nodes_max() + 4u * p; }
-fn impulse_at(p: u32) -> u32 { return stress_at(p) + 3u; }
+fn applied_impulse_at(p: u32) -> u32 { return stress_at(p) + 3u; }
 
 // The cell of a particle in the box.
 fn cell_of(p: u32) -> vec3<i32> { return particles[P.particles_at + p].cell - P.origin; }

@@ -76,7 +76,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     nodes[stress_at(p)] = vec4<f32>(stress[0], rate.x);
     nodes[stress_at(p) + 1u] = vec4<f32>(stress[1], rate.y);
     nodes[stress_at(p) + 2u] = vec4<f32>(stress[2], rate.z);
-    nodes[impulse_at(p)] = vec4<f32>(0.0);
+    nodes[applied_impulse_at(p)] = vec4<f32>(0.0);
     own.v = v;
     own.fraction = fraction - shift;
     own.cell = cell + P.origin;

@@ -92,7 +92,7 @@ fn load(particle: u32, slot: u32) {
     let s2 = nodes[at + 2u].xyz;
     let f = p.fraction;
     let scale = p.mass * P.spacing;
-    let a = p.mass * p.v - scale * (p.c0.xyz * f.x + p.c1.xyz * f.y + p.c2.xyz * f.z) + nodes[impulse_at(number)].xyz;
+    let a = p.mass * p.v - scale * (p.c0.xyz * f.x + p.c1.xyz * f.y + p.c2.xyz * f.z) + nodes[applied_impulse_at(number)].xyz;
     loaded[slot] = vec4<f32>(f, p.mass);
     loaded[AT_A_TIME + slot] = vec4<f32>(a, s0.x);
     loaded[2u * AT_A_TIME + slot] = vec4<f32>(scale * p.c0.xyz, s0.y);

@@ -16,7 +16,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let own = particles[P.particles_at + p];
     let f = mat3x3<f32>(own.f0.xyz, own.f1.xyz, own.f2.xyz);
     let c = mat3x3<f32>(own.c0.xyz, own.c1.xyz, own.c2.xyz);
-    nodes[impulse_at(p)] = vec4<f32>(0.0);
+    nodes[applied_impulse_at(p)] = vec4<f32>(0.0);
     if is_cloth(own.object) {
         nodes[stress_at(p)] = vec4<f32>(0.0);
         nodes[stress_at(p) + 1u] = vec4<f32>(0.0);

@@ -4,10 +4,7 @@ use pliant_mpm::DeviceObject;
 
 use crate::error::GpuError;
 use crate::layout::Params;
-use crate::tables::Table;
-
-/// Numbers of corners travel in f32.
-const CORNERS_MAX: usize = 1 << 24;
+use crate::tables::{INDICES, Table, index};
 
 /// Corner c of triangle t has the number 3 t + c, corner c of hinge k the number 3 (triangles) + 4 k + c.
 #[derive(Debug, Default)]
@@ -32,12 +29,12 @@ impl ClothTables {
             let n = cloth.forces.vertex_masses().len() as u32;
             tables
                 .vertices
-                .extend((0..n).map(|v| [f64::from(particle(v)), 0.0, 0.0, 0.0]));
+                .extend((0..n).map(|v| [index(particle(v)), 0.0, 0.0, 0.0]));
             for (t, triangle) in cloth.forces.triangles().iter().enumerate() {
                 let vertices = triangle.vertices.map(particle);
-                let [a, b, c] = vertices.map(f64::from);
+                let [a, b, c] = vertices.map(index);
                 let m = &triangle.inverse_edges;
-                let centroid = f64::from(particle(n + t as u32));
+                let centroid = index(particle(n + t as u32));
                 tables.triangles.push([a, b, c, centroid]);
                 tables.triangles.push([m.m11, m.m21, m.m12, m.m22]);
                 at.extend(vertices);
@@ -45,7 +42,7 @@ impl ClothTables {
             for hinge in cloth.forces.hinges() {
                 let vertices = hinge.vertices.map(particle);
                 let [first, second] = hinge.rest_doubled_areas;
-                tables.hinges.push(vertices.map(f64::from));
+                tables.hinges.push(vertices.map(index));
                 tables
                     .hinges
                     .push([hinge.rest_angle, hinge.stiffness, first, second]);
@@ -53,9 +50,9 @@ impl ClothTables {
             }
         }
         at.extend(at_hinges);
-        if at.len() > CORNERS_MAX {
+        if at.len() > INDICES as usize {
             return Err(GpuError::unsupported(format!(
-                "cloth with {} corners of triangles and hinges, more than {CORNERS_MAX},",
+                "cloth with {} corners of triangles and hinges, more than {INDICES},",
                 at.len()
             )));
         }
@@ -71,9 +68,9 @@ impl ClothTables {
         for row in &mut self.vertices {
             let own = by_particle[first..].iter();
             let count = own
-                .take_while(|(particle, _)| f64::from(*particle) == row[0])
+                .take_while(|(particle, _)| index(*particle) == row[0])
                 .count();
-            (row[1], row[2]) = (first as f64, count as f64);
+            (row[1], row[2]) = (index(first as u32), index(count as u32));
             first += count;
         }
         self.corners = by_particle.into_iter().map(|(_, corner)| corner).collect();
@@ -101,7 +98,7 @@ impl ClothTables {
 
     /// Adds the list of corners, which is no whole number of vectors.
     pub(crate) fn add_corners(&self, table: &mut Table, params: &mut Params) {
-        params.corner_list_at = table.extend(self.corners.iter().map(|c| f64::from(*c)));
+        params.corner_list_at = table.extend(self.corners.iter().map(|c| index(*c)));
     }
 }
 
@@ -131,7 +128,9 @@ mod tests {
         assert_eq!((n_triangles, tables.vertices.len()), (48, 40));
         let mut seen = vec![false; tables.corners.len()];
         for [particle, first, count, _] in &tables.vertices {
-            for corner in &tables.corners[*first as usize..][..*count as usize] {
+            let [first, count] = [first, count].map(|x| (0..).find(|n| index(*n) == *x));
+            let [first, count] = [first, count].map(|n| n.expect("a small number") as usize);
+            for corner in &tables.corners[first..][..count] {
                 let corner = *corner as usize;
                 let found = match corner.checked_sub(3 * n_triangles) {
                     None => tables.triangles[2 * (corner / 3)][corner % 3],

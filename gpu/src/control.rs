@@ -8,7 +8,7 @@ use pliant_mpm::{DeviceObject, DeviceParticles};
 
 use crate::layout::Params;
 use crate::support::refused;
-use crate::tables::Table;
+use crate::tables::{Table, index};
 
 /// Sets have a bit each.
 const SETS_MAX: usize = 32;
@@ -74,7 +74,7 @@ impl Prescribed {
         params.loads_at = table.vectors();
         params.n_loads = self.loads.len() as u32;
         for (particle, f) in &self.loads {
-            table.push([f.x, f.y, f.z, *particle as f64]);
+            table.push([f.x, f.y, f.z, index(*particle as u32)]);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::buffers::OfBindings;
 use crate::layout::{
     BLOCK, CONTACT_BYTES, COUNTERS, DeviceParticle, HANDED_BYTES, NODE_BYTES, PAIR, Params,
 };
-use crate::support::PARTICLES_MAX;
+use crate::tables::INDICES;
 
 /// Numbers of a node in `lists`: particles of the cell, their start and end; contacts of the cell, their start, and those of the node; the held components.
 const OF_NODE: u64 = 7;
@@ -121,10 +121,10 @@ pub(crate) fn solve_bytes(params: &Params) -> u64 {
 }
 
 impl AdapterDescription {
-    /// The most particles of a time step: those that its largest storage buffer holds, and no more than numbers in f32 can count.
+    /// The most particles of a time step: those that its largest storage buffer holds, and no more than tables can number, 2³⁰.
     #[must_use]
     pub fn particles_max(&self) -> u64 {
-        (self.storage_buffer_max / PARTICLE_BYTES).min(PARTICLES_MAX as u64)
+        (self.storage_buffer_max / PARTICLE_BYTES).min(INDICES.into())
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
     fn an_adapter_holds_what_its_largest_buffer_does() {
         let adapter = AdapterDescription::with_buffers_of;
         assert_eq!(adapter(144 * 1000 + 7).particles_max(), 1000);
-        assert_eq!(adapter(u64::MAX).particles_max(), 1 << 24);
+        assert_eq!(adapter(u64::MAX).particles_max(), 1 << 30);
     }
 
     #[test]

@@ -8,11 +8,10 @@ use pliant_mpm::{DeviceObject, Obstacle, SubstepInput, SubstepLaws};
 
 use crate::error::GpuError;
 use crate::shapes::{DeviceShape, Shapes};
+use crate::tables::INDICES;
 
 /// Links that the solver has room for.
 const LINKS_MAX: usize = 256;
-/// Particle and contact numbers travel in f32.
-pub(crate) const PARTICLES_MAX: usize = 1 << 24;
 
 pub(crate) fn check_objects(objects: &[DeviceObject]) -> Result<(), GpuError> {
     for object in objects {
@@ -48,7 +47,7 @@ pub(crate) fn check_input(
     if n_links > LINKS_MAX {
         return Err(refused(format!("a model of {n_links} links in contact")));
     }
-    if n_particles > PARTICLES_MAX {
+    if n_particles > INDICES as usize {
         return Err(refused(format!("a model of {n_particles} particles")));
     }
     if !is_lagged(input.laws) {

@@ -97,6 +97,15 @@ impl Lasting {
     }
 }
 
+/// Whole numbers that [`index`] has.
+pub(crate) const INDICES: u32 = 1 << 30;
+const ONE: u32 = 1.0_f32.to_bits();
+
+/// A whole number in a table, as `index_of` of the shaders reads it: added to the bits of 1, which gives a normal number.
+pub(crate) fn index(number: u32) -> f64 {
+    f64::from(f32::from_bits(ONE + number))
+}
+
 /// (law, mu, lambda, radius), (a, b, c, d) and (e, -, -, -) of an object, as in `material.wgsl` and `cloth_law.wgsl`.
 pub(crate) fn add_objects(table: &mut Table, objects: &[DeviceObject]) {
     for object in objects {
@@ -275,4 +284,18 @@ pub(crate) fn start_of_out(
     let records = 6 * params.n_links * params.substeps;
     out.resize(out.len() + records.max(4) as usize, 0.0);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_are_normal_numbers_that_come_back() {
+        for number in [0, 1, 2, 1 << 23, (1 << 24) + 1, 123_456_789, INDICES - 1] {
+            let x = index(number) as f32;
+            assert!(x.is_normal(), "{number}");
+            assert_eq!(x.to_bits() - ONE, number);
+        }
+    }
 }

@@ -24,7 +24,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
 }
 
 fn of_triangle(i: u32) {
-    let corners = vec4<u32>(scene[P.scene_at + P.triangles_at + 2u * i]);
+    let corners = indices_of(scene[P.scene_at + P.triangles_at + 2u * i]);
     let centroid = corners.w;
     let object = particles[P.particles_at + centroid].object;
     let f = deformation_of(i, particles[P.particles_at + centroid].f2.xyz);
@@ -46,7 +46,7 @@ fn of_triangle(i: u32) {
 }
 
 fn of_hinge(i: u32) {
-    let vertices = vec4<u32>(scene[P.scene_at + P.hinges_at + 2u * i]);
+    let vertices = indices_of(scene[P.scene_at + P.hinges_at + 2u * i]);
     let numbers = scene[P.scene_at + P.hinges_at + 2u * i + 1u];
     let forces = hinge_forces(
         between(vertices.x, vertices.y), between(vertices.x, vertices.z), between(vertices.x, vertices.w), numbers,

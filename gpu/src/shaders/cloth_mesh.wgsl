@@ -13,7 +13,7 @@ fn inverse_edges_of(triangle: u32) -> mat2x2<f32> {
 
 // [D_s D_m^-1, normal].
 fn deformation_of(triangle: u32, normal: vec3<f32>) -> mat3x3<f32> {
-    let vertices = vec4<u32>(scene[P.scene_at + P.triangles_at + 2u * triangle]);
+    let vertices = indices_of(scene[P.scene_at + P.triangles_at + 2u * triangle]);
     let edges = mat2x3<f32>(between(vertices.x, vertices.y), between(vertices.x, vertices.z));
     let plane = edges * inverse_edges_of(triangle);
     return mat3x3<f32>(plane[0], plane[1], normal);

@@ -13,7 +13,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     if i >= P.n_triangles {
         return;
     }
-    let corners = vec4<u32>(scene[P.scene_at + P.triangles_at + 2u * i]);
+    let corners = indices_of(scene[P.scene_at + P.triangles_at + 2u * i]);
     let c = corners.w;
     let rate = vec3<f32>(nodes[stress_at(c)].w, nodes[stress_at(c) + 1u].w, nodes[stress_at(c) + 2u].w);
     let normal = particles[P.particles_at + c].f2.xyz;

@@ -10,13 +10,13 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     if i >= P.n_vertices {
         return;
     }
-    let row = vec4<u32>(scene[P.scene_at + P.vertices_at + i]);
+    let row = indices_of(scene[P.scene_at + P.vertices_at + i]);
     if particles[P.particles_at + row.x].held != 0u {
         return;
     }
     var force = vec3<f32>(0.0);
     for (var k = row.y; k < row.y + row.z; k++) {
-        force += out3(P.corners_at + 3u * u32(number(P.corner_list_at + k)));
+        force += out3(P.corners_at + 3u * index_of(number(P.corner_list_at + k)));
     }
     nodes[applied_impulse_at(row.x)] = vec4<f32>(force * P.dt, 0.0);
 }

@@ -86,7 +86,7 @@ struct Particle {
     c0: vec4<f32>,
     c1: vec4<f32>,
     c2: vec4<f32>,
-    // F; the last number of its second column is that of the first contact.
+    // F; the last number of its second column is that of the first contact, less than 2^24: a buffer of 4 GiB holds half as many.
     f0: vec3<f32>,
     // A bit for each held set that it belongs to.
     held: u32,
@@ -224,6 +224,10 @@ fn weight(c: u32, corner: u32) -> f32 {
 }
 
 fn number(i: u32) -> f32 { return scene[P.scene_at + i / 4u][i % 4u]; }
+
+// Whole numbers in tables of f32: the bits of a normal number, which no device flushes to zero.
+fn index_of(x: f32) -> u32 { return bitcast<u32>(x) - 0x3f800000u; }
+fn indices_of(x: vec4<f32>) -> vec4<u32> { return bitcast<vec4<u32>>(x) - 0x3f800000u; }
 
 // w0 = (3/2 - f)^2/2, w1 = 3/4 - (f - 1)^2, w2 = (f - 1/2)^2/2.
 fn weights(f: f32) -> vec3<f32> {

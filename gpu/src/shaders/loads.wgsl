@@ -9,6 +9,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let i = id.x + id.y * groups.x * 64u;
     if i < P.n_loads {
         let load = scene[P.scene_at + P.loads_at + i];
-        nodes[applied_impulse_at(u32(load.w))] += vec4<f32>(load.xyz * P.dt, 0.0);
+        nodes[applied_impulse_at(index_of(load.w))] += vec4<f32>(load.xyz * P.dt, 0.0);
     }
 }

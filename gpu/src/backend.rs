@@ -33,7 +33,7 @@ const NODE_MASS_MIN: f64 = 1e-7;
 /// Times that a step is taken before it is an error.
 const ATTEMPTS: u32 = 12;
 /// Room for contacts at first.
-const CONTACTS_FIRST: u32 = 1024;
+const CONTACTS_FIRST: u32 = 256;
 /// The same for blocks, and particles for each further one: an eighth of those that fill a block.
 const BLOCKS_FIRST: u32 = 256;
 const PARTICLES_OF_BLOCK: u32 = 64;

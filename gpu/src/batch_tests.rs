@@ -153,8 +153,8 @@ fn a_world_without_room_on_the_adapter_leaves_the_others() {
         return;
     }
     let mut gpu = Gpu::open().expect("there is one");
-    // Room for the contacts of two worlds, more than half a megabyte each at first, but not for 9,261 particles of 144 bytes.
-    gpu.description.storage_buffer_max = 1_200_000;
+    // Room for the contacts of two worlds, 139 kB each at first, but not for 9,261 particles of 144 bytes.
+    gpu.description.storage_buffer_max = 350_000;
     let gpu = Arc::new(gpu);
     let (small, large) = ([0.04; 3], [0.21; 3]);
     let worlds = || [small, large, small, small].map(|lengths| World::new(lengths, 9.81, 2));

@@ -42,7 +42,7 @@ fn asynchronous_scenes_meet_their_expectations_on_a_device() {
     for (name, settings) in [
         ("async-panels", [].as_slice()),
         ("async-shake", &["simulation.smoke_s=0.05"]),
-        ("async-dough-rolling", &[]),
+        ("async-dough-rolling", &["simulation.smoke_s=0.2"]),
         ("dough-kneading", &["simulation.smoke_s=0.05"]),
         (
             "dough-and-sand-at-scale",

@@ -194,8 +194,8 @@ fn relative_velocity(c: u32, of_link: vec3<f32>) -> vec4<f32> {
     return vec4<f32>(v - of_surface, max(length(v), length(of_surface)));
 }
 
-// Writes down the impulses of a chunk on each of its links, for the impulses of this contact at two iterates.
-fn write_wrenches(chunk: u32, c: u32, iterates: array<vec3<f32>, 2>, t: u32) {
+// Writes down the impulses of a chunk on each of its links, with `own` the impulse of this contact, and keeps those of the iterate before.
+fn write_wrenches(chunk: u32, c: u32, own: vec3<f32>, t: u32) {
     var link = NONE;
     var arm = vec3<f32>(0.0);
     if c < n_contacts() && contacts[P.contacts_at + c].link >= 0 {
@@ -204,17 +204,16 @@ fn write_wrenches(chunk: u32, c: u32, iterates: array<vec3<f32>, 2>, t: u32) {
     }
     var l = key_after(NONE, link, t);
     while l != NONE {
-        for (var i = 0u; i < 2u; i++) {
-            let own = select(vec3<f32>(0.0), iterates[i], link == l);
-            sums[t] = vec4<f32>(-own, 0.0);
-            moments[t] = vec4<f32>(-cross(arm, own), 0.0);
-            reduce(t);
-            if t == 0u {
-                let at = wrench_at(chunk, l) + 6u * i;
-                set_out3(at, moments[0].xyz);
-                set_out3(at + 3u, sums[0].xyz);
-            }
-            workgroupBarrier();
+        let impulse = select(vec3<f32>(0.0), own, link == l);
+        sums[t] = vec4<f32>(-impulse, 0.0);
+        moments[t] = vec4<f32>(-cross(arm, impulse), 0.0);
+        reduce(t);
+        if t == 0u {
+            let at = wrench_at(chunk, l);
+            set_out3(at + 6u, out3(at));
+            set_out3(at + 9u, out3(at + 3u));
+            set_out3(at, moments[0].xyz);
+            set_out3(at + 3u, sums[0].xyz);
         }
         l = key_after(l, link, t);
     }

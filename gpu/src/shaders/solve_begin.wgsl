@@ -137,6 +137,6 @@ fn main(
             out[i + 3u] = 0.0;
         }
         storageBarrier();
-        write_wrenches(chunk, c, array<vec3<f32>, 2>(start, start), t);
+        write_wrenches(chunk, c, start, t);
     }
 }

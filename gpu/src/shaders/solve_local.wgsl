@@ -9,13 +9,12 @@ fn solve_locally(group: u32, groups: u32, now: Progress, t: u32) {
     for (var chunk = group; chunk < n_chunks(); chunk += groups) {
         let c = LANES * chunk + t;
         var own = vec4<f32>(0.0);
-        var before = vec3<f32>(0.0);
         var next = vec3<f32>(0.0);
         if c < n_contacts() && contacts[P.contacts_at + c].response > 0.0 {
             let contact = contacts[P.contacts_at + c];
             let response = contact.response;
             let bound = max(contact.bound + contact.link_response * now.of_links, response);
-            before = contact.next;
+            let before = contact.next;
             let y = extrapolated(c, now.momentum);
             let v = relative_velocity(c, point_velocity_now(contact.link, contact.arm)).xyz;
             let alone = local_impulse(c, response, v, y) - y;
@@ -35,6 +34,6 @@ fn solve_locally(group: u32, groups: u32, now: Progress, t: u32) {
             out[i + 2u] = sums[0].z;
         }
         workgroupBarrier();
-        write_wrenches(chunk, c, array<vec3<f32>, 2>(next, before), t);
+        write_wrenches(chunk, c, next, t);
     }
 }

@@ -13,6 +13,7 @@
 
 mod actuation;
 mod assembly;
+mod batch;
 mod checkpoint;
 mod default_observables;
 mod drive_conflicts;
@@ -43,6 +44,7 @@ use pliant_contact_sap::{Control, Load, MaterialPoint, Surface};
 use pliant_coupling::{PatchFinder, State, StepError, StepReport, Stepper};
 
 pub use assembly::Assembly;
+pub use batch::{SimulationBatch, SimulationSteps};
 pub use checkpoint::Checkpoint;
 pub use error::RunError;
 pub use expectations::{Outcome, Verdict};
@@ -60,7 +62,7 @@ pub use summary::{RunSummary, Stages, SubstepSummary};
 
 use crate::recording::{ContactArrow, Observable, Recording};
 use crate::registry::Snapshot;
-use crate::scene::Scene;
+use crate::scene::{Scene, SharedDevice};
 use actuation::Actuation;
 use error::recording_error;
 use expectations::RunningStatistic;
@@ -161,7 +163,9 @@ pub fn check(scene: &Scene) -> Result<Assembly, RunError> {
     let mut run = Run::new(scene)?;
     let mut state = run.assembly.state.clone();
     let mut next = state.clone();
-    let step = run.step(&mut *stepper(scene)?, &mut state, &mut next, &[], |_| {});
+    let mut stepper = stepper(scene, &SharedDevice::default())?;
+    run.drive(&mut state, &[], |_| {});
+    let step = run.step(&mut *stepper, &mut state, &mut next, &[]);
     let _report = step.map_err(|source| RunError::Step {
         scene: scene.name().into(),
         source,
@@ -393,22 +397,11 @@ impl<S: Deref<Target = Scene>> Run<S> {
         }
     }
 
-    /// Drives `state`, hands the controls to `control`, and takes it to `next`. The pushes end with the step.
-    fn step(
-        &mut self,
-        stepper: &mut dyn Stepper,
-        state: &mut State,
-        next: &mut State,
-        pushes: &[Push],
-        control: impl FnOnce(&mut [Control]),
-    ) -> Result<StepReport, Box<StepError>> {
-        let dt = self.scene.simulation.time_step_s;
-        let world = &self.assembly.world;
+    /// Drives `state`, hands the controls to `control`, and pushes.
+    fn drive(&mut self, state: &mut State, pushes: &[Push], control: impl FnOnce(&mut [Control])) {
         let started = Instant::now();
-        self.actuation.apply(state, dt);
+        (self.actuation).apply(state, self.scene.simulation.time_step_s);
         control(&mut state.controls);
-        self.tally.drives += started.elapsed();
-        let started = Instant::now();
         for push in pushes {
             let force_W = push.force_W / push.points.len() as f64;
             let load = |point: &MaterialPoint| Load {
@@ -419,18 +412,40 @@ impl<S: Deref<Target = Scene>> Run<S> {
             let loads = &mut state.controls[push.body.0].loads;
             loads.extend(push.points.iter().map(load));
         }
-        let stepped = stepper.step(world, state, dt, next);
-        for push in pushes {
-            let end = |state: &mut State| {
-                let loads = &mut state.controls[push.body.0].loads;
-                loads.truncate(loads.len() - push.points.len());
-            };
-            end(state);
-            if stepped.is_ok() {
-                end(next);
-            }
+        self.tally.drives += started.elapsed();
+    }
+
+    /// Does what the step of a driven `state` does before its device is needed: [`Stepper::prepare`]. The pushes end where it fails.
+    fn prepare(
+        &mut self,
+        stepper: &mut dyn Stepper,
+        state: &mut State,
+        pushes: &[Push],
+    ) -> Result<(), Box<StepError>> {
+        let started = Instant::now();
+        let dt = self.scene.simulation.time_step_s;
+        let prepared = stepper.prepare(&self.assembly.world, state, dt);
+        if prepared.is_err() {
+            end_pushes(pushes, state);
         }
+        self.tally.step += started.elapsed();
+        Ok(prepared?)
+    }
+
+    /// Takes a driven `state` to `next`. The pushes end with the step.
+    fn step(
+        &mut self,
+        stepper: &mut dyn Stepper,
+        state: &mut State,
+        next: &mut State,
+        pushes: &[Push],
+    ) -> Result<StepReport, Box<StepError>> {
+        let started = Instant::now();
+        let world = &self.assembly.world;
+        let stepped = stepper.step(world, state, self.scene.simulation.time_step_s, next);
+        end_pushes(pushes, state);
         let report = stepped?;
+        end_pushes(pushes, next);
         self.tally.step += started.elapsed();
         self.tally.add(&report);
         self.adaptive_steps.add(&report);
@@ -506,5 +521,13 @@ impl<S: Deref<Target = Scene>> Run<S> {
                 self.notes.push(warning.clone());
             }
         }
+    }
+}
+
+/// Takes back the last loads of `state`, those of the pushes.
+fn end_pushes(pushes: &[Push], state: &mut State) {
+    for push in pushes {
+        let loads = &mut state.controls[push.body.0].loads;
+        loads.truncate(loads.len() - push.points.len());
     }
 }

@@ -73,6 +73,7 @@ pub use body::{BodyEntry, BodyTemplate, GravityEntry, PlacedShape};
 pub(crate) use camera::CameraEntry;
 pub(crate) use constraint::{ConstraintEntry, ConstraintKind};
 pub(crate) use contact::register as register_contact_models;
+pub use device::SharedDevice;
 pub use drive::{Drives, JointDrive};
 pub(crate) use drive::{Follow, FrameTarget, LoadEntry};
 pub(crate) use error::remedy;

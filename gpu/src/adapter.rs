@@ -186,6 +186,12 @@ impl Gpu {
         &self.description
     }
 
+    /// Whether an allocation has failed on it or it was lost. It takes no more steps then: another one has to be opened.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.fault().is_some()
+    }
+
     /// What went wrong on the device so far: an allocation that failed, a device that was lost.
     pub(crate) fn fault(&self) -> Option<String> {
         self.fault.lock().ok()?.clone()

@@ -11,6 +11,7 @@ Units are SI. Arrays are read-only copies: they stay as they are when the simula
 `pliant.gym` has environments for reinforcement learning, `pliant.ray` runs in parallel; both are imported by name.
 """
 
+from ._batch import BatchError, SimulationBatch
 from ._compare import Comparison, compare
 from ._model import Joint, Model
 from ._parts import Contact, ContactLaw, Material, Parts, Snapshot
@@ -32,6 +33,7 @@ from ._simulation import CONTACT, Field, Gradient, Image, Simulation
 
 __all__ = [
     "CONTACT",
+    "BatchError",
     "Comparison",
     "Contact",
     "ContactLaw",
@@ -52,6 +54,7 @@ __all__ = [
     "Scene",
     "SceneError",
     "Simulation",
+    "SimulationBatch",
     "Snapshot",
     "State",
     "StateError",

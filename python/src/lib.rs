@@ -23,6 +23,7 @@ fn _pliant(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scene::Scene>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<simulation::Simulation>()?;
+    module.add_class::<simulation::SimulationBatch>()?;
     module.add_class::<simulation::State>()?;
     module.add_class::<model::Model>()?;
     module.add_class::<parts::Parts>()?;

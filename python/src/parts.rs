@@ -8,8 +8,7 @@ mod particles;
 mod quantity;
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use pliant::Registry;
 use pliant::scene::{Key, REQUIRED, SceneError, TableReader, ValueKind};
@@ -48,7 +47,7 @@ impl Parts {
     #[new]
     fn new() -> Self {
         Self {
-            registry: Mutex::default(),
+            registry: Mutex::new(built_in()),
             faults: Faults::default(),
         }
     }
@@ -102,6 +101,12 @@ impl Parts {
             registry.particle_material(name, declared, read);
         });
     }
+}
+
+/// The built-in parts: one registry for all scenes, which share a GPU through it.
+pub(crate) fn built_in() -> Registry {
+    static BUILT_IN: LazyLock<Registry> = LazyLock::new(Registry::default);
+    BUILT_IN.clone()
 }
 
 /// Names of numbers with their defaults; without one the number is required.

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use pliant::Registry;
 use pliant::runner::{self, ParticleDetail, RunError};
 use pliant::scene::{self, ParameterOverride, SceneOptions, bundled};
 use pyo3::prelude::*;
 
 use crate::error::{of_run, of_scene};
-use crate::parts::{Faults, Parts};
+use crate::parts::{Faults, Parts, built_in};
 use crate::run::Run;
 use crate::simulation::Simulation;
 
@@ -55,7 +54,7 @@ impl Scene {
             parameters,
             time_step_s: time_step,
             solver,
-            registry: parts.map_or_else(Registry::default, Parts::registry),
+            registry: parts.map_or_else(built_in, Parts::registry),
         };
         let read = py.detach(|| match text {
             Some(text) => scene::Scene::parse(name, text, &options),

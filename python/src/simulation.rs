@@ -1,5 +1,6 @@
 //! A scene under the control of Python, one step at a time.
 
+mod batch;
 mod gradients;
 mod image;
 mod overrides;
@@ -15,6 +16,7 @@ use pliant_coupling::{BodyIdx, State as Whole, StepperMemory};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+pub(crate) use self::batch::SimulationBatch;
 use self::overrides::{Override, without_fields};
 pub(crate) use self::snapshot::State;
 use crate::error::{ControlError, PliantError, StateError, of_run};

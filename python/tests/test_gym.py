@@ -1,4 +1,4 @@
-"""Environments by Gymnasium's conventions; as many threads as one give the same bits."""
+"""Environments by Gymnasium's conventions."""
 
 import warnings
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_registration_is_complete(task: str) -> None:
     spec = gymnasium.spec(task)
     assert gymnasium.envs.registration.EnvSpec.from_json(spec.to_json()) == spec
     envs = gymnasium.make_vec(task, 2, **SETTINGS[task])
-    assert isinstance(envs.unwrapped, pliant.gym.ThreadVectorEnv)
+    assert isinstance(envs.unwrapped, pliant.gym.BatchVectorEnv)
     assert isinstance(envs.unwrapped.envs[1], pliant.gym.TASKS[task])
     envs.close()
 
@@ -202,32 +202,6 @@ def test_own_task(tmp_path: Path) -> None:
         observation, *_ = env.step(-np.ones(1, np.float32))
     # The target stops at its bound.
     assert observation[0] == pytest.approx(-0.05, abs=2e-3)
-
-
-def results(envs: SyncVectorEnv, steps: int) -> list[Any]:
-    actions = np.random.default_rng(1).uniform(-1, 1, (steps, envs.num_envs, 2)).astype(np.float32)
-    seen: list[Any] = [envs.reset(seed=7)[0].tobytes()]
-    for action in actions:
-        observations, rewards, terminations, truncations, infos = envs.step(action)
-        finals = [None if final is None else final.tobytes() for final in infos.get("final_obs", [])]
-        seen.append([x.tobytes() for x in (observations, rewards, terminations, truncations)] + finals)
-        if envs.autoreset_mode == AutoresetMode.DISABLED and (ended := terminations | truncations).any():
-            seen.append(envs.reset(options={"reset_mask": ended})[0].tobytes())
-    envs.close()
-    return seen
-
-
-@pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_threads_give_the_bits_of_one_by_one(mode: AutoresetMode) -> None:
-    def make() -> pliant.gym.PushBoxes:
-        env = pliant.gym.PushBoxes(boxes=1)
-        env.max_steps = 7
-        return env
-
-    one_by_one = SyncVectorEnv([make] * 5, autoreset_mode=mode)
-    threads = pliant.gym.ThreadVectorEnv([make] * 5, threads=4, autoreset_mode=mode)
-    assert threads.metadata["autoreset_mode"] == mode
-    assert results(threads, 20) == results(one_by_one, 20)
 
 
 def test_vector_environment_by_name() -> None:

@@ -6,11 +6,14 @@ use pliant_contact_sap::ConvexContactSolver;
 use pliant_coupling::{Stepper, WorldError};
 
 use super::Registry;
-use crate::scene::{Key, SceneError, TableReader};
+use crate::scene::{Key, SceneError, SharedDevice, TableReader};
 
-/// Makes a stepper that solves its contact problems with this solver.
-pub type MakeStepper =
-    Arc<dyn Fn(Box<dyn ConvexContactSolver>) -> Result<Box<dyn Stepper>, WorldError> + Send + Sync>;
+/// Makes a stepper that solves its contact problems with this solver, and takes its substeps on this device if it uses one.
+pub type MakeStepper = Arc<
+    dyn Fn(Box<dyn ConvexContactSolver>, &SharedDevice) -> Result<Box<dyn Stepper>, WorldError>
+        + Send
+        + Sync,
+>;
 
 /// Reads the settings of a stepper.
 pub type ReadStepper = dyn Fn(&TableReader<'_>) -> Result<MakeStepper, SceneError> + Send + Sync;
@@ -52,7 +55,7 @@ impl Registry {
     {
         self.dyn_stepper(name, keys, move |table| {
             let make = read(table)?;
-            Ok(Arc::new(move |solver| Ok(Box::new(make(solver)?) as _)))
+            Ok(Arc::new(move |solver, _| Ok(Box::new(make(solver)?) as _)))
         })
     }
 

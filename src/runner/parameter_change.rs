@@ -10,7 +10,7 @@ use super::assembly::Assembly;
 use super::simulation::{StateMismatch, check_sizes};
 use super::stepping::stepper;
 use super::{Run, imaging};
-use crate::scene::{Scene, SceneError, remedy};
+use crate::scene::{Scene, SceneError, SharedDevice, remedy};
 
 /// Why a parameter is not changed.
 ///
@@ -64,6 +64,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
         name: &str,
         value: f64,
         state: &State,
+        device: &SharedDevice,
     ) -> Result<Box<dyn Stepper>, ParameterFault> {
         if !self.scene.parameters.contains_key(name) {
             return Err(ParameterFault::Unknown {
@@ -86,11 +87,20 @@ impl<S: Deref<Target = Scene>> Run<S> {
         imaging::sensors(&scene, &mut assembly)?;
         imaging::cameras(&scene, &mut assembly)?;
         check_sizes(scene.name(), &assembly.state, state)?;
-        let stepper = stepper(&scene)?;
+        let stepper = stepper(&scene, device)?;
         self.observer.set_parameters(&scene.parameters);
         self.assembly = assembly;
         self.actuation = actuation;
         self.patches = PatchFinder::default();
         Ok(stepper)
+    }
+
+    /// A stepper of the scene with the values that its parameters have by now.
+    pub(super) fn stepper(&self, device: &SharedDevice) -> Result<Box<dyn Stepper>, SceneError> {
+        let values = self.inputs.last_values();
+        match values.is_empty() {
+            true => stepper(&self.scene, device),
+            false => stepper(&self.scene.with_parameters(&values)?, device),
+        }
     }
 }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::recording::Stage;
 use crate::registry::Snapshot;
-use crate::scene::Scene;
+use crate::scene::{Scene, SharedDevice};
 
 /// A scene that is stepped by its caller. `S` holds the scene: `&Scene`, or `Arc<Scene>` for a simulation that outlives it.
 ///
@@ -40,6 +40,8 @@ use crate::scene::Scene;
 pub struct Simulation<S> {
     pub(super) run: Run<S>,
     stepper: Box<dyn Stepper>,
+    /// What the stepper was made for.
+    device: SharedDevice,
     pub(super) state: State,
     next: State,
     pub(super) report: Option<StepReport>,
@@ -123,7 +125,8 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
     }
 
     pub(super) fn of(mut run: Run<S>, recorded: Option<ParticleDetail>) -> Result<Self, RunError> {
-        let stepper = stepper(&run.scene)?;
+        let device = SharedDevice::default();
+        let stepper = stepper(&run.scene, &device)?;
         let dt = run.scene.simulation.time_step_s;
         let every = |rate: f64| ((1.0 / (rate * dt)).round() as u64).max(1);
         let row_every = every(run.scene.recording.rows_per_s);
@@ -139,6 +142,7 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
             next: state.clone(),
             run,
             stepper,
+            device,
             state,
             report: None,
             stage: None,
@@ -284,12 +288,8 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
     /// # Errors
     /// [`RunError::Step`], without an outcome; the state is still that before the step. [`RunError::Recording`].
     pub fn step(&mut self, control: impl FnOnce(&mut [Control])) -> Result<(), RunError> {
-        self.advance(control).map_err(|source| RunError::Step {
-            scene: self.scene().name().into(),
-            source,
-            until_then: None,
-        })?;
-        self.record(&mut NoHooks)
+        self.drive(control);
+        self.finish_step()
     }
 
     /// Goes on from `state`, which keeps its time. What follows has the same bits as after the state was saved.
@@ -323,7 +323,7 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
     /// A parameter that the scene does not have or that enters bodies, shapes or initial values; a value that the scene does not take. Nothing
     /// is changed then.
     pub fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterFault> {
-        self.stepper = self.run.set_parameter(name, value, &self.state)?;
+        self.stepper = (self.run).set_parameter(name, value, &self.state, &self.device)?;
         self.run.inputs.parameters.push(ParameterChange {
             step: self.state.step,
             time_s: self.state.time_s,
@@ -384,12 +384,55 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
         &mut self,
         control: impl FnOnce(&mut [Control]),
     ) -> Result<(), Box<StepError>> {
+        self.drive(control);
+        self.take_driven()
+    }
+
+    fn drive(&mut self, control: impl FnOnce(&mut [Control])) {
         self.report = None;
+        self.run.drive(&mut self.state, &self.pushes, control);
+    }
+
+    fn take_driven(&mut self) -> Result<(), Box<StepError>> {
         let (state, next) = (&mut self.state, &mut self.next);
-        self.report =
-            Some((self.run).step(&mut *self.stepper, state, next, &self.pushes, control)?);
+        self.report = Some((self.run).step(&mut *self.stepper, state, next, &self.pushes)?);
         std::mem::swap(&mut self.state, &mut self.next);
         Ok(())
+    }
+
+    /// Shares its device with other simulations from the next step on.
+    pub(super) fn share(&mut self, device: &SharedDevice) -> Result<(), RunError> {
+        if self.device.is_same(device) {
+            return Ok(());
+        }
+        // Only steppers on a device differ, and by no bit of what they write.
+        if self.device.is_used() {
+            self.stepper = self.run.stepper(device)?;
+        }
+        self.device = device.clone();
+        Ok(())
+    }
+
+    /// The part of [`Simulation::step`] before the device is needed. [`Simulation::finish_step`] is to follow.
+    pub(super) fn prepare(&mut self, control: impl FnOnce(&mut [Control])) -> Result<(), RunError> {
+        self.drive(control);
+        let prepared = (self.run).prepare(&mut *self.stepper, &mut self.state, &self.pushes);
+        prepared.map_err(|source| self.failed_step(source))
+    }
+
+    /// The rest of a step that is driven.
+    pub(super) fn finish_step(&mut self) -> Result<(), RunError> {
+        let taken = self.take_driven();
+        taken.map_err(|source| self.failed_step(source))?;
+        self.record(&mut NoHooks)
+    }
+
+    fn failed_step(&self, source: Box<StepError>) -> RunError {
+        RunError::Step {
+            scene: self.scene().name().into(),
+            source,
+            until_then: None,
+        }
     }
 
     /// Observes the last step, and records a row and a frame where one is due.

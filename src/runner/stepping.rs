@@ -2,11 +2,15 @@
 
 use pliant_coupling::{AdaptiveReport, StepReport, Stepper};
 
-use crate::scene::{Scene, SceneError, SceneFault};
+use crate::scene::{Scene, SceneError, SceneFault, SharedDevice};
 
 /// The stepper that the scene names.
-pub(super) fn stepper(scene: &Scene) -> Result<Box<dyn Stepper>, SceneError> {
-    scene.stepper.build(scene.solver.build()).map_err(|error| {
+pub(super) fn stepper(
+    scene: &Scene,
+    device: &SharedDevice,
+) -> Result<Box<dyn Stepper>, SceneError> {
+    let built = scene.stepper.build_on(scene.solver.build(), device);
+    built.map_err(|error| {
         let fault = SceneFault::World(error.to_string());
         scene.text.error(scene.stepper.at(), fault)
     })

@@ -1,7 +1,23 @@
 //! Where the asynchronous stepper takes its substeps: on the processor, or on a GPU with the feature `gpu`.
 
+#[cfg(feature = "gpu")]
+mod with_gpu;
+#[cfg(not(feature = "gpu"))]
+mod without_gpu;
+
+use std::sync::{Arc, OnceLock};
+
+#[cfg(feature = "gpu")]
+use pliant_gpu::GpuBatch;
+#[cfg(not(feature = "gpu"))]
+use std::convert::Infallible as GpuBatch;
+
 use super::error::SceneError;
 use super::table::TableReader;
+#[cfg(feature = "gpu")]
+pub(super) use with_gpu::{Chosen, OpenGpu};
+#[cfg(not(feature = "gpu"))]
+pub(super) use without_gpu::{Chosen, OpenGpu};
 
 /// What takes the substeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,79 +36,29 @@ pub(super) const DEVICES: [(&str, Device); 3] = [
     ("auto", Device::Auto),
 ];
 
-#[cfg(feature = "gpu")]
-mod with_gpu {
-    use std::sync::Arc;
-
-    use pliant_contact_sap::ConvexContactSolver;
-    use pliant_coupling::Asynchronous;
-    use pliant_gpu::{Gpu, GpuSubsteps, Refused};
-    use pliant_mpm::{CpuSubsteps, SubstepBackend};
-
-    use super::*;
-
-    /// A device, opened when the scene is read.
-    #[derive(Clone)]
-    pub(in crate::scene) struct Chosen {
-        gpu: Option<Arc<Gpu>>,
-        is_required: bool,
-    }
-
-    impl Chosen {
-        pub(in crate::scene) fn open(
-            device: Device,
-            table: &TableReader<'_>,
-        ) -> Result<Self, SceneError> {
-            let gpu = match device {
-                Device::Cpu => None,
-                Device::Gpu => Some(Gpu::open().map_err(|e| table.conflict(e.to_string()))?),
-                Device::Auto => (Gpu::open().ok()).filter(|gpu| !gpu.description().is_software),
-            };
-            Ok(Self {
-                gpu: gpu.map(Arc::new),
-                is_required: device == Device::Gpu,
-            })
-        }
-
-        /// `stepper` with its substeps on the device.
-        pub(in crate::scene) fn give<S: ConvexContactSolver>(
-            &self,
-            stepper: Asynchronous<S>,
-        ) -> Asynchronous<S> {
-            let Self { gpu, is_required } = self.clone();
-            let Some(gpu) = gpu else {
-                return stepper;
-            };
-            stepper.with_backend(move |model| -> Box<dyn SubstepBackend> {
-                match GpuSubsteps::new(&gpu, model) {
-                    Ok(backend) => Box::new(backend),
-                    Err(reason) if is_required => Box::new(Refused::new(reason)),
-                    Err(_) => Box::new(CpuSubsteps::<f32>::new(model)),
-                }
-            })
-        }
-    }
+/// The place on a GPU of one stepper, or of several that take their substeps there in one set of dispatches. Clones are the same place. It stays empty
+/// where all steppers are on the processor.
+///
+/// ```
+/// use pliant::scene::SharedDevice;
+///
+/// let (one, other) = (SharedDevice::default(), SharedDevice::default());
+/// assert!(one.is_same(&one.clone()) && !one.is_same(&other));
+/// assert!(!one.is_used());
+/// ```
+#[derive(Clone, Default)]
+pub struct SharedDevice {
+    batch: Arc<OnceLock<GpuBatch>>,
 }
-#[cfg(feature = "gpu")]
-pub(super) use with_gpu::Chosen;
 
-/// The processor: this build has no other device.
-#[cfg(not(feature = "gpu"))]
-#[derive(Clone)]
-pub(super) struct Chosen;
-
-#[cfg(not(feature = "gpu"))]
-impl Chosen {
-    pub(super) fn open(device: Device, table: &TableReader<'_>) -> Result<Self, SceneError> {
-        match device {
-            Device::Gpu => Err(table.conflict(
-                "`device = \"gpu\"` needs a build with the feature `gpu`: cargo build --features gpu; or use `cpu`",
-            )),
-            Device::Cpu | Device::Auto => Ok(Self),
-        }
+impl SharedDevice {
+    /// Whether a stepper on a GPU has been made for it.
+    pub fn is_used(&self) -> bool {
+        self.batch.get().is_some()
     }
 
-    pub(super) fn give<S>(&self, stepper: S) -> S {
-        stepper
+    /// Whether it is the same place.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.batch, &other.batch)
     }
 }

@@ -9,7 +9,7 @@ use pliant_coupling::{
 };
 use pliant_hydroelastic::Slide;
 
-use super::device::{Chosen, DEVICES, Device};
+use super::device::{Chosen, DEVICES, Device, OpenGpu, SharedDevice};
 use super::error::SceneError;
 use super::schema::{Key, TableSchema, ValueKind, words};
 use super::table::TableReader;
@@ -286,7 +286,19 @@ impl SceneStepper {
         &self,
         solver: Box<dyn ConvexContactSolver>,
     ) -> Result<Box<dyn Stepper>, WorldError> {
-        (self.make)(solver)
+        self.build_on(solver, &SharedDevice::default())
+    }
+
+    /// [`SceneStepper::build`] of a stepper that shares its device with others.
+    ///
+    /// # Errors
+    /// As [`SceneStepper::build`].
+    pub fn build_on(
+        &self,
+        solver: Box<dyn ConvexContactSolver>,
+        device: &SharedDevice,
+    ) -> Result<Box<dyn Stepper>, WorldError> {
+        (self.make)(solver, device)
     }
 }
 
@@ -303,7 +315,7 @@ pub(crate) fn register(registry: &mut Registry) {
     registry.dyn_stepper("strong-implicit", STRONG_IMPLICIT.keys, |table| {
         let settings = settings(table)?;
         let accuracy = accuracy(table)?;
-        Ok(std::sync::Arc::new(move |solver| {
+        Ok(std::sync::Arc::new(move |solver, _| {
             let implicit = StrongImplicit::new(solver).with_settings(settings)?;
             Ok(match accuracy {
                 None => Box::new(implicit) as Box<dyn Stepper>,
@@ -311,7 +323,8 @@ pub(crate) fn register(registry: &mut Registry) {
             })
         }))
     });
-    registry.stepper("asynchronous", ASYNCHRONOUS.keys, |table| {
+    let gpu = OpenGpu::default();
+    registry.dyn_stepper("asynchronous", ASYNCHRONOUS.keys, move |table| {
         let settings = settings(table)?;
         let fixed: fn(u32) -> Substeps = table.choice_or_first(
             "substep_limit",
@@ -344,11 +357,12 @@ pub(crate) fn register(registry: &mut Registry) {
         if device == Device::Gpu && asynchronous.precision == Precision::Double {
             return Err(table.conflict("`device = \"gpu\"` has no double precision"));
         }
-        let device = Chosen::open(device, table)?;
-        Ok(move |solver: Box<dyn ConvexContactSolver>| {
+        let device = Chosen::open(device, &gpu, table)?;
+        Ok(std::sync::Arc::new(move |solver, shared| {
             let implicit = StrongImplicit::new(solver).with_settings(settings)?;
-            Ok(device.give(Asynchronous::new(implicit, asynchronous)?))
-        })
+            let stepper = Asynchronous::new(implicit, asynchronous)?;
+            Ok(Box::new(device.give(stepper, shared)) as Box<dyn Stepper>)
+        }))
     });
     registry.stepper("impulse-exchange", IMPULSE_EXCHANGE.keys, |table| {
         let settings = settings(table)?;

@@ -2,7 +2,7 @@
 
 >>> import gymnasium, pliant.gym
 >>> env = gymnasium.make("pliant/PushBoxes-v0")
->>> envs = gymnasium.make_vec("pliant/PushBoxes-v0", 8)  # as pliant.gym.make_vec, in threads
+>>> envs = gymnasium.make_vec("pliant/PushBoxes-v0", 8)  # as pliant.gym.make_vec, stepped together
 """
 
 from functools import partial
@@ -19,7 +19,7 @@ from ._dough import RollDough
 from ._env import SceneEnv
 from ._grasp import GraspTeddy
 from ._push import PushBoxes
-from ._vector import ThreadVectorEnv
+from ._vector import BatchVectorEnv, ThreadVectorEnv
 
 TASKS: dict[str, type[SceneEnv]] = {
     "pliant/PushBoxes-v0": PushBoxes,
@@ -37,13 +37,13 @@ def make_vec(
     threads: int | None = None,
     autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
     **settings: Any,
-) -> ThreadVectorEnv:
-    """`num_envs` environments of a task of `TASKS` that step in `threads` threads; `settings` are those of the task."""
+) -> BatchVectorEnv:
+    """`num_envs` environments of a task of `TASKS` that step together in `threads` threads; `settings` are those of the task."""
     if task not in TASKS:
         raise ValueError(f"no task {task!r}; there are: {', '.join(TASKS)}")
     if num_envs < 1:
         raise ValueError(f"num_envs must be at least 1; it is {num_envs}")
-    return ThreadVectorEnv(
+    return BatchVectorEnv(
         [lambda: TASKS[task](**settings)] * num_envs, threads=threads, autoreset_mode=autoreset_mode
     )
 
@@ -63,6 +63,7 @@ for _task, _vector in zip(TASKS, ("push_boxes", "grasp_teddy", "roll_dough", "in
 
 __all__ = [
     "TASKS",
+    "BatchVectorEnv",
     "GraspTeddy",
     "InsertCable",
     "PushBoxes",

@@ -79,11 +79,19 @@ class SceneEnv(gymnasium.Env[Observation, Action]):
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Moves the targets and takes the time steps of one action. Raises `StepError`."""
+        self._act(action)
+        self.simulation.step(self.steps_per_action)
+        return self._outcome(action)
+
+    def _act(self, action: Action) -> None:
+        """The part of `step` before the time steps."""
         way = self.speed * self.scene.time_step * self.steps_per_action
         moved = self._target[self._dofs] + way * np.clip(np.asarray(action, np.float64), -1.0, 1.0)
         self._target[self._dofs] = np.clip(moved, self.low, self.high)
         self.simulation.set_control(self.robot, position=self._target)
-        self.simulation.step(self.steps_per_action)
+
+    def _outcome(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """The part of `step` after the time steps."""
         self._taken += 1
         reward, terminated = self._evaluate(np.asarray(action, np.float64))
         info = self._info(self.simulation.trusted)

@@ -19,6 +19,12 @@ impl Faults {
         })
     }
 
+    /// Whether there is an exception to raise.
+    pub(crate) fn is_kept(&self) -> bool {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.is_some()
+    }
+
     /// The exception since the last call.
     ///
     /// # Errors

@@ -43,7 +43,8 @@ def test_fields_act_in_every_step_of_a_batch(ball: pliant.Scene) -> None:
 
     def spring(time: float, p: Array, v: Array, m: Array) -> Array:
         asked.append(time)
-        return -30.0 * (p - np.array([0.1, 0.0, 0.0]))
+        forces: Array = -30.0 * (p - np.array([0.1, 0.0, 0.0]))
+        return forces
 
     alone, together = (ball.simulation() for _ in range(2))
     for simulation in (alone, together):

@@ -109,7 +109,7 @@ def test_an_environment_that_fails_leaves_the_others_alone(mode: AutoresetMode) 
 
 
 class OwnStep(pliant.gym.PushBoxes):
-    """Half the time steps, and Python between them."""
+    """Two actions in one, and Python between them."""
 
     def step(self, action: NDArray[np.float32]) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         *_, info = super().step(action)
@@ -125,18 +125,15 @@ def test_environments_with_python_between_time_steps_are_for_threads(make: Calla
     assert results(pliant.gym.ThreadVectorEnv(fns, threads=2), 3) == results(SyncVectorEnv(fns), 3)
 
 
-def rolling(device: str) -> MakeEnv:
-    class Roll(pliant.gym.RollDough):
-        def __init__(self, spacing: float) -> None:
-            pliant.gym.SceneEnv.__init__(self, "roll-dough", 14, {"h": spacing, "simulation.device": device})  # type: ignore[dict-item]
-
-    return lambda: Roll(0.04)
-
-
 def test_environments_on_a_gpu_have_the_bits_of_one_by_one() -> None:
+    def rolling(device: str) -> MakeEnv:
+        return lambda: pliant.gym.RollDough(spacing=0.04, device=device)
+
     try:
-        rolling("gpu")()
+        # Its device stays open for the others.
+        first = rolling("gpu")()
     except pliant.SceneError as error:
         pytest.skip(f"SKIPPED gpu: {error}")
     fns = [rolling("gpu")] * 3 + [rolling("cpu")]
     assert results(pliant.gym.BatchVectorEnv(fns), 2) == results(SyncVectorEnv(fns), 2)
+    first.close()

@@ -26,8 +26,8 @@ use crate::scene::{Scene, SharedDevice};
 ///     let options = SceneOptions { parameters: vec![mu.parse()?], ..SceneOptions::default() };
 ///     simulations.push(Simulation::new(Box::new(Scene::load("box-on-incline", &options)?))?);
 /// }
-/// let mut steps: Vec<_> = simulations.iter_mut().map(|simulation| SimulationSteps::new(simulation, 20)).collect();
-/// for outcome in SimulationBatch::default().step(&mut steps, &|_| ControlFlow::Continue(())) {
+/// let steps = simulations.iter_mut().map(|simulation| SimulationSteps::new(simulation, 20));
+/// for outcome in SimulationBatch::default().step(steps.collect(), &|_| ControlFlow::Continue(())) {
 ///     outcome?;
 /// }
 /// let speeds: Vec<f64> = simulations.iter().map(|s| s.state().bodies[0].v[3]).collect();
@@ -55,7 +55,7 @@ type SetControls<'a> = Box<dyn FnMut(&mut [Control]) + Send + 'a>;
 /// let mut simulation = Simulation::new(&scene)?;
 /// let (_, robot) = simulation.bodies().find(|(name, _)| *name == "robot").ok_or("no robot")?;
 /// let push = SimulationSteps::new(&mut simulation, 10).with_control(move |controls| controls[robot.0].effort[0] = 5.0);
-/// let outcomes = SimulationBatch::default().step(&mut [push], &|_| ControlFlow::Continue(()));
+/// let outcomes = SimulationBatch::default().step(vec![push], &|_| ControlFlow::Continue(()));
 /// assert!(outcomes[0].is_ok() && simulation.state().step == 10);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -86,35 +86,34 @@ impl<'a, S> SimulationSteps<'a, S> {
 }
 
 impl SimulationBatch {
-    /// Takes the steps of all simulations, which must be different ones. A simulation whose step fails takes no further ones; the others are
+    /// Takes the steps of all simulations. A simulation whose step fails takes no further ones; the others are
     /// not affected. `watch` is asked before each step of a simulation, by its index; `Break` ends its steps there.
     ///
     /// # Errors
     /// By simulation, as [`Simulation::step`]; [`RunError::Scene`] of a stepper that cannot be made for the common device.
     pub fn step<S: Deref<Target = Scene> + Send>(
         &self,
-        all: &mut [SimulationSteps<'_, S>],
+        all: Vec<SimulationSteps<'_, S>>,
         watch: &(dyn Fn(usize) -> ControlFlow<()> + Sync),
     ) -> Vec<Result<(), RunError>> {
-        let members = all.iter_mut().enumerate();
+        let members = all.into_iter().enumerate();
         let mut members: Vec<_> = members
             .map(|(index, steps)| Member {
                 index,
                 outcome: steps.simulation.share(&self.device),
-                count: steps.count,
                 steps,
             })
             .collect();
-        let each = |members: &mut [Member<'_, '_, S>],
-                    act: &(dyn Fn(&mut Member<'_, '_, S>) + Sync)| {
+        let each = |members: &mut [Member<'_, S>], act: &(dyn Fn(&mut Member<'_, S>) + Sync)| {
             // Idle threads take whole simulations first, and parts of a step when none is left.
             members.par_iter_mut().with_max_len(1).for_each(act);
         };
         if self.device.is_used() {
-            let rounds = members.iter().map(|member| member.count).max();
-            for round in 0..rounds.unwrap_or(0) {
+            let mut round = 0;
+            while members.iter().any(|member| member.is_on(round)) {
                 each(&mut members, &|member| member.prepare(round, watch));
                 each(&mut members, &|member| member.finish_step(round));
+                round += 1;
             }
         } else {
             each(&mut members, &|member| member.step_alone(watch));
@@ -124,23 +123,21 @@ impl SimulationBatch {
 }
 
 /// A simulation during a call.
-struct Member<'m, 'a, S> {
+struct Member<'a, S> {
     index: usize,
-    steps: &'m mut SimulationSteps<'a, S>,
-    /// Steps to take, fewer where the caller ends them.
-    count: u64,
+    steps: SimulationSteps<'a, S>,
     outcome: Result<(), RunError>,
 }
 
-impl<S: Deref<Target = Scene>> Member<'_, '_, S> {
+impl<S: Deref<Target = Scene>> Member<'_, S> {
     /// Whether the step of this round is taken.
     fn is_on(&self, round: u64) -> bool {
-        self.outcome.is_ok() && round < self.count
+        self.outcome.is_ok() && round < self.steps.count
     }
 
     fn ends(&mut self, round: u64, watch: &(dyn Fn(usize) -> ControlFlow<()> + Sync)) -> bool {
         if self.is_on(round) && watch(self.index).is_break() {
-            self.count = round;
+            self.steps.count = round;
         }
         !self.is_on(round)
     }
@@ -153,7 +150,7 @@ impl<S: Deref<Target = Scene>> Member<'_, '_, S> {
             simulation,
             control,
             ..
-        } = &mut *self.steps;
+        } = &mut self.steps;
         self.outcome = simulation.prepare(control);
     }
 
@@ -164,7 +161,7 @@ impl<S: Deref<Target = Scene>> Member<'_, '_, S> {
     }
 
     fn step_alone(&mut self, watch: &(dyn Fn(usize) -> ControlFlow<()> + Sync)) {
-        for round in 0..self.count {
+        for round in 0..self.steps.count {
             if self.ends(round, watch) {
                 return;
             }
@@ -172,8 +169,33 @@ impl<S: Deref<Target = Scene>> Member<'_, '_, S> {
                 simulation,
                 control,
                 ..
-            } = &mut *self.steps;
+            } = &mut self.steps;
             self.outcome = simulation.step(control);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::SceneOptions;
+
+    #[test]
+    fn simulations_of_a_batch_share_its_device_and_keep_their_parameters() {
+        let scene = Scene::load("box-on-incline", &SceneOptions::default());
+        let scene = scene.unwrap_or_else(|e| panic!("{e}"));
+        let made = || Simulation::new(&scene).unwrap_or_else(|e| panic!("{e}"));
+        let mut simulations = [made(), made()];
+        assert!(!simulations[0].device.is_same(&simulations[1].device));
+        let batch = SimulationBatch::default();
+        let steps = simulations.iter_mut().map(|s| SimulationSteps::new(s, 0));
+        let outcomes = batch.step(steps.collect(), &|_| ControlFlow::Continue(()));
+        assert!(outcomes.iter().all(Result::is_ok));
+        for simulation in &mut simulations {
+            assert!(simulation.device.is_same(&batch.device));
+            let set = simulation.set_parameter("mu", 0.7);
+            set.unwrap_or_else(|e| panic!("{e}"));
+            assert!(simulation.device.is_same(&batch.device));
         }
     }
 }

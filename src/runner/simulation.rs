@@ -41,7 +41,7 @@ pub struct Simulation<S> {
     pub(super) run: Run<S>,
     stepper: Box<dyn Stepper>,
     /// What the stepper was made for.
-    device: SharedDevice,
+    pub(super) device: SharedDevice,
     pub(super) state: State,
     next: State,
     pub(super) report: Option<StepReport>,

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
+use pliant::Registry;
+use pliant::runner::SimulationBatch;
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
     Asynchronous, AsynchronousSettings, Batch, BodyIdx, Geometry, Mount, State, Stepper,
@@ -14,6 +16,8 @@ use pliant_mpm::{
     MaterialPoints, MpmBuilder, MpmSettings, ObjectSpec, Preset, Sampling, SubstepBackend, fill,
 };
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+
+use crate::simulation_batch::{Owned, bits, simulation, step};
 
 const STEP_S: f64 = 2e-3;
 const BALL: BodyIdx = BodyIdx(0);
@@ -73,11 +77,6 @@ fn stepper(
         })
 }
 
-/// All bits of a state; a zero has its sign.
-fn bits(state: &State) -> String {
-    format!("{state:?}")
-}
-
 #[test]
 fn worlds_of_a_batch_on_a_device_are_as_if_alone() {
     if !crate::gpu_scenes::has_adapter("worlds_of_a_batch_on_a_device_are_as_if_alone") {
@@ -125,5 +124,61 @@ fn worlds_of_a_batch_on_a_device_are_as_if_alone() {
             .iter()
             .any(|r| !r.of(WorldIdx(k)).expect("a step").contacts.is_empty());
         assert!(touched, "world {k} is without contact");
+    }
+}
+
+/// Two scenes on the device, with other particles, and one on the processor.
+const DOUGHS: [[&str; 2]; 3] = [
+    ["simulation.device=gpu", "ppc=8"],
+    ["simulation.device=gpu", "ppc=4"],
+    ["simulation.device=cpu", "ppc=8"],
+];
+
+#[test]
+fn simulations_on_a_device_together_are_as_if_alone() {
+    if !crate::gpu_scenes::has_adapter("simulations_on_a_device_together_are_as_if_alone") {
+        return;
+    }
+    // Its scenes share one open device.
+    let registry = Registry::default();
+    let dough = |k: usize| {
+        let settings = [&DOUGHS[k][..], &["h=0.04"]].concat();
+        simulation(&registry, "async-dough-rolling", &settings)
+    };
+    let mut alone: Vec<Owned> = (0..3).map(dough).collect();
+    for simulation in &mut alone {
+        for k in 0..3 {
+            if k == 2 {
+                simulation.set_parameter("mu", 0.2).expect("it may change");
+            }
+            simulation.step(|_| {}).unwrap_or_else(|e| panic!("{e}"));
+        }
+    }
+    // Two more of the first: one fails before the device is needed, one has other steps.
+    let of = [0, 1, 2, 0, 0];
+    let mut together: Vec<Owned> = of.into_iter().map(dough).collect();
+    let start = together[3].state().clone();
+    let mut torn = start.clone();
+    torn.bodies
+        .iter_mut()
+        .for_each(|body| body.v.fill(f64::NAN));
+    together[3].set_state(torn).expect("of its size");
+    let batch = SimulationBatch::default();
+    let outcomes = step(&batch, &mut together, &[1, 2, 1, 1, 0]);
+    let stepped: Vec<bool> = outcomes.iter().map(Result::is_ok).collect();
+    assert_eq!(stepped, [true, true, true, false, true]);
+    together[3].set_state(start).expect("of its size");
+    for counts in [[1, 0, 1, 2, 2], [1; 5]] {
+        if counts == [1; 5] {
+            for simulation in &mut together {
+                simulation.set_parameter("mu", 0.2).expect("it may change");
+            }
+        }
+        let outcomes = step(&batch, &mut together, &counts);
+        assert!(outcomes.iter().all(Result::is_ok));
+    }
+    for (k, of) in of.into_iter().enumerate() {
+        let expected = bits(alone[of].state());
+        assert_eq!(bits(together[k].state()), expected, "simulation {k}");
     }
 }

@@ -51,6 +51,7 @@ mod scene_patches;
 mod scene_settings;
 mod sensors;
 mod shoelace_in_points;
+mod simulation_batch;
 mod soft_body_faults;
 mod soft_scene_features;
 mod tutorial_scenes;

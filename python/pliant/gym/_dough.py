@@ -16,7 +16,7 @@ class RollDough(SceneEnv):
 
     Observation: positions and velocities of the roller (4), and the height of the dough in 10 strips along x within ±0.15 m, m, 0
     where there is none. Reward: by how much the mean height of the strips over the dough's first length has decreased, per 1 cm, and 5
-    where the highest of them is below 3.5 cm, which ends the episode. `spacing` is that of the grid, m.
+    where the highest of them is below 3.5 cm, which ends the episode. `spacing` is that of the grid, m; `device` takes the substeps, "cpu" or "gpu", see docs/gpu.md.
     """
 
     robot = "gantry"
@@ -27,8 +27,8 @@ class RollDough(SceneEnv):
     steps_per_action = 4
     max_steps = 100
 
-    def __init__(self, spacing: float = 0.02, render_mode: str | None = None) -> None:
-        super().__init__("roll-dough", 4 + BINS, {"h": spacing}, render_mode)
+    def __init__(self, spacing: float = 0.02, device: str = "cpu", render_mode: str | None = None) -> None:
+        super().__init__("roll-dough", 4 + BINS, {"h": spacing, "simulation.device": device}, render_mode)
 
     def _randomise(self, simulation: Simulation, random: np.random.Generator) -> None:
         q = simulation.positions(self.robot).copy()

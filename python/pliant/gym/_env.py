@@ -1,6 +1,7 @@
 """The parts that all tasks share: a scene, its start, and actions that move joints."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ class SceneEnv(gymnasium.Env[Observation, Action]):
     max_steps: int
 
     def __init__(
-        self, scene: str, n_observations: int, parameters: dict[str, float], render_mode: str | None = None
+        self, scene: str, n_observations: int, parameters: Mapping[str, str | float], render_mode: str | None = None
     ) -> None:
         if render_mode not in (None, "rgb_array"):
             raise ValueError(f"no render_mode {render_mode!r}; there are: 'rgb_array' and None")

@@ -74,8 +74,6 @@ class BatchVectorEnv(TogetherVectorEnv):
     `step` resets them in the mode `NEXT_STEP`; in the others it is for the caller to reset them, by a mask.
     """
 
-    envs: list[SceneEnv]
-
     def __init__(
         self,
         env_fns: Sequence[Callable[[], SceneEnv]],
@@ -85,26 +83,28 @@ class BatchVectorEnv(TogetherVectorEnv):
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
     ) -> None:
         super().__init__(env_fns, copy=copy, autoreset_mode=autoreset_mode)
+        self._of_scenes: list[SceneEnv] = []
         for i, env in enumerate(self.envs):
             if not isinstance(env, SceneEnv) or type(env).step is not SceneEnv.step:
                 raise TypeError(
                     f"environment {i} is {env}: a batch takes the time steps of environments of SceneEnv, without wrappers and without a"
                     " `step` of their own; use ThreadVectorEnv for others"
                 )
-        self._batch = SimulationBatch([env.simulation for env in self.envs], threads=threads)
+            self._of_scenes.append(env)
+        self._batch = SimulationBatch([env.simulation for env in self._of_scenes], threads=threads)
 
     def _step_all(self, actions: list[Any]) -> tuple[dict[int, Taken], BatchError | None]:
         resets = [self._resets(i) for i in range(self.num_envs)]
-        for env, action, is_reset in zip(self.envs, actions, resets):
+        for env, action, is_reset in zip(self._of_scenes, actions, resets):
             if not is_reset:
                 env._act(action)
         failed: BatchError | None = None
         try:
-            self._batch.step([0 if is_reset else env.steps_per_action for env, is_reset in zip(self.envs, resets)])
+            self._batch.step([0 if is_reset else env.steps_per_action for env, is_reset in zip(self._of_scenes, resets)])
         except BatchError as error:
             failed = error
         taken = {}
-        for i, (env, action, is_reset) in enumerate(zip(self.envs, actions, resets)):
+        for i, (env, action, is_reset) in enumerate(zip(self._of_scenes, actions, resets)):
             if is_reset:
                 taken[i] = self._begun(i)
             elif failed is None or i not in failed.errors:

@@ -68,7 +68,7 @@ impl SimulationBatch {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 };
-            self.batch.step(&mut steps, &watch)
+            self.batch.step(steps, &watch)
         })?;
         for faults in &faults {
             faults.raise()?;

@@ -37,11 +37,10 @@ mod suspicious_settings;
 pub(crate) mod views;
 
 use std::ops::{ControlFlow, Deref};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use nalgebra::Vector3;
-use pliant_contact_sap::{Control, Load, MaterialPoint, Surface};
-use pliant_coupling::{PatchFinder, State, StepError, StepReport, Stepper};
+use pliant_contact_sap::Surface;
+use pliant_coupling::{PatchFinder, State, StepReport};
 
 pub use assembly::Assembly;
 pub use batch::{SimulationBatch, SimulationSteps};
@@ -397,66 +396,6 @@ impl<S: Deref<Target = Scene>> Run<S> {
         }
     }
 
-    /// Drives `state`, hands the controls to `control`, and pushes.
-    fn drive(&mut self, state: &mut State, pushes: &[Push], control: impl FnOnce(&mut [Control])) {
-        let started = Instant::now();
-        (self.actuation).apply(state, self.scene.simulation.time_step_s);
-        control(&mut state.controls);
-        for push in pushes {
-            let force_W = push.force_W / push.points.len() as f64;
-            let load = |point: &MaterialPoint| Load {
-                point: *point,
-                force_W,
-                torque_W: Vector3::zeros(),
-            };
-            let loads = &mut state.controls[push.body.0].loads;
-            loads.extend(push.points.iter().map(load));
-        }
-        self.tally.drives += started.elapsed();
-    }
-
-    /// Does what the step of a driven `state` does before its device is needed: [`Stepper::prepare`]. The pushes end where it fails.
-    fn prepare(
-        &mut self,
-        stepper: &mut dyn Stepper,
-        state: &mut State,
-        pushes: &[Push],
-    ) -> Result<(), Box<StepError>> {
-        let started = Instant::now();
-        let dt = self.scene.simulation.time_step_s;
-        let prepared = stepper.prepare(&self.assembly.world, state, dt);
-        if prepared.is_err() {
-            end_pushes(pushes, state);
-        }
-        self.tally.step += started.elapsed();
-        Ok(prepared?)
-    }
-
-    /// Takes a driven `state` to `next`. The pushes end with the step.
-    fn step(
-        &mut self,
-        stepper: &mut dyn Stepper,
-        state: &mut State,
-        next: &mut State,
-        pushes: &[Push],
-    ) -> Result<StepReport, Box<StepError>> {
-        let started = Instant::now();
-        let world = &self.assembly.world;
-        let stepped = stepper.step(world, state, self.scene.simulation.time_step_s, next);
-        end_pushes(pushes, state);
-        let report = stepped?;
-        end_pushes(pushes, next);
-        self.tally.step += started.elapsed();
-        self.tally.add(&report);
-        self.adaptive_steps.add(&report);
-        if state.step == 0 {
-            self.notes
-                .extend(suspicious_input::overlaps(world, state, &report));
-        }
-        self.note_warnings(&report);
-        Ok(report)
-    }
-
     fn observe(&mut self, state: &State, step: Option<(&StepReport, &State)>) {
         let snapshot = Snapshot {
             world: &self.assembly.world,
@@ -521,13 +460,5 @@ impl<S: Deref<Target = Scene>> Run<S> {
                 self.notes.push(warning.clone());
             }
         }
-    }
-}
-
-/// Takes back the last loads of `state`, those of the pushes.
-fn end_pushes(pushes: &[Push], state: &mut State) {
-    for push in pushes {
-        let loads = &mut state.controls[push.body.0].loads;
-        loads.truncate(loads.len() - push.points.len());
     }
 }

@@ -28,7 +28,7 @@ fn a_lost_device_is_an_error_and_what_was_there_before_stays() {
         .expect("its own state");
     (backend.run(&input, &mut links, &mut memory, &mut report)).expect("a step");
     let _ = backend.end(&mut kept).expect("an end");
-    assert!(!memory.is_empty() && !gpu.has_failed());
+    assert!(!memory.is_empty());
 
     gpu.device.destroy();
     let before = memory.clone();
@@ -39,7 +39,6 @@ fn a_lost_device_is_an_error_and_what_was_there_before_stays() {
         error.contains("the device failed") && error.contains("processor"),
         "{error}"
     );
-    assert!(gpu.has_failed());
     assert_eq!(memory, before);
     // The processor goes on from the last state.
     let mut processor = CpuSubsteps::<f32>::new(model);

@@ -168,7 +168,8 @@ mod tests {
         let scene = FoamOnFloor::with_edge(0.16);
         // Room for contacts, but not for 4096 particles of 144 bytes.
         gpu.description.storage_buffer_max = 580_000;
-        let mut backend = GpuSubsteps::new(&Arc::new(gpu), &scene.model).expect("foam");
+        let gpu = Arc::new(gpu);
+        let mut backend = GpuSubsteps::new(&gpu, &scene.model).expect("foam");
         (backend.begin(&scene.model.default_state())).expect("its own state");
         let (mut memory, mut report) = (Vec::new(), SubstepReport::default());
         let input = scene.input(1);
@@ -182,5 +183,14 @@ mod tests {
         ] {
             assert!(error.contains(part), "{part} in {error}");
         }
+        // It is refused before it is tried. An allocation that fails is no such thing.
+        assert!(!gpu.has_failed());
+        let _ = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: u64::MAX / 4 * 4,
+            usage: wgpu::BufferUsages::STORAGE,
+            mapped_at_creation: false,
+        });
+        assert!(gpu.has_failed());
     }
 }

@@ -17,7 +17,7 @@ use crate::adapter::Gpu;
 use crate::batch::{Forces, GpuBatch, Particles, Request};
 use crate::cloth_tables::ClothTables;
 use crate::control::Prescribed;
-use crate::dispatch::Shared;
+use crate::dispatch::SolveSize;
 use crate::error::GpuError;
 use crate::layout::*;
 use crate::node_box::{Extent, NodeBox};
@@ -85,10 +85,10 @@ pub struct GpuSubsteps {
     /// Whether the device has it.
     has_lasting: bool,
     resident: Option<Resident>,
-    asked: Option<Asked>,
+    requested: Option<Requested>,
     contacts_max: u32,
     blocks_max: u32,
-    shared: Shared,
+    solve_size: SolveSize,
     /// Cells around the particles, beyond their way.
     margin: i32,
     passed_s: f64,
@@ -103,8 +103,8 @@ struct Resident {
     memory: Option<(Vec<ParticleImpulse>, usize)>,
 }
 
-/// A time step that was asked for.
-struct Asked {
+/// A time step that was requested.
+struct Requested {
     params: Params,
     node_box: NodeBox,
     held: Vec<u32>,
@@ -132,7 +132,7 @@ impl GpuSubsteps {
         let lasting = Lasting::new(&objects, &Shapes::default(), &cloths);
         Ok(Self {
             batch: batch.clone(),
-            world: batch.enter(),
+            world: batch.add_world(),
             particles,
             objects,
             shapes: Shapes::default(),
@@ -140,10 +140,10 @@ impl GpuSubsteps {
             lasting,
             has_lasting: false,
             resident: None,
-            asked: None,
+            requested: None,
             contacts_max: CONTACTS_FIRST,
             blocks_max: BLOCKS_FIRST,
-            shared: shared(batch.gpu(), &[0; COUNTERS as usize]),
+            solve_size: solve_size(batch.gpu(), &[0; COUNTERS as usize]),
             margin: 2,
             passed_s: 0.0,
             crushed: None,
@@ -158,8 +158,8 @@ impl GpuSubsteps {
 
     /// Instead of what the last time step needed.
     #[cfg(test)]
-    pub(crate) fn set_shared(&mut self, shared: Shared) {
-        self.shared = shared;
+    pub(crate) fn set_solve_size(&mut self, size: SolveSize) {
+        self.solve_size = size;
     }
 
     /// What is bound at a number, for tests of single stages.
@@ -169,7 +169,7 @@ impl GpuSubsteps {
     }
 
     /// Asks for the step with the present room.
-    fn ask(
+    fn request(
         &mut self,
         input: &SubstepInput<'_>,
         links: &RigidLinks,
@@ -214,7 +214,7 @@ impl GpuSubsteps {
         let lasting = || self.lasting.table.numbers().to_vec();
         let request = Request {
             params,
-            shared: self.shared,
+            solve_size: self.solve_size,
             bytes: size.bindings((table_bytes, out_bytes)),
             lasting: (!self.has_lasting).then(lasting),
             table: (table.offset(), table.numbers().to_vec()),
@@ -222,8 +222,8 @@ impl GpuSubsteps {
             particles,
             forces,
         };
-        self.batch.ask(self.world, request);
-        self.asked = Some(Asked {
+        self.batch.request(self.world, request);
+        self.requested = Some(Requested {
             params,
             node_box,
             held,
@@ -287,16 +287,16 @@ impl GpuSubsteps {
         }
     }
 
-    /// Takes what the device found into the particles, the links and the report. Returns false for a step that is to be asked for again, with more room.
+    /// Takes what the device found into the particles, the links and the report. Returns false for a step that is to be requested again, with more room.
     fn take(
         &mut self,
-        (found, asked): (Found, Asked),
+        (found, requested): (Found, Requested),
         input: &SubstepInput<'_>,
         links: &mut RigidLinks,
         memory: &mut Vec<ParticleImpulse>,
         report: &mut SubstepReport,
     ) -> Result<bool, BodyError> {
-        let params = &asked.params;
+        let params = &requested.params;
         let counters = found.counters();
         let status = counters[STATUS];
         // A step without room has numbers of no meaning.
@@ -336,25 +336,25 @@ impl GpuSubsteps {
         let are_exact = found.write_memory(params, self.particles.ids(), memory);
         self.resident = Some(Resident {
             taken,
-            held: asked.held,
+            held: requested.held,
             memory: are_exact.then(|| (memory.clone(), input.obstacles.len())),
         });
         report.contacts = u64::from(counters[CONTACTS_TOTAL]);
         report.contacts_max = counters[CONTACTS_MAX];
         report.iterations = u64::from(counters[ITERATIONS]);
         report.unsolved = counters[UNSOLVED];
-        report.pairs = found.pairs(params, &asked.node_box.corner(spacing));
+        report.pairs = found.pairs(params, &requested.node_box.corner(spacing));
         report.times = found.times();
-        self.shared = shared(self.batch.gpu(), counters);
+        self.solve_size = solve_size(self.batch.gpu(), counters);
         let crushed = counters[CRUSHED];
         self.crushed = (crushed > 0).then_some((crushed, counters[CRUSHED_FIRST]));
         Ok(true)
     }
 }
 
-/// What workgroups share in the next time step: as much as this one needed. A software device gains nothing by many workgroups.
-fn shared(gpu: &Gpu, counters: &[u32]) -> Shared {
-    Shared {
+/// The size of the contact solve in the next time step: that of this one. A software device gains nothing by many workgroups.
+fn solve_size(gpu: &Gpu, counters: &[u32]) -> SolveSize {
+    SolveSize {
         contacts: counters[CONTACTS_MAX],
         nodes: counters[N_SLOTS],
         iterations: match gpu.description.is_software {
@@ -366,7 +366,7 @@ fn shared(gpu: &Gpu, counters: &[u32]) -> Shared {
 
 impl Drop for GpuSubsteps {
     fn drop(&mut self) {
-        self.batch.leave(self.world);
+        self.batch.remove_world(self.world);
     }
 }
 
@@ -378,8 +378,8 @@ fn failed(reason: String) -> BodyError {
 
 impl SubstepBackend for GpuSubsteps {
     fn begin(&mut self, state: &BodyState) -> Result<(), BodyError> {
-        if self.asked.take().is_some() {
-            self.batch.forget(self.world);
+        if self.requested.take().is_some() {
+            self.batch.cancel(self.world);
         }
         let resident = self.resident.take();
         self.particles.begin(state)?;
@@ -403,15 +403,15 @@ impl SubstepBackend for GpuSubsteps {
         check_input(input, n_particles, links.len())?;
         match n_particles {
             0 => Ok(()),
-            _ => self.ask(input, links, memory),
+            _ => self.request(input, links, memory),
         }
     }
 
     fn start(&mut self) -> bool {
-        if self.asked.is_some() {
+        if self.requested.is_some() {
             self.batch.start();
         }
-        self.asked.is_some()
+        self.requested.is_some()
     }
 
     fn run(
@@ -421,7 +421,7 @@ impl SubstepBackend for GpuSubsteps {
         memory: &mut Vec<ParticleImpulse>,
         report: &mut SubstepReport,
     ) -> Result<(), BodyError> {
-        if self.asked.is_none() {
+        if self.requested.is_none() {
             self.prepare(input, links, memory)?;
         }
         *report = SubstepReport {
@@ -430,7 +430,7 @@ impl SubstepBackend for GpuSubsteps {
         };
         self.passed_s = input.time_step_s;
         for _ in 0..ATTEMPTS {
-            let Some(asked) = self.asked.take() else {
+            let Some(requested) = self.requested.take() else {
                 // There are no particles.
                 memory.clear();
                 let share = 1.0 / f64::from(input.substeps);
@@ -439,15 +439,15 @@ impl SubstepBackend for GpuSubsteps {
                     .for_each(|_| links.replay_substep(&none, input.time_step_s * share, share));
                 return Ok(());
             };
-            let found = self.batch.answer(self.world).map_err(failed)?;
+            let found = self.batch.result(self.world).map_err(failed)?;
             self.has_lasting = true;
-            if self.take((found, asked), input, links, memory, report)? {
+            if self.take((found, requested), input, links, memory, report)? {
                 return Ok(());
             }
-            self.ask(input, links, memory)?;
+            self.request(input, links, memory)?;
         }
-        self.batch.forget(self.world);
-        self.asked = None;
+        self.batch.cancel(self.world);
+        self.requested = None;
         Err(BodyError::Model(format!(
             "a particle leaves a box of {} cells around the material points within one time step; use a smaller time step",
             self.margin

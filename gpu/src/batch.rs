@@ -1,14 +1,14 @@
-//! Worlds that take their substeps together: what each asks for is kept until it is begun, or one of them needs its answer; then one set of dispatches
-//! takes the time steps of all that have asked.
+//! Worlds that take their substeps together. The request of each world is kept until the requests are submitted, at the latest when one of the results is read;
+//! one set of dispatches then takes all of these time steps.
 //!
-//! Worlds may ask while the device takes the time steps of others. Nobody waits with the members locked. The device does what it is given in order, so that
-//! sets of dispatches share all buffers but the one that is read back.
+//! A world may make a request while the device takes the time steps of others, since the state is not locked during a wait. Submissions run in their order,
+//! so that they share all buffers but the one that is read back.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::adapter::Gpu;
 use crate::buffers::{Buffers, FORCES, LISTS, Need, OUT, OfBindings, PARTICLES, Part, SCENE};
-use crate::dispatch::{Dispatches, GROUPS_MAX, Shared};
+use crate::dispatch::{Dispatches, GROUPS_MAX, SolveSize};
 use crate::layout::{COUNTERS, CRUSHED_FIRST, DeviceParticle, Params};
 use crate::read_back::{self, Found, Lengths, Run, Timing};
 use crate::size::PARTICLE_BYTES;
@@ -60,29 +60,29 @@ const LARGE: usize = 1 << 16;
 #[derive(Clone)]
 pub struct GpuBatch {
     gpu: Arc<Gpu>,
-    members: Arc<Mutex<Members>>,
+    state: Arc<Mutex<BatchState>>,
 }
 
-/// What is on the device, and who asks for what.
-struct Members {
+/// The buffers of the device, and the requests and results of all worlds.
+struct BatchState {
     buffers: Buffers,
     parts: Vec<Part>,
     /// Whether a part is that of a world.
-    are_taken: Vec<bool>,
-    asked: Vec<WorldRequest>,
-    /// Of what was begun; the device may be at it.
-    answers: Vec<Option<Result<Found, String>>>,
+    in_use: Vec<bool>,
+    requests: Vec<WorldRequest>,
+    /// Of submitted requests; the device may not have finished them.
+    results: Vec<Option<Result<Found, String>>>,
     clock: Option<Arc<StageClock>>,
 }
 
-/// A world, and what it asks for.
+/// A world and its request.
 type WorldRequest = (usize, Request);
 
 /// What a world needs on the device to take a time step.
 pub(crate) struct Request {
     /// Without the places of its parts.
     pub(crate) params: Params,
-    pub(crate) shared: Shared,
+    pub(crate) solve_size: SolveSize,
     /// Bytes of each binding.
     pub(crate) bytes: OfBindings,
     /// The part of `scene` that lasts, if the device does not have it.
@@ -116,12 +116,12 @@ impl GpuBatch {
     pub fn new(gpu: &Arc<Gpu>) -> Self {
         Self {
             gpu: Arc::clone(gpu),
-            members: Arc::new(Mutex::new(Members {
+            state: Arc::new(Mutex::new(BatchState {
                 buffers: Buffers::default(),
                 parts: Vec::new(),
-                are_taken: Vec::new(),
-                asked: Vec::new(),
-                answers: Vec::new(),
+                in_use: Vec::new(),
+                requests: Vec::new(),
+                results: Vec::new(),
                 clock: StageClock::new(gpu).map(Arc::new),
             })),
         }
@@ -131,61 +131,60 @@ impl GpuBatch {
         &self.gpu
     }
 
-    fn members(&self) -> MutexGuard<'_, Members> {
-        // A panic of another world leaves requests and answers whole.
-        self.members.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, BatchState> {
+        // A panic in the thread of another world leaves requests and results complete.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for one more world.
-    pub(crate) fn enter(&self) -> usize {
-        let mut members = self.members();
-        if let Some(free) = members.are_taken.iter().position(|taken| !taken) {
-            members.are_taken[free] = true;
+    /// Adds a world and returns its place.
+    pub(crate) fn add_world(&self) -> usize {
+        let mut state = self.state();
+        if let Some(free) = state.in_use.iter().position(|taken| !taken) {
+            state.in_use[free] = true;
             return free;
         }
-        members.parts.push(Part::default());
-        members.are_taken.push(true);
-        members.answers.push(None);
-        members.parts.len() - 1
+        state.parts.push(Part::default());
+        state.in_use.push(true);
+        state.results.push(None);
+        state.parts.len() - 1
     }
 
-    /// Gives up the place of a world.
-    pub(crate) fn leave(&self, world: usize) {
-        self.forget(world);
-        let mut members = self.members();
-        members.parts[world].room = OfBindings::default();
-        members.are_taken[world] = false;
+    /// Removes a world, whose place is then free for another.
+    pub(crate) fn remove_world(&self, world: usize) {
+        self.cancel(world);
+        let mut state = self.state();
+        state.parts[world].room = OfBindings::default();
+        state.in_use[world] = false;
     }
 
-    /// Asks for a time step.
-    pub(crate) fn ask(&self, world: usize, request: Request) {
-        self.forget(world);
-        self.members().asked.push((world, request));
+    /// Requests a time step, instead of any earlier request of the world.
+    pub(crate) fn request(&self, world: usize, request: Request) {
+        self.cancel(world);
+        self.state().requests.push((world, request));
     }
 
-    /// Drops what a world has asked for.
-    pub(crate) fn forget(&self, world: usize) {
-        let mut members = self.members();
-        members.asked.retain(|(other, _)| *other != world);
-        members.answers[world] = None;
+    /// Drops the request of a world, or its result.
+    pub(crate) fn cancel(&self, world: usize) {
+        let mut state = self.state();
+        state.requests.retain(|(other, _)| *other != world);
+        state.results[world] = None;
     }
 
-    /// Gives the device the time steps of all worlds that have asked, without waiting for it.
+    /// Submits all requests, without waiting for the device.
     pub(crate) fn start(&self) {
-        self.members().start(&self.gpu);
+        self.state().start(&self.gpu);
     }
 
-    /// The answer to what a world has asked for. Begins the time steps of all worlds that have asked, if that of this one was not begun, and waits for
-    /// the device.
-    pub(crate) fn answer(&self, world: usize) -> Result<Found, String> {
-        let answer = {
-            let mut members = self.members();
-            if members.answers[world].is_none() {
-                members.start(&self.gpu);
+    /// The result of the request of a world. Submits all requests if that of this world was not submitted, and waits for the device.
+    pub(crate) fn result(&self, world: usize) -> Result<Found, String> {
+        let result = {
+            let mut state = self.state();
+            if state.results[world].is_none() {
+                state.start(&self.gpu);
             }
-            members.answers[world].take()
+            state.results[world].take()
         };
-        let found = answer.expect("asked for before it is taken")?;
+        let found = result.expect("requested before it is read")?;
         found.wait(&self.gpu)?;
         Ok(found)
     }
@@ -193,74 +192,74 @@ impl GpuBatch {
     /// What is bound at a number.
     #[cfg(test)]
     pub(crate) fn buffer(&self, binding: usize) -> wgpu::Buffer {
-        self.members().buffers.at(binding).clone()
+        self.state().buffers.at(binding).clone()
     }
 }
 
-impl Members {
+impl BatchState {
     fn start(&mut self, gpu: &Gpu) {
-        let asked = std::mem::take(&mut self.asked);
-        let asked = self.with_room(gpu, asked);
+        let requests = std::mem::take(&mut self.requests);
+        let requests = self.with_room(gpu, requests);
         let results_max = gpu.description.storage_buffer_max;
-        for asked in sets(asked, results_max.saturating_sub(stage_clock::BYTES_MAX)) {
-            match self.launch(gpu, &asked) {
+        for requests in sets(requests, results_max.saturating_sub(stage_clock::BYTES_MAX)) {
+            match self.launch(gpu, &requests) {
                 Ok(found) => {
-                    for ((world, _), found) in asked.iter().zip(found) {
-                        self.answers[*world] = Some(Ok(found));
+                    for ((world, _), found) in requests.iter().zip(found) {
+                        self.results[*world] = Some(Ok(found));
                     }
                 }
                 Err(reason) => {
-                    for (world, _) in asked {
-                        self.answers[world] = Some(Err(reason.clone()));
+                    for (world, _) in requests {
+                        self.results[world] = Some(Err(reason.clone()));
                     }
                 }
             }
         }
     }
 
-    /// Makes room for what was asked for. A world for which there is none has its error, and leaves the room to the others.
-    fn with_room(&mut self, gpu: &Gpu, mut asked: Vec<WorldRequest>) -> Vec<WorldRequest> {
+    /// Makes room for the requests. A world for which there is none gets an error, and the others the room.
+    fn with_room(&mut self, gpu: &Gpu, mut requests: Vec<WorldRequest>) -> Vec<WorldRequest> {
         let need = |(world, request): &WorldRequest| Need {
             world: *world,
             particles: request.params.n_particles.into(),
             bytes: request.bytes,
         };
         loop {
-            let needs: Vec<Need> = asked.iter().map(need).collect();
+            let needs: Vec<Need> = requests.iter().map(need).collect();
             match self.buffers.fit(gpu, &mut self.parts, &needs) {
-                Ok(()) => return asked,
+                Ok(()) => return requests,
                 Err((place, error)) => {
-                    let (world, _) = asked.remove(place);
-                    self.answers[world] = Some(Err(error.to_string()));
+                    let (world, _) = requests.remove(place);
+                    self.results[world] = Some(Err(error.to_string()));
                 }
             }
         }
     }
 
     /// One set of dispatches.
-    fn launch(&mut self, gpu: &Gpu, asked: &[WorldRequest]) -> Result<Vec<Found>, String> {
+    fn launch(&mut self, gpu: &Gpu, requests: &[WorldRequest]) -> Result<Vec<Found>, String> {
         let with_parts = |(world, r): &WorldRequest| Params {
             parts_at: self.parts[*world].elements(),
             ..r.params
         };
-        let params: Vec<Params> = asked.iter().map(with_parts).collect();
+        let params: Vec<Params> = requests.iter().map(with_parts).collect();
         self.buffers.write_worlds(gpu, &params);
         let substeps = params.iter().map(|p| p.substeps).max().unwrap_or(0);
         let timed = Timed::new(substeps);
         let stamps = self.clock.as_ref().map_or(0, |_| timed.bytes());
-        let lengths: Vec<_> = asked.iter().map(lengths).collect();
+        let lengths: Vec<_> = requests.iter().map(lengths).collect();
         let total = lengths.iter().flatten().sum::<u64>() + stamps;
         let of_request = |(_, r): &WorldRequest| u64::from(r.params.n_particles);
-        let particles = asked.iter().map(of_request).sum();
+        let particles = requests.iter().map(of_request).sum();
         let read = self.buffers.read_back(gpu, total, particles);
         let read = read.map_err(|e| e.to_string())?;
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        self.send(gpu, asked, &mut encoder)?;
+        self.send(gpu, requests, &mut encoder)?;
         let bound = self.buffers.bind(gpu);
         {
             let mut pass = encoder.begin_compute_pass(&Default::default());
             pass.set_bind_group(0, &bound, &[]);
-            let sizes = asked.iter().map(|(_, request)| request.shared);
+            let sizes = requests.iter().map(|(_, request)| request.solve_size);
             let dispatches = Dispatches::of(params.iter().zip(sizes));
             for substep in 0..substeps {
                 let marks = (self.clock.as_ref()).and_then(|clock| clock.marks(timed, substep));
@@ -268,7 +267,7 @@ impl Members {
             }
         }
         let mut at = 0;
-        for ((world, _), lengths) in asked.iter().zip(&lengths) {
+        for ((world, _), lengths) in requests.iter().zip(&lengths) {
             for (binding, length) in [LISTS, PARTICLES, FORCES, OUT].into_iter().zip(lengths) {
                 if *length > 0 {
                     let from = (self.buffers.at(binding), self.parts[*world].at[binding]);
@@ -282,7 +281,7 @@ impl Members {
             encoder.copy_buffer_to_buffer(resolved, 0, &read, at, stamps);
         }
         let submission = gpu.queue.submit([encoder.finish()]);
-        let worlds = asked.len();
+        let worlds = requests.len();
         let clock = self.clock.clone();
         let timing = clock.map(|clock| Timing {
             clock,
@@ -299,17 +298,17 @@ impl Members {
         Ok(lengths.into_iter().map(of_world).collect())
     }
 
-    /// Writes what was asked for to its places: large things at once, small ones in one piece, from which `encoder` copies them.
+    /// Writes the data of the requests to its places: large pieces at once, small ones in one piece, from which `encoder` copies them.
     fn send(
         &mut self,
         gpu: &Gpu,
-        asked: &[WorldRequest],
+        requests: &[WorldRequest],
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<(), String> {
         let mut counters = [0_u32; COUNTERS as usize];
         counters[CRUSHED_FIRST] = u32::MAX;
         let (mut small, mut copies) = (Vec::new(), Vec::new());
-        for (world, request) in asked {
+        for (world, request) in requests {
             let part = &self.parts[*world];
             let mut write = |binding: usize, offset: u64, bytes: &[u8]| {
                 let to = part.at[binding] + offset;
@@ -364,10 +363,10 @@ fn lengths((_, request): &WorldRequest) -> Lengths {
 }
 
 /// Sets of dispatches: worlds are along the third axis, and their results in one buffer of so many bytes.
-fn sets(asked: Vec<WorldRequest>, results_max: u64) -> Vec<Vec<WorldRequest>> {
+fn sets(requests: Vec<WorldRequest>, results_max: u64) -> Vec<Vec<WorldRequest>> {
     let mut sets: Vec<Vec<WorldRequest>> = Vec::new();
     let mut taken = 0;
-    for one in asked {
+    for one in requests {
         let bytes: u64 = lengths(&one).iter().sum();
         match sets.last_mut() {
             Some(set) if set.len() < GROUPS_MAX as usize && taken + bytes <= results_max => {

@@ -13,12 +13,12 @@ const SHARING_MAX: u32 = 1024;
 const CONTACTS_OF_GROUP: u32 = 128;
 const NODES_OF_GROUP: u32 = 128;
 
-/// How much of the contact solve many workgroups share. It makes no difference to any bit, only to the time.
+/// The size for which the contact solve is dispatched. It makes no difference to any bit, only to the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shared {
+pub(crate) struct SolveSize {
     pub(crate) contacts: u32,
     pub(crate) nodes: u32,
-    /// One workgroup takes the iterations after these.
+    /// Iterations by many workgroups; one workgroup takes those after these.
     pub(crate) iterations: u32,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Dispatches {
 }
 
 impl Dispatches {
-    pub(crate) fn of<'a>(worlds: impl Iterator<Item = (&'a Params, Shared)> + Clone) -> Self {
+    pub(crate) fn of<'a>(worlds: impl Iterator<Item = (&'a Params, SolveSize)> + Clone) -> Self {
         let largest = |stage: &Stage| worlds.clone().map(|(p, size)| groups(stage, p, size)).max();
         Self {
             worlds: worlds.clone().count() as u32,
@@ -73,7 +73,7 @@ impl Dispatches {
     }
 }
 
-fn groups(stage: &Stage, params: &Params, size: Shared) -> u32 {
+fn groups(stage: &Stage, params: &Params, size: SolveSize) -> u32 {
     let is_needed = match stage.part {
         Part::All | Part::FirstSubstep => true,
         Part::Contact | Part::Iteration => params.n_obstacles > 0,

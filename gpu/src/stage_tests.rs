@@ -17,8 +17,8 @@ mod on_device;
 mod reach;
 mod scatter;
 mod scene;
-mod shared_iterations;
 mod solve;
+mod solve_size;
 
 use on_device::OnDevice;
 use scene::Scene;

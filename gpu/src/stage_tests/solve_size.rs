@@ -12,7 +12,7 @@ use pliant_mpm::{
 use super::Scene;
 use crate::adapter::Gpu;
 use crate::backend::GpuSubsteps;
-use crate::dispatch::Shared;
+use crate::dispatch::SolveSize;
 use crate::function_tests::device;
 use crate::test_scene::{FoamOnFloor, no_links};
 
@@ -30,10 +30,10 @@ fn step(
     gpu: &Arc<Gpu>,
     model: &MaterialPoints,
     (state, input, links): (&BodyState, &SubstepInput<'_>, &RigidLinks),
-    shared: Shared,
+    size: SolveSize,
 ) -> (Left, SubstepReport) {
     let mut backend = GpuSubsteps::new(gpu, model).expect("a model with shaders");
-    backend.set_shared(shared);
+    backend.set_solve_size(size);
     let (mut links, mut forces, mut report) = (links.clone(), Vec::new(), SubstepReport::default());
     let mut next = BodyState::default();
     backend.begin(state).expect("its own state");
@@ -57,27 +57,27 @@ fn check(
 ) -> u32 {
     let gpu = Arc::new(Gpu::open().expect("there is one"));
     let problem = (state, input, links);
-    let shared = |contacts, nodes, iterations| Shared {
+    let size = |contacts, nodes, iterations| SolveSize {
         contacts,
         nodes,
         iterations,
     };
-    let (alone, report) = step(&gpu, model, problem, shared(0, 0, 0));
+    let (alone, report) = step(&gpu, model, problem, size(0, 0, 0));
     assert!(
         report.iterations >= 5 * u64::from(report.substeps),
         "{report:?}"
     );
     assert_eq!(report.unsolved, 0);
-    for shared in [
+    for size in [
         // One workgroup for all, some for all, one for each share; none, some, and more iterations than there are.
-        shared(1, 1, 3),
-        shared(256, 200, 2),
-        shared(256, 200, 1),
-        shared(4000, 4000, 5),
-        shared(300, 1000, 200),
+        size(1, 1, 3),
+        size(256, 200, 2),
+        size(256, 200, 1),
+        size(4000, 4000, 5),
+        size(300, 1000, 200),
     ] {
-        let (many, _) = step(&gpu, model, problem, shared);
-        assert!(many == alone, "{shared:?}");
+        let (many, _) = step(&gpu, model, problem, size);
+        assert!(many == alone, "{size:?}");
     }
     report.contacts_max
 }

@@ -143,7 +143,7 @@ impl GpuSubsteps {
             requested: None,
             contacts_max: CONTACTS_FIRST,
             blocks_max: BLOCKS_FIRST,
-            solve_size: solve_size(batch.gpu(), &[0; COUNTERS as usize]),
+            solve_size: solve_size(batch.gpu(), &[0; COUNTERS as usize], 1),
             margin: 2,
             passed_s: 0.0,
             crushed: None,
@@ -345,21 +345,23 @@ impl GpuSubsteps {
         report.unsolved = counters[UNSOLVED];
         report.pairs = found.pairs(params, &requested.node_box.corner(spacing));
         report.times = found.times();
-        self.solve_size = solve_size(self.batch.gpu(), counters);
+        self.solve_size = solve_size(self.batch.gpu(), counters, params.substeps);
         let crushed = counters[CRUSHED];
         self.crushed = (crushed > 0).then_some((crushed, counters[CRUSHED_FIRST]));
         Ok(true)
     }
 }
 
-/// The size of the contact solve in the next time step: that of this one. A software device gains nothing by many workgroups.
-fn solve_size(gpu: &Gpu, counters: &[u32]) -> SolveSize {
+/// The size of the contact solve in the next time step: that of this one, of so many substeps, with up to twice the iterations of their mean. A software device
+/// gains nothing by many workgroups.
+fn solve_size(gpu: &Gpu, counters: &[u32], substeps: u32) -> SolveSize {
+    let twice_mean = 2 * counters[ITERATIONS].div_ceil(substeps);
     SolveSize {
         contacts: counters[CONTACTS_MAX],
         nodes: counters[N_SLOTS],
         iterations: match gpu.description.is_software {
             true => 0,
-            false => counters[ITERATIONS_MOST],
+            false => counters[ITERATIONS_MOST].min(twice_mean),
         },
     }
 }

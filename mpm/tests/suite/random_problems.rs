@@ -277,7 +277,7 @@ fn step(
 
 #[test]
 fn thousands_of_random_problems_are_solved_and_their_solutions_are_minimisers() {
-    const PROBLEMS: usize = 3000;
+    const PROBLEMS: usize = 2000;
     let mut rng = ChaCha8Rng::seed_from_u64(41);
     let checked = CheckedSolver::new(SolverKind::Newton.build(tight()), tight());
     let mut stepper = StrongImplicit::new(checked);

@@ -34,8 +34,8 @@ pub(crate) const LINK: u32 = 32;
 pub(crate) const PAIR: u32 = 12;
 /// Bytes of a node in `nodes`.
 pub(crate) const NODE_BYTES: u64 = 32;
-/// Bytes of what a particle hands to them, in the same buffer.
-pub(crate) const HANDED_BYTES: u64 = 64;
+/// Bytes of stress and impulse of a particle, in the same buffer.
+pub(crate) const STRESS_BYTES: u64 = 64;
 /// Nodes of a block, and cells.
 pub(crate) const BLOCK: u64 = 64;
 /// Bytes of a contact.

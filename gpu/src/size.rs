@@ -3,7 +3,7 @@
 use crate::adapter::AdapterDescription;
 use crate::buffers::OfBindings;
 use crate::layout::{
-    BLOCK, CONTACT_BYTES, COUNTERS, DeviceParticle, HANDED_BYTES, NODE_BYTES, PAIR, Params,
+    BLOCK, CONTACT_BYTES, COUNTERS, DeviceParticle, NODE_BYTES, PAIR, Params, STRESS_BYTES,
 };
 use crate::tables::INDICES;
 
@@ -51,11 +51,11 @@ pub struct StepSize {
 }
 
 impl StepSize {
-    /// Bytes of a particle in all buffers of the device: its state, what it hands to nodes, its place in the sort, its cell, the number and the forces of its
+    /// Bytes of a particle in all buffers of the device: its state, its stress and impulse, its place in the sort, its cell, the number and the forces of its
     /// contacts.
     #[must_use]
     pub fn particle_bytes(&self) -> u64 {
-        PARTICLE_BYTES + HANDED_BYTES + 4 * OF_PARTICLE + FORCE_BYTES * self.obstacles
+        PARTICLE_BYTES + STRESS_BYTES + 4 * OF_PARTICLE + FORCE_BYTES * self.obstacles
     }
 
     /// Bytes of a block, without its places of the hash table.
@@ -104,7 +104,7 @@ impl StepSize {
             table,
             PARTICLE_BYTES * self.particles,
             4 * self.lists(),
-            NODE_BYTES * BLOCK * self.blocks + HANDED_BYTES * self.particles,
+            NODE_BYTES * BLOCK * self.blocks + STRESS_BYTES * self.particles,
             CONTACT_BYTES * self.contacts,
             WORK_BYTES * self.contacts,
             FORCE_BYTES * self.particles * self.obstacles,

@@ -132,7 +132,7 @@ struct Contact {
 @group(0) @binding(2) var<storage, read_write> particles: array<Particle>;
 // Counters, then numbers of nodes, of blocks, of the hash table, and of particles.
 @group(0) @binding(3) var<storage, read_write> lists: array<atomic<u32>>;
-// (v*, m) of all nodes, then (v, sum of contact weights), then what particles hand to them.
+// (v*, m) of all nodes, then (v, sum of contact weights), then stress and impulse of each particle.
 @group(0) @binding(4) var<storage, read_write> nodes: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> contacts: array<Contact>;
 // Nodes in contact (node, first entry, entries), then entries (contact, weight), then the contacts of each cell.

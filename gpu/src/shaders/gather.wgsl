@@ -2,7 +2,7 @@
 //
 //   v = sum w v_i,   C = (4/h^2) sum w v_i (x_i - x)^T,   F <- return mapping of (I + dt sum v_i grad w^T) F
 //
-// and its stress for the next substep. Particles of cloth keep F; they take the part of C that they hand to the grid, leave grad v d_3 beside S for their
+// and its stress for the next substep. Particles of cloth keep F; they take the part of C that goes to the grid, leave grad v d_3 beside S for their
 // normals, and have the velocity of the held sets that they belong to. A particle that leaves the box, or is not finite, sets the status word: the processor keeps nothing of this time step.
 #include "common.wgsl"
 #include "blocks.wgsl"

@@ -9,7 +9,7 @@ var<workgroup> gaps: array<f32, 128>;
 @compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) t: u32) {
     let pair = group.x;
-    if open_solve(group.z, t, HANDED_ON).n_contacts == 0u || pair >= P.n_obstacles * P.n_objects {
+    if open_solve(group.z, t, AFTER_CONTACTS).n_contacts == 0u || pair >= P.n_obstacles * P.n_objects {
         return;
     }
     var impulse = vec4<f32>(0.0);

@@ -6,22 +6,23 @@
 // Candes 2015). A step is the local solution of every contact with D for its response, all at once. D_c = sum_d |W_cd|: along nodes
 // sum_i w_i (sum_d w_di)/m_i; through links sqrt(q_c) sum_d sqrt(q_d) with q the norm of J_r Lambda J_r^T, by Cauchy's inequality.
 //
-// An iteration has two halves: `solve_move.wgsl` moves nodes and links, `solve_local.wgsl` solves the contacts. Many workgroups take the first iterations,
-// each half as a stage that ends at once where the problem is solved, and one workgroup those that are left. Contacts are in chunks of 128. Each chunk
-// writes down its sums, and whoever needs a total adds those of all chunks in their order: the same bits for any number of workgroups, and of
-// iterations that they share.
+// An iteration has two halves: velocities of nodes and links from the impulses (`solve_move.wgsl`), then the local solutions (`solve_local.wgsl`). The first
+// iterations run on many workgroups, each half as a stage of its own that ends at once if the problem is solved; one workgroup runs the others. Sums over
+// contacts are sums over chunks of 128, added in their order. The bits therefore depend neither on the number of workgroups nor on how many iterations
+// run on many.
 
 const LANES = 128u;
+// So few chunks are added by every invocation for itself.
 const FEW = 4u;
 
-// How far the iterations are. Nothing is known at BEGUN but the sums of `solve_begin.wgsl`.
+// The state of the iterations. At BEGUN only the sums of `solve_begin.wgsl` are known.
 struct Progress {
     phase: f32,
     iterations: f32,
-    // Of Nesterov, and the weight of the last change in y.
+    // t of Nesterov's method, and the weight of the last change of gamma in y.
     inertia: f32,
     momentum: f32,
-    // Velocities of round-off in the norm of the impulses.
+    // The round-off of the velocities, in the norm of the impulses.
     round_off: f32,
     // The sum of sqrt(q) over all contacts.
     of_links: f32,
@@ -36,7 +37,7 @@ struct Problem {
 const BEGUN = 0.0;
 const GOES_ON = 1.0;
 const SOLVED = 2.0;
-// iterations_max did not suffice.
+// Not solved after iterations_max.
 const UNFINISHED = 3.0;
 
 // Relative error of velocities that is round-off.
@@ -48,7 +49,7 @@ var<workgroup> problem: Problem;
 var<workgroup> next_key: atomic<u32>;
 var<workgroup> key: u32;
 
-// Takes the numbers of a world, with the progress that is written down at FOUND or HANDED_ON. There are no contacts where the world has no substep left.
+// Loads the numbers of a world, with its progress from AFTER_NODES or AFTER_CONTACTS. A world without a substep left has no contacts.
 fn open_solve(world: u32, t: u32, progress: u32) -> Problem {
     let is_open = open_world(world);
     if t == 0u {
@@ -61,11 +62,10 @@ fn open_solve(world: u32, t: u32, progress: u32) -> Problem {
 fn n_contacts() -> u32 { return problem.n_contacts; }
 fn n_chunks() -> u32 { return (problem.n_contacts + LANES - 1u) / LANES; }
 
-const FOUND = 0u;
-const HANDED_ON = 8u;
-
-// In `out`: what `solve_nodes.wgsl` found, what `solve_contacts.wgsl` hands on, then the sums of each chunk, four numbers, its impulses on
-// each link at two iterates, and its sums for each pair.
+// In `out` from `solve_at`: the progress after `solve_nodes.wgsl` and after `solve_contacts.wgsl`; then of each chunk four sums, its impulses on each link at
+// two iterates, and its sums for each pair of obstacle and object.
+const AFTER_NODES = 0u;
+const AFTER_CONTACTS = 8u;
 fn n_chunks_max() -> u32 { return (P.contacts_max + LANES - 1u) / LANES; }
 fn chunk_at(chunk: u32) -> u32 { return P.solve_at + 16u + 4u * chunk; }
 fn wrench_at(chunk: u32, link: u32) -> u32 { return chunk_at(n_chunks_max()) + 12u * (chunk * P.n_links + link); }
@@ -105,7 +105,7 @@ fn sums_of(chunk: u32) -> vec4<f32> {
     return vec4<f32>(out[i], out[i + 1u], out[i + 2u], out[i + 3u]);
 }
 
-// The sums of all chunks. Few are added by every invocation for itself, without a barrier.
+// The sums of all chunks.
 fn total(t: u32) -> vec4<f32> {
     let is_few = n_chunks() <= FEW;
     var own = vec4<f32>(0.0);

@@ -110,11 +110,11 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    if open_solve(group.z, t, HANDED_ON).n_contacts == 0u {
+    if open_solve(group.z, t, AFTER_CONTACTS).n_contacts == 0u {
         return;
     }
     if group.x == 0u && t == 0u {
-        set_progress(HANDED_ON, Progress(BEGUN, 0.0, 0.0, 0.0, 0.0, 0.0));
+        set_progress(AFTER_CONTACTS, Progress(BEGUN, 0.0, 0.0, 0.0, 0.0, 0.0));
     }
     for (var chunk = group.x; chunk < n_chunks(); chunk += groups.x) {
         let c = LANES * chunk + t;

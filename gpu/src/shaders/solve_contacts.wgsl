@@ -10,12 +10,12 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let now = open_solve(group.z, t, FOUND).progress;
+    let now = open_solve(group.z, t, AFTER_NODES).progress;
     if group.x >= n_chunks() {
         return;
     }
     if group.x == 0u && t == 0u {
-        set_progress(HANDED_ON, now);
+        set_progress(AFTER_CONTACTS, now);
     }
     if !is_over(now) {
         solve_locally(group.x, groups.x, now, t);

@@ -62,7 +62,7 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    if open_solve(group.z, t, HANDED_ON).n_contacts == 0u {
+    if open_solve(group.z, t, AFTER_CONTACTS).n_contacts == 0u {
         return;
     }
     for (var chunk = group.x; chunk < n_chunks(); chunk += groups.x) {

@@ -10,13 +10,13 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let opened = open_solve(group.z, t, HANDED_ON);
+    let opened = open_solve(group.z, t, AFTER_CONTACTS);
     if opened.n_contacts == 0u {
         return;
     }
     let now = progress(opened.progress, t);
     if group.x == 0u && t == 0u {
-        set_progress(FOUND, now);
+        set_progress(AFTER_NODES, now);
     }
     if !is_over(now) {
         move_all(group.x, groups.x, now.momentum, t);

@@ -11,7 +11,7 @@
 
 @compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) t: u32) {
-    let opened = open_solve(group.z, t, HANDED_ON);
+    let opened = open_solve(group.z, t, AFTER_CONTACTS);
     if opened.n_contacts == 0u {
         return;
     }

@@ -13,8 +13,6 @@ mod buffers;
 #[cfg(test)]
 mod cloth_function_tests;
 mod cloth_tables;
-#[cfg(test)]
-mod contact_end_tests;
 mod control;
 mod dispatch;
 mod error;

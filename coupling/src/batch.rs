@@ -1,14 +1,11 @@
 //! Many worlds stepped at once: copies of one world, or worlds with different parameters, each with its own state and stepper.
 
-mod parts;
+mod pipeline;
 #[cfg(test)]
-mod parts_tests;
+mod pipeline_tests;
 mod report;
 
-use std::time::Instant;
-
 use pliant_contact_sap::{BodyError, BodyState, VelocityLayout};
-use rayon::prelude::*;
 
 pub use report::BatchReport;
 
@@ -17,7 +14,7 @@ use crate::state::State;
 use crate::stepper::Stepper;
 use crate::strong_implicit::check_lengths;
 use crate::world::{BodyIdx, World};
-use parts::Parts;
+pub use pipeline::StepPipeline;
 use report::Outcome;
 
 /// Names a world of a [`Batch`].
@@ -114,8 +111,7 @@ pub struct BatchError {
 /// ```
 pub struct Batch<S> {
     members: Vec<Member<S>>,
-    /// Of the next step.
-    parts: Parts,
+    pipeline: StepPipeline,
 }
 
 /// One world of a batch.
@@ -126,13 +122,15 @@ struct Member<S> {
     state: State,
     /// Where a step leads; exchanged with `state` after a step that was taken.
     next: State,
+    /// Of a step that is being taken; exchanged with that of the report.
+    outcome: Outcome,
 }
 
 impl<S> Default for Batch<S> {
     fn default() -> Self {
         Self {
             members: Vec::new(),
-            parts: Parts::One,
+            pipeline: StepPipeline::default(),
         }
     }
 }
@@ -191,6 +189,7 @@ impl<S: Stepper> Batch<S> {
             state: initial.clone(),
             next: initial.clone(),
             initial,
+            outcome: Outcome::default(),
         });
         Ok(index)
     }
@@ -204,38 +203,23 @@ impl<S: Stepper> Batch<S> {
 
     /// [`Batch::step`] into a report whose memory is reused.
     pub fn step_into(&mut self, time_step_s: f64, report: &mut BatchReport) {
-        let clock = Instant::now();
-        report
-            .outcomes
-            .resize_with(self.members.len(), Outcome::default);
-        let first = (self.parts).first(self.members.len(), rayon::current_num_threads());
-        let members = self.members.split_at_mut(first);
-        let outcomes = report.outcomes.split_at_mut(first);
-        let mut parts = [(members.0, outcomes.0), (members.1, outcomes.1)];
-        let mut on_device = false;
-        for (members, outcomes) in &mut parts {
-            // Loops within a step share the pool: idle threads take whole worlds first, and parts of a step when none is left.
-            let each = members.par_iter_mut().zip(&mut **outcomes);
-            each.with_max_len(1).for_each(|(member, outcome)| {
-                outcome.error = member.prepare(time_step_s).err();
-            });
-            for (member, outcome) in members.iter_mut().zip(&**outcomes) {
-                on_device |= outcome.error.is_none() && member.stepper.start();
-            }
+        let outcomes = &mut report.outcomes;
+        outcomes.resize_with(self.members.len(), Outcome::default);
+        self.exchange(outcomes);
+        self.pipeline.step(
+            &mut self.members,
+            |member| member.prepare(time_step_s),
+            Member::start,
+            |member| member.finish(time_step_s),
+        );
+        self.exchange(outcomes);
+    }
+
+    /// Gives the members the memory of outcomes, or takes it back.
+    fn exchange(&mut self, outcomes: &mut [Outcome]) {
+        for (member, outcome) in self.members.iter_mut().zip(outcomes) {
+            std::mem::swap(&mut member.outcome, outcome);
         }
-        let prepared = clock.elapsed();
-        for (members, outcomes) in &mut parts {
-            let each = members.par_iter_mut().zip(&mut **outcomes);
-            each.with_max_len(1).for_each(|(member, outcome)| {
-                if outcome.error.is_none() {
-                    member.step_into(time_step_s, outcome);
-                }
-            });
-        }
-        self.parts = match on_device {
-            true => Parts::after(prepared, clock.elapsed()),
-            false => Parts::One,
-        };
     }
 
     /// Returns a world to its initial state.
@@ -344,17 +328,26 @@ impl<S: Stepper> Batch<S> {
 }
 
 impl<S: Stepper> Member<S> {
-    fn prepare(&mut self, time_step_s: f64) -> Result<(), StepError> {
-        check_lengths(&self.world, &self.state)?;
-        (self.stepper).prepare(&self.world, &self.state, time_step_s)
+    fn prepare(&mut self, time_step_s: f64) {
+        let prepared = check_lengths(&self.world, &self.state)
+            .and_then(|()| (self.stepper).prepare(&self.world, &self.state, time_step_s));
+        self.outcome.error = prepared.err();
     }
 
-    fn step_into(&mut self, time_step_s: f64, outcome: &mut Outcome) {
+    fn start(&mut self) -> bool {
+        self.outcome.error.is_none() && self.stepper.start()
+    }
+
+    fn finish(&mut self, time_step_s: f64) {
+        if self.outcome.error.is_some() {
+            return;
+        }
         let Self {
             world,
             stepper,
             state,
             next,
+            outcome,
             ..
         } = self;
         let report = &mut outcome.report;

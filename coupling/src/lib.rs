@@ -37,7 +37,7 @@ pub use asynchronous::{
     Asynchronous, AsynchronousReport, AsynchronousSettings, FrameForce, ParticleForce, Precision,
     RigidCoupling, Substeps,
 };
-pub use batch::{Batch, BatchError, BatchReport, WorldIdx};
+pub use batch::{Batch, BatchError, BatchReport, StepPipeline, WorldIdx};
 pub use constraint::{Anchor, Constraint, ConstraintCompliance, ConstraintKind};
 pub use contact_model::{
     ContactInputs, ContactModel, DissipationRule, EnergyModel, FrictionBound, LaggedModel,

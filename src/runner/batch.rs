@@ -3,6 +3,7 @@
 use std::ops::{ControlFlow, Deref};
 
 use pliant_contact_sap::Control;
+use pliant_coupling::StepPipeline;
 use rayon::prelude::*;
 
 use super::{RunError, Simulation};
@@ -104,19 +105,21 @@ impl SimulationBatch {
                 steps,
             })
             .collect();
-        let each = |members: &mut [Member<'_, S>], act: &(dyn Fn(&mut Member<'_, S>) + Sync)| {
-            // Idle threads take whole simulations first, and parts of a step when none is left.
-            members.par_iter_mut().with_max_len(1).for_each(act);
-        };
         if self.device.is_used() {
-            let mut round = 0;
+            let (mut round, mut pipeline) = (0, StepPipeline::default());
             while members.iter().any(|member| member.is_on(round)) {
-                each(&mut members, &|member| member.prepare(round, watch));
-                each(&mut members, &|member| member.finish_step(round));
+                pipeline.step(
+                    &mut members,
+                    |member| member.prepare(round, watch),
+                    |member| member.start(round),
+                    |member| member.finish_step(round),
+                );
                 round += 1;
             }
         } else {
-            each(&mut members, &|member| member.step_alone(watch));
+            // Idle threads take whole simulations first, and parts of a step when none is left.
+            let each = members.par_iter_mut().with_max_len(1);
+            each.for_each(|member| member.step_alone(watch));
         }
         members.into_iter().map(|member| member.outcome).collect()
     }
@@ -146,12 +149,12 @@ impl<S: Deref<Target = Scene>> Member<'_, S> {
         if self.ends(round, watch) {
             return;
         }
-        let SimulationSteps {
-            simulation,
-            control,
-            ..
-        } = &mut self.steps;
-        self.outcome = simulation.prepare(control);
+        let steps = &mut self.steps;
+        self.outcome = steps.simulation.prepare(&mut steps.control);
+    }
+
+    fn start(&mut self, round: u64) -> bool {
+        self.is_on(round) && self.steps.simulation.start()
     }
 
     fn finish_step(&mut self, round: u64) {
@@ -165,12 +168,8 @@ impl<S: Deref<Target = Scene>> Member<'_, S> {
             if self.ends(round, watch) {
                 return;
             }
-            let SimulationSteps {
-                simulation,
-                control,
-                ..
-            } = &mut self.steps;
-            self.outcome = simulation.step(control);
+            let steps = &mut self.steps;
+            self.outcome = steps.simulation.step(&mut steps.control);
         }
     }
 }

@@ -420,6 +420,11 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
         prepared.map_err(|source| self.failed_step(source))
     }
 
+    /// Begins what was prepared on the device, without waiting for it. Returns whether a device now works on this step.
+    pub(super) fn start(&mut self) -> bool {
+        self.stepper.start()
+    }
+
     /// The rest of a step that is driven.
     pub(super) fn finish_step(&mut self) -> Result<(), RunError> {
         let taken = self.take_driven();

@@ -11,7 +11,6 @@ use pliant_mpm::{
     RigidLinks, Sampling, SubstepBackend, SubstepInput, SubstepLimit, SubstepReport, fill,
 };
 
-use super::parts::Parts;
 use super::{Batch, WorldIdx};
 use crate::asynchronous::{Asynchronous, AsynchronousSettings};
 use crate::state::State;
@@ -184,7 +183,7 @@ fn batch(
         })
     };
     let mut batch = Batch::copies_of(&world, states(&world), make).expect("its own states");
-    batch.parts = Parts::Two;
+    batch.pipeline.take_two_parts();
     batch
 }
 
@@ -249,19 +248,7 @@ fn worlds_without_a_device_are_in_one_part() {
     let world = foam();
     let make = || stepper(|model| Box::new(CpuSubsteps::<f64>::new(model)));
     let mut batch = Batch::copies_of(&world, states(&world), make).expect("its own states");
-    batch.parts = Parts::Two;
+    batch.pipeline.take_two_parts();
     batch.step(STEP_S).check().expect("a legal step");
-    assert_eq!(batch.parts, Parts::One);
-}
-
-#[test]
-fn two_parts_are_for_steps_of_which_preparation_is_more_than_a_third() {
-    let after = |a_ms, t_ms| Parts::after(Duration::from_millis(a_ms), Duration::from_millis(t_ms));
-    assert_eq!(after(9, 30), Parts::One);
-    assert_eq!(after(11, 30), Parts::Two);
-    // At most half of the worlds, in rounds of all threads.
-    let first = |worlds, threads| Parts::Two.first(worlds, threads);
-    assert_eq!([first(9, 1), first(64, 16), first(95, 16)], [4, 32, 32]);
-    assert_eq!([first(31, 16), first(1, 1), first(0, 4)], [0, 0, 0]);
-    assert_eq!(Parts::One.first(64, 16), 0);
+    assert!(batch.pipeline.takes_one_part());
 }

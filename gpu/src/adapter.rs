@@ -137,7 +137,27 @@ impl Gpu {
         };
         let adapter = pollster::block_on(instance().request_adapter(&options))
             .map_err(|_| GpuError::NoAdapter)?;
-        let description = AdapterDescription::of(&adapter);
+        Self::of_adapter(&adapter)
+    }
+
+    /// Opens the first adapter of this name, one of [`adapters`].
+    ///
+    /// # Errors
+    /// [`GpuError::NoSuchAdapter`], which names those that there are, and as [`open`](Self::open).
+    pub fn open_named(name: &str) -> Result<Self, GpuError> {
+        let all = pollster::block_on(instance().enumerate_adapters(wgpu::Backends::VULKAN));
+        let name_of = |adapter: &wgpu::Adapter| adapter.get_info().name;
+        match all.iter().find(|adapter| name_of(adapter) == name) {
+            Some(adapter) => Self::of_adapter(adapter),
+            None => Err(GpuError::NoSuchAdapter {
+                name: name.into(),
+                found: all.iter().map(name_of).collect(),
+            }),
+        }
+    }
+
+    fn of_adapter(adapter: &wgpu::Adapter) -> Result<Self, GpuError> {
+        let description = AdapterDescription::of(adapter);
         let refused = |reason: String| GpuError::Adapter {
             adapter: description.name.clone(),
             reason,

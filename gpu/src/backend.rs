@@ -37,6 +37,8 @@ const CONTACTS_FIRST: u32 = 256;
 /// The same for blocks, and particles for each further one: an eighth of those that fill a block.
 const BLOCKS_FIRST: u32 = 256;
 const PARTICLES_OF_BLOCK: u32 = 64;
+/// The stress on the processor, over that on the device, is less: they differ by round-off of f32.
+const STRESS_MARGIN: f32 = 1.01;
 /// Particles that are sent one by one; of more, all are sent.
 const DISPLACED_MAX: usize = 1000;
 
@@ -372,6 +374,11 @@ impl Drop for GpuSubsteps {
     }
 }
 
+/// Of the stress on the processor, from that on the device; infinity of one that is no number.
+fn bound(stress: f32) -> f64 {
+    f64::from(STRESS_MARGIN * stress).min(f64::INFINITY)
+}
+
 fn failed(reason: String) -> BodyError {
     BodyError::Model(format!(
         "the device failed: {reason}; the step was not taken, take the substeps on the processor"
@@ -392,7 +399,13 @@ impl SubstepBackend for GpuSubsteps {
     }
 
     fn limit(&self) -> Option<SubstepLimit> {
-        self.particles.limit()
+        match &self.resident {
+            Some(resident) => {
+                let stresses = &resident.taken.stresses;
+                (self.particles).limit(&|p| bound(stresses[p]))
+            }
+            None => self.particles.limit(&|_| f64::INFINITY),
+        }
     }
 
     fn prepare(

@@ -7,15 +7,17 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::adapter::Gpu;
-use crate::buffers::{Buffers, FORCES, LISTS, Need, OUT, OfBindings, PARTICLES, Part, SCENE};
+use crate::buffers::{Buffers, FORCES, LISTS, Need, OUT, OfBindings, PARTICLES, Part, READ, SCENE};
 use crate::dispatch::{Dispatches, GROUPS_MAX, SolveSize};
 use crate::layout::{COUNTERS, CRUSHED_FIRST, DeviceParticle, Params};
 use crate::read_back::{self, Found, Lengths, Run, Timing};
 use crate::size::PARTICLE_BYTES;
-use crate::stage_clock::{self, StageClock, Timed};
+use crate::stage_clock::{DispatchTime, StageClock};
 
 /// Things of so many bytes go to the device one by one, smaller ones together.
 const LARGE: usize = 1 << 16;
+/// Bytes of a piece: of what is larger, two pieces at a time are in the memory of the driver.
+const PIECE: usize = 64 << 20;
 
 /// Worlds on a device that take their substeps in one set of dispatches, each with one workgroup or more of every stage.
 ///
@@ -73,6 +75,8 @@ struct BatchState {
     /// Of submitted requests; the device may not have finished them.
     results: Vec<Option<Result<Found, String>>>,
     clock: Option<Arc<StageClock>>,
+    /// Of the last results that were read.
+    dispatch_times: Vec<DispatchTime>,
 }
 
 /// A world and its request.
@@ -114,6 +118,28 @@ impl GpuBatch {
     /// Without worlds.
     #[must_use]
     pub fn new(gpu: &Arc<Gpu>) -> Self {
+        Self::with_clock(gpu, StageClock::of_phases(gpu))
+    }
+
+    /// Without worlds; its stages are timed one by one, for [`dispatch_times`](Self::dispatch_times). That takes time itself.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use pliant_gpu::{Gpu, GpuBatch, adapters};
+    ///
+    /// if adapters().iter().any(|adapter| !adapter.is_software && adapter.can_take_substeps()) {
+    ///     let batch = GpuBatch::timed_by_stage(&Arc::new(Gpu::open()?));
+    ///     // There is nothing before the first time step.
+    ///     assert!(batch.dispatch_times().is_empty());
+    /// }
+    /// # Ok::<(), pliant_gpu::GpuError>(())
+    /// ```
+    #[must_use]
+    pub fn timed_by_stage(gpu: &Arc<Gpu>) -> Self {
+        Self::with_clock(gpu, StageClock::of_stages(gpu))
+    }
+
+    fn with_clock(gpu: &Arc<Gpu>, clock: Option<StageClock>) -> Self {
         Self {
             gpu: Arc::clone(gpu),
             state: Arc::new(Mutex::new(BatchState {
@@ -122,9 +148,17 @@ impl GpuBatch {
                 in_use: Vec::new(),
                 requests: Vec::new(),
                 results: Vec::new(),
-                clock: StageClock::new(gpu).map(Arc::new),
+                clock: clock.map(Arc::new),
+                dispatch_times: Vec::new(),
             })),
         }
+    }
+
+    /// Times of the dispatches of the last set of time steps whose results were read, all worlds together: of phases, or of stages if they are
+    /// [timed one by one](Self::timed_by_stage). Empty on an adapter without timestamps.
+    #[must_use]
+    pub fn dispatch_times(&self) -> Vec<DispatchTime> {
+        self.state().dispatch_times.clone()
     }
 
     pub(crate) fn gpu(&self) -> &Gpu {
@@ -186,6 +220,7 @@ impl GpuBatch {
         };
         let found = result.expect("requested before it is read")?;
         found.wait(&self.gpu)?;
+        self.state().dispatch_times = found.dispatch_times().to_vec();
         Ok(found)
     }
 
@@ -200,9 +235,9 @@ impl BatchState {
     fn start(&mut self, gpu: &Gpu) {
         let requests = std::mem::take(&mut self.requests);
         let requests = self.with_room(gpu, requests);
-        let results_max = gpu.description.storage_buffer_max;
-        for requests in sets(requests, results_max.saturating_sub(stage_clock::BYTES_MAX)) {
-            match self.launch(gpu, &requests) {
+        // Worlds are along the third axis.
+        for requests in requests.chunks(GROUPS_MAX as usize) {
+            match self.launch(gpu, requests) {
                 Ok(found) => {
                     for ((world, _), found) in requests.iter().zip(found) {
                         self.results[*world] = Some(Ok(found));
@@ -210,7 +245,7 @@ impl BatchState {
                 }
                 Err(reason) => {
                     for (world, _) in requests {
-                        self.results[world] = Some(Err(reason.clone()));
+                        self.results[*world] = Some(Err(reason.clone()));
                     }
                 }
             }
@@ -245,57 +280,59 @@ impl BatchState {
         let params: Vec<Params> = requests.iter().map(with_parts).collect();
         self.buffers.write_worlds(gpu, &params);
         let substeps = params.iter().map(|p| p.substeps).max().unwrap_or(0);
-        let timed = Timed::new(substeps);
-        let stamps = self.clock.as_ref().map_or(0, |_| timed.bytes());
+        let clock = self
+            .clock
+            .clone()
+            .map(|clock| (clock.timed(substeps), clock));
+        let stamps = clock.as_ref().map_or(0, |(timed, _)| timed.bytes());
         let lengths: Vec<_> = requests.iter().map(lengths).collect();
-        let total = lengths.iter().flatten().sum::<u64>() + stamps;
-        let of_request = |(_, r): &WorldRequest| u64::from(r.params.n_particles);
-        let particles = requests.iter().map(of_request).sum();
-        let read = self.buffers.read_back(gpu, total, particles);
-        let read = read.map_err(|e| e.to_string())?;
+        let mut totals: Lengths =
+            std::array::from_fn(|part| lengths.iter().map(|of_world| of_world[part]).sum());
+        let stamps_at = totals[0];
+        totals[0] += stamps;
+        let copies = self.buffers.copies(gpu, totals);
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         self.send(gpu, requests, &mut encoder)?;
         let bound = self.buffers.bind(gpu);
+        let sizes = requests.iter().map(|(_, request)| request.solve_size);
+        let dispatches = Dispatches::of(params.iter().zip(sizes));
         {
             let mut pass = encoder.begin_compute_pass(&Default::default());
             pass.set_bind_group(0, &bound, &[]);
-            let sizes = requests.iter().map(|(_, request)| request.solve_size);
-            let dispatches = Dispatches::of(params.iter().zip(sizes));
             for substep in 0..substeps {
-                let marks = (self.clock.as_ref()).and_then(|clock| clock.marks(timed, substep));
+                let marks = (clock.as_ref()).and_then(|(timed, c)| c.marks(*timed, substep));
                 dispatches.add_substep(gpu, substep, &mut pass, marks);
             }
         }
-        let mut at = 0;
+        let mut places = Vec::with_capacity(lengths.len());
+        let mut at = Lengths::default();
         for ((world, _), lengths) in requests.iter().zip(&lengths) {
-            for (binding, length) in [LISTS, PARTICLES, FORCES, OUT].into_iter().zip(lengths) {
-                if *length > 0 {
+            places.push(at);
+            for (part, binding) in READ.into_iter().enumerate() {
+                if lengths[part] > 0 {
                     let from = (self.buffers.at(binding), self.parts[*world].at[binding]);
-                    encoder.copy_buffer_to_buffer(from.0, from.1, &read, at, *length);
+                    let to = (&copies[part], at[part]);
+                    encoder.copy_buffer_to_buffer(from.0, from.1, to.0, to.1, lengths[part]);
+                    at[part] += lengths[part];
                 }
-                at += length;
             }
         }
-        if let Some(clock) = &self.clock {
-            let resolved = clock.resolve(timed, &mut encoder);
-            encoder.copy_buffer_to_buffer(resolved, 0, &read, at, stamps);
+        if let Some((timed, clock)) = &clock {
+            let resolved = clock.resolve(*timed, &mut encoder);
+            encoder.copy_buffer_to_buffer(resolved, 0, &copies[0], stamps_at, stamps);
         }
         let submission = gpu.queue.submit([encoder.finish()]);
-        let worlds = requests.len();
-        let clock = self.clock.clone();
-        let timing = clock.map(|clock| Timing {
+        let timing = clock.map(|(timed, clock)| Timing {
             clock,
             timed,
-            worlds,
+            worlds: requests.len(),
+            dispatches: dispatches.counts(substeps),
         });
-        let run = Arc::new(Run::new((read, total), submission, timing));
-        let mut at = 0;
-        let of_world = |lengths: Lengths| {
-            let found = Found::new(&run, at, lengths);
-            at += lengths.iter().sum::<u64>();
-            found
-        };
-        Ok(lengths.into_iter().map(of_world).collect())
+        let run = Arc::new(Run::new((copies, totals), submission, timing));
+        let each = places.into_iter().zip(lengths);
+        Ok(each
+            .map(|(at, lengths)| Found::new(&run, at, lengths))
+            .collect())
     }
 
     /// Writes the data of the requests to its places: large pieces at once, small ones in one piece, from which `encoder` copies them.
@@ -313,7 +350,7 @@ impl BatchState {
             let mut write = |binding: usize, offset: u64, bytes: &[u8]| {
                 let to = part.at[binding] + offset;
                 if bytes.len() >= LARGE {
-                    gpu.queue.write_buffer(self.buffers.at(binding), to, bytes);
+                    write_in_pieces(gpu, (self.buffers.at(binding), to), bytes, PIECE);
                 } else if !bytes.is_empty() {
                     copies.push((binding, to, small.len() as u64, bytes.len() as u64));
                     small.extend_from_slice(bytes);
@@ -362,22 +399,25 @@ fn lengths((_, request): &WorldRequest) -> Lengths {
     read_back::lengths(&request.params, request.out.len())
 }
 
-/// Sets of dispatches: worlds are along the third axis, and their results in one buffer of so many bytes.
-fn sets(requests: Vec<WorldRequest>, results_max: u64) -> Vec<Vec<WorldRequest>> {
-    let mut sets: Vec<Vec<WorldRequest>> = Vec::new();
-    let mut taken = 0;
-    for one in requests {
-        let bytes: u64 = lengths(&one).iter().sum();
-        match sets.last_mut() {
-            Some(set) if set.len() < GROUPS_MAX as usize && taken + bytes <= results_max => {
-                set.push(one);
-                taken += bytes;
-            }
-            _ => {
-                sets.push(vec![one]);
-                taken = bytes;
+/// Writes `bytes` to a place in a buffer, the driver's copies of two pieces at a time.
+pub(crate) fn write_in_pieces(
+    gpu: &Gpu,
+    (buffer, at): (&wgpu::Buffer, u64),
+    bytes: &[u8],
+    piece: usize,
+) {
+    let mut last = None;
+    for (number, part) in bytes.chunks(piece).enumerate() {
+        (gpu.queue).write_buffer(buffer, at + (number * piece) as u64, part);
+        if bytes.len() > piece {
+            let before = last.replace(gpu.queue.submit([]));
+            if before.is_some() {
+                // A device that fails here is an error of the launch.
+                let _ = gpu.device.poll(wgpu::PollType::Wait {
+                    submission_index: before,
+                    timeout: None,
+                });
             }
         }
     }
-    sets
 }

@@ -8,8 +8,9 @@ use pliant_mpm::{ParticleImpulse, SubstepBackend, SubstepReport};
 
 use crate::adapter::Gpu;
 use crate::backend::GpuSubsteps;
-use crate::batch::GpuBatch;
+use crate::batch::{GpuBatch, write_in_pieces};
 use crate::function_tests::device;
+use crate::stage_tests::contents;
 use crate::test_scene::{FoamOnFloor, no_links};
 
 /// A block of foam on the floor, its gravity, and its substeps.
@@ -195,8 +196,8 @@ fn a_world_without_room_on_the_adapter_leaves_the_others() {
 }
 
 #[test]
-fn worlds_whose_results_do_not_fit_in_one_buffer_are_taken_in_two_sets() {
-    if device("worlds_whose_results_do_not_fit_in_one_buffer_are_taken_in_two_sets").is_none() {
+fn results_that_are_together_larger_than_a_buffer_come_back() {
+    if device("results_that_are_together_larger_than_a_buffer_come_back").is_none() {
         return;
     }
     let mut gpu = Gpu::open().expect("there is one");
@@ -224,4 +225,22 @@ fn worlds_whose_results_do_not_fit_in_one_buffer_are_taken_in_two_sets() {
     for end in &ends {
         assert_eq!(end.bits(), world.bits());
     }
+}
+
+#[test]
+fn bytes_in_pieces_are_those_at_once() {
+    let Some(gpu) = device("bytes_in_pieces_are_those_at_once") else {
+        return;
+    };
+    let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: 1200,
+        usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let bytes: Vec<u8> = (0..1100).map(|k| (k % 251 + 1) as u8).collect();
+    write_in_pieces(gpu, (&buffer, 40), &bytes, 256);
+    let found = contents::<u8>(gpu, &buffer);
+    assert_eq!(found[40..1140], bytes);
+    assert!(found[..40].iter().chain(&found[1140..]).all(|b| *b == 0));
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::adapter::{Gpu, STORAGE_BUFFERS};
 use crate::error::GpuError;
 use crate::layout::{CONTACT_BYTES, Params};
+use crate::read_back::Lengths;
 use crate::size::{FORCE_BYTES, PARTICLE_BYTES};
 
 /// Bindings of the stages.
@@ -37,6 +38,11 @@ const USAGE: wgpu::BufferUsages = (wgpu::BufferUsages::STORAGE)
     .union(wgpu::BufferUsages::COPY_SRC);
 /// What a world leaves for its next time step.
 const LASTING: [usize; 3] = [SCENE, PARTICLES, FORCES];
+/// What is read back; of the lists their counters.
+pub(crate) const READ: [usize; 4] = [LISTS, PARTICLES, FORCES, OUT];
+
+/// Copies of what is read back, in the memory of the processor.
+pub(crate) type Copies = [wgpu::Buffer; READ.len()];
 
 /// The part of a world in each buffer, bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,13 +66,13 @@ pub(crate) struct Need {
     pub(crate) bytes: OfBindings,
 }
 
-/// Buffers in the order of their bindings, one for what is sent, and those that are read back.
+/// Buffers in the order of their bindings, one for what is sent, and the copies of those that are read back.
 #[derive(Default)]
 pub(crate) struct Buffers {
     bound: [Option<wgpu::Buffer>; BINDINGS],
     sent: Option<wgpu::Buffer>,
-    /// One for each set of dispatches whose results are not yet read.
-    read_back: Vec<Arc<wgpu::Buffer>>,
+    /// Some for each set of dispatches whose results are not yet read.
+    copies: Vec<Arc<Copies>>,
 }
 
 fn new(gpu: &Gpu, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
@@ -185,33 +191,21 @@ impl Buffers {
         at_least(gpu, &mut self.sent, bytes, usage)
     }
 
-    /// A buffer that is read back, with room for so many bytes: one that nobody else has any more, or a new one.
-    pub(crate) fn read_back(
-        &mut self,
-        gpu: &Gpu,
-        bytes: u64,
-        particles: u64,
-    ) -> Result<Arc<wgpu::Buffer>, GpuError> {
-        let largest = gpu.description.storage_buffer_max;
-        if bytes > largest {
-            return Err(GpuError::TooLarge {
-                buffer: "results",
-                particles,
-                bytes,
-                others: 0,
-                adapter: gpu.description.name.clone(),
-                limit: largest,
-            });
-        }
-        let is_free = |buffer: &Arc<wgpu::Buffer>| Arc::strong_count(buffer) == 1;
-        (self.read_back).retain(|buffer| !is_free(buffer) || buffer.size() >= bytes);
-        if let Some(free) = self.read_back.iter().find(|buffer| is_free(buffer)) {
-            return Ok(Arc::clone(free));
+    /// Copies of what is read back, with room for so many bytes each: some that nobody else has any more, or new ones.
+    pub(crate) fn copies(&mut self, gpu: &Gpu, bytes: Lengths) -> Arc<Copies> {
+        let is_free = |copies: &Arc<Copies>| Arc::strong_count(copies) == 1;
+        let has_room = |copies: &Arc<Copies>| {
+            let mut each = copies.iter().zip(bytes);
+            each.all(|(copy, bytes)| copy.size() >= bytes)
+        };
+        (self.copies).retain(|copies| !is_free(copies) || has_room(copies));
+        if let Some(free) = self.copies.iter().find(|copies| is_free(copies)) {
+            return Arc::clone(free);
         }
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let buffer = Arc::new(new(gpu, with_reserve(gpu, bytes), usage));
-        self.read_back.push(Arc::clone(&buffer));
-        Ok(buffer)
+        let copies = Arc::new(bytes.map(|bytes| new(gpu, with_reserve(gpu, bytes), usage)));
+        self.copies.push(Arc::clone(&copies));
+        copies
     }
 
     pub(crate) fn bind(&self, gpu: &Gpu) -> wgpu::BindGroup {

@@ -48,28 +48,42 @@ impl Dispatches {
         pass: &mut wgpu::ComputePass<'_>,
         mut marks: Option<Marks<'_>>,
     ) {
-        let all = STAGES.iter().zip(&gpu.pipelines).zip(&self.groups);
-        let is_taken = |stage: &Stage| substep == 0 || stage.part != Part::FirstSubstep;
-        let all = all.filter(|((stage, _), groups)| **groups > 0 && is_taken(stage));
-        let all: Vec<_> = all.collect();
-        let is_iteration = |stage: &Stage| stage.part == Part::Iteration;
-        for run in all.chunk_by(|a, b| is_iteration(a.0.0) == is_iteration(b.0.0)) {
-            let turns = match is_iteration(run[0].0.0) {
-                true => self.iterations,
-                false => 1,
-            };
-            for ((stage, pipeline), groups) in (0..turns).flat_map(|_| run) {
+        let turns: Vec<_> = (0..STAGES.len()).map(|k| self.turns(k, substep)).collect();
+        let taken: Vec<usize> = (0..STAGES.len()).filter(|k| turns[*k] > 0).collect();
+        let is_iteration = |stage: usize| STAGES[stage].part == Part::Iteration;
+        for run in taken.chunk_by(|a, b| is_iteration(*a) == is_iteration(*b)) {
+            for &stage in (0..turns[run[0]]).flat_map(|_| run) {
                 if let Some(marks) = &mut marks {
-                    marks.begin(stage.phase, pass);
+                    marks.begin(stage, pass);
                 }
+                let groups = self.groups[stage];
                 let rows = groups.div_ceil(GROUPS_MAX);
-                pass.set_pipeline(pipeline);
+                pass.set_pipeline(&gpu.pipelines[stage]);
                 pass.dispatch_workgroups(groups.div_ceil(rows), rows, self.worlds);
             }
         }
         if let Some(marks) = marks {
             marks.finish(pass);
         }
+    }
+
+    /// How often a stage is dispatched in a substep.
+    fn turns(&self, stage: usize, substep: u32) -> u32 {
+        match STAGES[stage].part {
+            _ if self.groups[stage] == 0 => 0,
+            Part::FirstSubstep => u32::from(substep == 0),
+            Part::Iteration => self.iterations,
+            Part::All | Part::Contact | Part::HeldNodes => 1,
+        }
+    }
+
+    /// How often each stage is dispatched in so many substeps.
+    pub(crate) fn counts(&self, substeps: u32) -> Vec<u64> {
+        let of = |stage| {
+            let each = (0..substeps).map(|substep| u64::from(self.turns(stage, substep)));
+            each.sum()
+        };
+        (0..STAGES.len()).map(of).collect()
     }
 }
 

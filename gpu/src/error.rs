@@ -14,6 +14,14 @@ pub enum GpuError {
     /// There is no Vulkan device.
     #[error("no Vulkan adapter was found; install a driver, or take the substeps on the processor")]
     NoAdapter,
+    /// There is no adapter of this name.
+    #[error("there is no Vulkan adapter \"{name}\"; those of this machine are {found:?}")]
+    NoSuchAdapter {
+        /// The name.
+        name: String,
+        /// Names of those that there are.
+        found: Vec<String>,
+    },
     /// The device refuses what the stages need.
     #[error(
         "the adapter \"{adapter}\" cannot be used: {reason}; take the substeps on the processor"

@@ -162,6 +162,11 @@ impl DeviceParticle {
         cell == self.cell && fraction.map(f32::to_bits) == self.fraction.map(f32::to_bits)
     }
 
+    /// The norm of its Kirchhoff stress, Pa, once it has taken a substep.
+    pub(crate) fn stress(&self) -> f32 {
+        self.c[2][3]
+    }
+
     /// Writes what moves.
     pub(crate) fn write(&self, p: &mut Particle<f64>, spacing: f64) {
         p.x = Vector3::from_fn(|k, _| {

@@ -49,3 +49,4 @@ pub use batch::GpuBatch;
 pub use error::GpuError;
 pub use refused::Refused;
 pub use size::StepSize;
+pub use stage_clock::DispatchTime;

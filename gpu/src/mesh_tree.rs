@@ -1,5 +1,5 @@
-//! A tree of boxes around the triangles of a mesh, for a device that has no recursion: halves by the median along the longest side, so that it has no
-//! more levels than `polyhedra.wgsl` has room for.
+//! A tree of boxes around the triangles of a mesh, for a device that has no recursion: halves by the median along the longest side. Its levels are filled but
+//! for the last ones, so that nodes have the places of a heap: 2 n and 2 n + 1 are below n.
 
 use nalgebra::Vector3;
 use pliant_hydroelastic::MeshShape;
@@ -9,16 +9,17 @@ use crate::shapes::{of_triangle, vector};
 /// Triangles of a leaf.
 const LEAF: usize = 4;
 
+#[derive(Clone)]
 struct Node {
     low: Vector3<f64>,
     high: Vector3<f64>,
-    /// The first triangle of a leaf, or the first of two nodes below.
+    /// The first triangle of a leaf.
     first: usize,
     /// Triangles of a leaf; none above.
     count: usize,
 }
 
-/// Nodes, and triangles with an area in the order of the leaves.
+/// Nodes in the places of a heap, and triangles with an area in the order of the leaves.
 pub(crate) struct MeshTree {
     nodes: Vec<Node>,
     triangles: Vec<usize>,
@@ -34,24 +35,27 @@ impl MeshTree {
             .collect();
         let has_area = |t: &usize| mesh.pseudo_normals(*t).face != Vector3::zeros();
         let mut triangles: Vec<usize> = (0..boxes.len()).filter(has_area).collect();
-        let mut nodes = vec![node(&boxes, &triangles, 0)];
-        // Nodes to be split, with the ranges of their triangles.
-        let mut waiting = vec![(0, 0..triangles.len())];
-        while let Some((place, range)) = waiting.pop() {
+        let mut nodes: Vec<Node> = Vec::new();
+        // Numbers of nodes, with the ranges of their triangles.
+        let mut waiting = vec![(1, 0..triangles.len())];
+        while let Some((number, range)) = waiting.pop() {
+            if nodes.len() < number {
+                nodes.resize(number, node(&boxes, &[], 0));
+            }
+            let own = &mut nodes[number - 1];
+            *own = node(&boxes, &triangles[range.clone()], range.start);
             if range.len() <= LEAF {
                 continue;
             }
-            let axis = (nodes[place].high - nodes[place].low).imax();
+            own.count = 0;
+            let axis = (own.high - own.low).imax();
             let middle = range.start + range.len() / 2;
             let key = |t: &usize| boxes[*t][0][axis] + boxes[*t][1][axis];
             triangles[range.clone()].select_nth_unstable_by(range.len() / 2, |a, b| {
                 key(a).total_cmp(&key(b)).then(a.cmp(b))
             });
-            (nodes[place].first, nodes[place].count) = (nodes.len(), 0);
-            for half in [range.start..middle, middle..range.end] {
-                waiting.push((nodes.len(), half.clone()));
-                nodes.push(node(&boxes, &triangles[half.clone()], half.start));
-            }
+            waiting.push((2 * number, range.start..middle));
+            waiting.push((2 * number + 1, middle..range.end));
         }
         Self { nodes, triangles }
     }

@@ -42,6 +42,8 @@ pub(crate) struct Taken {
     pub(crate) extent: Extent,
     /// Particles that [`packed`] would put to another place than the device has them: round-off took them across the border of cells.
     pub(crate) displaced: Vec<u32>,
+    /// The norm of the Kirchhoff stress of each particle, Pa; zero of cloth.
+    pub(crate) stresses: Vec<f32>,
 }
 
 /// Moves particles to where the device has them.
@@ -50,11 +52,14 @@ pub(crate) fn take(
     found: &[DeviceParticle],
     spacing: f64,
 ) -> Taken {
+    let mut stresses = vec![0.0; found.len()];
     let chunks = particles.par_chunks_mut(CHUNK).zip(found.par_chunks(CHUNK));
-    let each = chunks.map(|(particles, found)| {
+    let chunks = chunks.zip(stresses.par_chunks_mut(CHUNK));
+    let each = chunks.map(|((particles, found), stresses)| {
         let mut taken = Taken::default();
-        for (p, device) in particles.iter_mut().zip(found) {
+        for ((p, device), stress) in particles.iter_mut().zip(found).zip(stresses) {
             device.write(p, spacing);
+            *stress = device.stress();
             let place = place(p, spacing);
             taken.extent.add(place.0, &p.v);
             if !device.is_at(place) {
@@ -63,11 +68,12 @@ pub(crate) fn take(
         }
         taken
     });
-    each.reduce(Taken::default, |mut all, other| {
+    let taken = each.reduce(Taken::default, |mut all, other| {
         all.extent = all.extent.and(other.extent);
         all.displaced.extend(other.displaced);
         all
-    })
+    });
+    Taken { stresses, ..taken }
 }
 
 /// The contact forces of all particles on each of so many obstacles, from those of a state.

@@ -1,4 +1,7 @@
 //! The one read-back of a time step: the device is waited for when a world needs what it left there.
+//!
+//! Each buffer that is read back has its own copy in the memory of the processor. So a copy is never larger than what is bound, and all that fits on the
+//! device comes back.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,16 +10,17 @@ use pliant_mpm::{PairImpulse, ParticleImpulse, StageTimes};
 use rayon::prelude::*;
 
 use crate::adapter::Gpu;
+use crate::buffers::{Copies, READ};
 use crate::layout::{COUNTERS, DeviceParticle, PAIR, Params};
 use crate::particles::CHUNK;
 use crate::size::{FORCE_BYTES, PARTICLE_BYTES};
-use crate::stage_clock::{StageClock, Timed};
+use crate::stage_clock::{DispatchTime, StageClock, Timed};
 
 /// A set of dispatches that the device was given, and what its time steps left there.
 pub(crate) struct Run {
-    buffer: Arc<wgpu::Buffer>,
-    /// Bytes of the results of all worlds, and of the timestamps after them.
-    length: u64,
+    copies: Arc<Copies>,
+    /// Bytes of the results of all worlds in each copy; timestamps are behind the counters.
+    lengths: Lengths,
     submission: wgpu::SubmissionIndex,
     timing: Option<Timing>,
     /// Once somebody has waited for the device.
@@ -28,23 +32,27 @@ pub(crate) struct Timing {
     pub(crate) clock: Arc<StageClock>,
     pub(crate) timed: Timed,
     pub(crate) worlds: usize,
+    /// How often each stage was dispatched.
+    pub(crate) dispatches: Vec<u64>,
 }
 
 struct Results {
-    view: wgpu::BufferView,
+    /// `None` of an empty one.
+    views: [Option<wgpu::BufferView>; READ.len()],
     times: StageTimes,
+    dispatches: Vec<DispatchTime>,
 }
 
 impl Run {
-    /// Of a submission that copies so many bytes to the buffer.
+    /// Of a submission that copies so many bytes to each of the copies.
     pub(crate) fn new(
-        (buffer, length): (Arc<wgpu::Buffer>, u64),
+        (copies, lengths): (Arc<Copies>, Lengths),
         submission: wgpu::SubmissionIndex,
         timing: Option<Timing>,
     ) -> Self {
         Self {
-            buffer,
-            length,
+            copies,
+            lengths,
             submission,
             timing,
             results: OnceLock::new(),
@@ -59,11 +67,17 @@ impl Run {
 
     fn read(&self, gpu: &Gpu) -> Result<Results, String> {
         let (sender, receiver) = std::sync::mpsc::channel();
-        let all = 0..self.length;
-        (self.buffer).map_async(wgpu::MapMode::Read, all.clone(), move |result| {
-            // Without a receiver nobody waits.
-            let _ = sender.send(result);
-        });
+        let in_use = || {
+            let each = self.copies.iter().zip(self.lengths);
+            each.filter(|(_, length)| *length > 0)
+        };
+        for (copy, length) in in_use() {
+            let sender = sender.clone();
+            copy.map_async(wgpu::MapMode::Read, 0..length, move |result| {
+                // Without a receiver nobody waits.
+                let _ = sender.send(result);
+            });
+        }
         let waited = gpu.device.poll(wgpu::PollType::Wait {
             submission_index: Some(self.submission.clone()),
             timeout: None,
@@ -72,18 +86,30 @@ impl Run {
             return Err(fault);
         }
         waited.map_err(|e| e.to_string())?;
-        let mapped = receiver.recv().map_err(|e| e.to_string())?;
-        mapped.map_err(|e| e.to_string())?;
-        let view = self.buffer.get_mapped_range(all);
-        let view = view.map_err(|e| e.to_string())?;
-        let times = self.timing.as_ref().map(|t| {
-            let stamps = view.len() - t.timed.bytes() as usize;
-            let stamps = bytemuck::cast_slice(&view[stamps..]);
-            t.clock.times(t.timed, stamps, t.worlds)
+        for _ in in_use() {
+            let mapped = receiver.recv().map_err(|e| e.to_string())?;
+            mapped.map_err(|e| e.to_string())?;
+        }
+        let mut views = [const { None }; READ.len()];
+        for ((view, copy), length) in views.iter_mut().zip(&*self.copies).zip(self.lengths) {
+            if length > 0 {
+                let mapped = copy.get_mapped_range(0..length);
+                *view = Some(mapped.map_err(|e| e.to_string())?);
+            }
+        }
+        let times = self.timing.as_ref().zip(views[0].as_ref());
+        let times = times.map(|(t, counters)| {
+            let stamps = counters.len() - t.timed.bytes() as usize;
+            let stamps = bytemuck::cast_slice(&counters[stamps..]);
+            let times = t.clock.times(t.timed, stamps);
+            let dispatches = t.clock.dispatch_times(&times, &t.dispatches);
+            (t.clock.phases(&times, t.worlds), dispatches)
         });
+        let (times, dispatches) = times.unwrap_or_default();
         Ok(Results {
-            times: times.unwrap_or_default(),
-            view,
+            views,
+            times,
+            dispatches,
         })
     }
 }
@@ -91,19 +117,21 @@ impl Run {
 impl Drop for Run {
     fn drop(&mut self) {
         if let Some(Ok(results)) = self.results.take() {
-            drop(results.view);
-            self.buffer.unmap();
+            drop(results.views);
+            let in_use = self.copies.iter().zip(self.lengths);
+            (in_use.filter(|(_, length)| *length > 0)).for_each(|(copy, _)| copy.unmap());
         }
     }
 }
 
-/// Bytes of counters, particles, forces and out.
-pub(crate) type Lengths = [u64; 4];
+/// Bytes of what is read back of each of [`READ`]: counters, particles, contact forces, links and sums.
+pub(crate) type Lengths = [u64; READ.len()];
 
 /// What the time step of a world leaves on the device.
 pub(crate) struct Found {
     run: Arc<Run>,
-    at: u64,
+    /// Where it begins in each copy.
+    at: Lengths,
     lengths: Lengths,
 }
 
@@ -122,8 +150,8 @@ fn vector(numbers: &[f32]) -> Vector3<f64> {
 }
 
 impl Found {
-    /// What begins at `at` in the results of a run.
-    pub(crate) fn new(run: &Arc<Run>, at: u64, lengths: Lengths) -> Self {
+    /// What begins at `at` in the copies of a run.
+    pub(crate) fn new(run: &Arc<Run>, at: Lengths, lengths: Lengths) -> Self {
         Self {
             run: Arc::clone(run),
             at,
@@ -141,16 +169,20 @@ impl Found {
     }
 
     fn part<T: bytemuck::AnyBitPattern>(&self, part: usize) -> &[T] {
-        let at = self.at + self.lengths[..part].iter().sum::<u64>();
-        let bytes = self
-            .results()
-            .map(|r| &r.view[at as usize..][..self.lengths[part] as usize]);
+        let view = self.results().and_then(|r| r.views[part].as_ref());
+        let (at, length) = (self.at[part] as usize, self.lengths[part] as usize);
+        let bytes = view.map(|view| &view[at..][..length]);
         bytemuck::cast_slice(bytes.unwrap_or_default())
     }
 
     /// The share of the world in the times of the stages.
     pub(crate) fn times(&self) -> StageTimes {
         self.results().map(|r| r.times).unwrap_or_default()
+    }
+
+    /// Times of the dispatches of all worlds together.
+    pub(crate) fn dispatch_times(&self) -> &[DispatchTime] {
+        self.results().map_or(&[], |r| &r.dispatches)
     }
 
     pub(crate) fn counters(&self) -> &[u32] {

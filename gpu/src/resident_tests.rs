@@ -1,9 +1,9 @@
-//! Particles that stay on the device give the bits of particles that are sent in every time step.
+//! Particles and contact forces that stay on the device: they give the bits of those that are sent in every time step, and the same limit of the substeps.
 
 use std::sync::Arc;
 
 use pliant_contact_sap::{BodyState, DeformableModel};
-use pliant_mpm::{ParticleImpulse, SubstepBackend, SubstepReport};
+use pliant_mpm::{LimitReason, ParticleImpulse, SubstepBackend, SubstepReport};
 
 use crate::adapter::Gpu;
 use crate::backend::GpuSubsteps;
@@ -59,4 +59,49 @@ fn particles_that_stay_on_the_device_give_the_same_bits() {
     let again = step(&mut backend, &scene, &last);
     assert_eq!(bits(&again), bits(&step(&mut new(), &scene, &last)));
     assert_ne!(bits(&again).0, bits(&next).0);
+}
+
+#[test]
+fn stresses_of_the_device_give_the_limit_of_the_processor() {
+    if device("stresses_of_the_device_give_the_limit_of_the_processor").is_none() {
+        return;
+    }
+    let gpu = Arc::new(Gpu::open().expect("there is one"));
+    let scene = FoamOnFloor::with_edge(0.08);
+    let new = || GpuSubsteps::new(&gpu, &scene.model).expect("foam");
+    let mut state = scene.model.default_state();
+    // One half is compressed by a third in the time step, the other stays at rest.
+    for (x, v) in state.q.chunks(3).zip(state.v.chunks_mut(3)) {
+        v[0] = -300.0 * f64::max(x[0], 0.0);
+    }
+    let mut backend = new();
+    let (next, _) = step(&mut backend, &scene, &(state, Vec::new()));
+    backend.begin(&next).expect("its own state");
+    assert!(backend.has_particles());
+    let limit = backend.limit().expect("there are particles");
+    let mut without_stresses = new();
+    without_stresses.begin(&next).expect("its own state");
+    assert_eq!(Some(&limit), without_stresses.limit().as_ref());
+    let rest = scene.model.substep_limit().expect("an object");
+    assert!(limit.stable_s < 0.97 * rest.stable_s, "{limit}, {rest}");
+    assert!(matches!(limit.reason, LimitReason::Waves(_)), "{limit}");
+}
+
+#[test]
+fn forces_of_contacts_that_ended_are_cleared() {
+    if device("forces_of_contacts_that_ended_are_cleared").is_none() {
+        return;
+    }
+    let gpu = Arc::new(Gpu::open().expect("there is one"));
+    let scene = FoamOnFloor::new();
+    let new = || GpuSubsteps::new(&gpu, &scene.model).expect("foam");
+    let mut backend = new();
+    let start: Step = (scene.model.default_state(), Vec::new());
+    let last = step(&mut backend, &scene, &start);
+    assert!(!last.1.is_empty());
+    // The floor is gone: for the device that has the forces, and for one that they are sent to.
+    let scene = FoamOnFloor::new().above_floor(1.0);
+    for mut backend in [backend, new()] {
+        assert_eq!(step(&mut backend, &scene, &last).1, []);
+    }
 }

@@ -1,25 +1,57 @@
-//! Time of each stage on the device, from timestamps between the stages of the substeps.
+//! Time of the stages on the device, from timestamps between them in the substeps.
+//!
+//! Stages are timed by phase for the report of a step, or one by one. A timestamp makes a device wait for what was dispatched before, so a step takes longer when each
+//! stage has one.
 
 use pliant_mpm::StageTimes;
 
 use crate::adapter::Gpu;
-use crate::shader::Phase;
+use crate::shader::{Part, Phase, STAGES};
 
 /// What an adapter needs for it.
 pub(crate) const FEATURES: wgpu::Features =
     wgpu::Features::TIMESTAMP_QUERY.union(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES);
 
-/// Timestamps of a substep: its start, and the end of each phase.
-const MARKS: u32 = 6;
-/// Substeps of a time step that are timed.
-const TIMED_MAX: u32 = wgpu::QUERY_SET_MAX_QUERIES / MARKS;
 /// Bytes of a timestamp.
 const BYTES: u64 = wgpu::QUERY_SIZE as u64;
-/// Bytes of the most timestamps of a time step.
-pub(crate) const BYTES_MAX: u64 = BYTES * (MARKS * TIMED_MAX) as u64;
+
+/// Time of the dispatches of a stage in a time step.
+///
+/// ```
+/// use pliant_gpu::DispatchTime;
+///
+/// let time = DispatchTime { stage: "gather".into(), dispatches: 10, seconds: 2e-3 };
+/// assert_eq!(time.seconds_each(), 2e-4);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct DispatchTime {
+    /// The name of its file; of two in an iteration of the contact solve, which are dispatched in turn, both.
+    pub stage: String,
+    /// How often it is dispatched.
+    pub dispatches: u64,
+    /// Time of all these dispatches.
+    pub seconds: f64,
+}
+
+impl DispatchTime {
+    /// The mean time of a dispatch.
+    #[must_use]
+    pub fn seconds_each(&self) -> f64 {
+        self.seconds / self.dispatches as f64
+    }
+}
+
+/// What is timed together: stages that follow one another.
+struct Section {
+    phase: Phase,
+    name: String,
+}
 
 /// Timestamps of a time step.
 pub(crate) struct StageClock {
+    sections: Vec<Section>,
+    /// The section of each stage.
+    section_of: Vec<u32>,
     marks: wgpu::QuerySet,
     resolved: wgpu::Buffer,
     period_s: f64,
@@ -30,12 +62,18 @@ pub(crate) struct StageClock {
 pub(crate) struct Timed {
     substeps: u32,
     every: u32,
+    /// Timestamps of a substep: its start, and the end of each section.
+    marks: u32,
 }
 
 impl Timed {
-    pub(crate) fn new(substeps: u32) -> Self {
-        let every = substeps.div_ceil(TIMED_MAX).max(1);
-        Self { substeps, every }
+    fn new(substeps: u32, marks: u32) -> Self {
+        let most = wgpu::QUERY_SET_MAX_QUERIES / marks;
+        Self {
+            substeps,
+            every: substeps.div_ceil(most).max(1),
+            marks,
+        }
     }
 
     /// How many.
@@ -45,22 +83,37 @@ impl Timed {
 
     /// Bytes of their timestamps.
     pub(crate) fn bytes(self) -> u64 {
-        BYTES * u64::from(MARKS * self.count())
+        BYTES * u64::from(self.marks * self.count())
     }
 }
 
+/// Seconds of each section.
+pub(crate) type SectionTimes = Vec<f64>;
+
 impl StageClock {
-    /// `None` on an adapter without timestamps.
-    pub(crate) fn new(gpu: &Gpu) -> Option<Self> {
+    /// By phase. `None` on an adapter without timestamps.
+    pub(crate) fn of_phases(gpu: &Gpu) -> Option<Self> {
+        Self::new(gpu, |a, b| STAGES[a].phase == STAGES[b].phase)
+    }
+
+    /// One by one, but for the stages of an iteration. `None` on an adapter without timestamps.
+    pub(crate) fn of_stages(gpu: &Gpu) -> Option<Self> {
+        Self::new(gpu, is_same_iteration)
+    }
+
+    fn new(gpu: &Gpu, are_together: impl Fn(usize, usize) -> bool) -> Option<Self> {
+        let (sections, section_of) = sections(are_together);
         gpu.device.features().contains(FEATURES).then(|| Self {
+            sections,
+            section_of,
             marks: gpu.device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: Some("stages"),
                 ty: wgpu::QueryType::Timestamp,
-                count: MARKS * TIMED_MAX,
+                count: wgpu::QUERY_SET_MAX_QUERIES,
             }),
             resolved: gpu.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("times of stages"),
-                size: BYTES_MAX,
+                size: BYTES * u64::from(wgpu::QUERY_SET_MAX_QUERIES),
                 usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
                 mapped_at_creation: false,
             }),
@@ -68,12 +121,19 @@ impl StageClock {
         })
     }
 
+    /// Which of so many substeps are timed.
+    pub(crate) fn timed(&self, substeps: u32) -> Timed {
+        Timed::new(substeps, self.sections.len() as u32 + 1)
+    }
+
     /// The marks of a substep; `None` if it is not timed.
     pub(crate) fn marks(&self, timed: Timed, substep: u32) -> Option<Marks<'_>> {
         substep.is_multiple_of(timed.every).then(|| Marks {
             set: &self.marks,
-            next: MARKS * (substep / timed.every),
-            end: MARKS * (substep / timed.every + 1),
+            section_of: &self.section_of,
+            first: timed.marks * (substep / timed.every),
+            written: 0,
+            marks: timed.marks,
         })
     }
 
@@ -83,61 +143,116 @@ impl StageClock {
         timed: Timed,
         encoder: &mut wgpu::CommandEncoder,
     ) -> &wgpu::Buffer {
-        encoder.resolve_query_set(&self.marks, 0..MARKS * timed.count(), &self.resolved, 0);
+        encoder.resolve_query_set(
+            &self.marks,
+            0..timed.marks * timed.count(),
+            &self.resolved,
+            0,
+        );
         &self.resolved
     }
 
-    /// From the timestamps, the share of each of so many worlds.
-    pub(crate) fn times(&self, timed: Timed, stamps: &[[u32; 2]], worlds: usize) -> StageTimes {
+    /// From the timestamps.
+    pub(crate) fn times(&self, timed: Timed, stamps: &[[u32; 2]]) -> SectionTimes {
         let stamps: Vec<u64> = (stamps.iter())
             .map(|[low, high]| u64::from(*low) | (u64::from(*high) << 32))
             .collect();
         let timed_share = f64::from(timed.count()) / f64::from(timed.substeps);
-        times(&stamps, self.period_s / timed_share / worlds as f64)
+        sums(&stamps, timed.marks as usize, self.period_s / timed_share)
+    }
+
+    /// By phase, the share of each of so many worlds.
+    pub(crate) fn phases(&self, times: &SectionTimes, worlds: usize) -> StageTimes {
+        let of = |phase: Phase| {
+            let each = self.sections.iter().zip(times);
+            let own = each.filter(|(section, _)| section.phase == phase);
+            own.map(|(_, seconds)| seconds).sum::<f64>() / worlds as f64
+        };
+        StageTimes {
+            sort_s: of(Phase::Sort),
+            scatter_s: of(Phase::Scatter),
+            detect_s: of(Phase::Detect),
+            solve_s: of(Phase::Solve),
+            gather_s: of(Phase::Gather),
+        }
+    }
+
+    /// The sections with their times, from how often each stage was dispatched.
+    pub(crate) fn dispatch_times(
+        &self,
+        times: &SectionTimes,
+        dispatches: &[u64],
+    ) -> Vec<DispatchTime> {
+        let each = self.sections.iter().zip(times).zip(0..);
+        let each = each.map(|((section, seconds), number)| DispatchTime {
+            stage: section.name.clone(),
+            dispatches: (self.section_of.iter().zip(dispatches))
+                .filter(|(section, _)| **section == number)
+                .map(|(_, count)| count)
+                .sum(),
+            seconds: *seconds,
+        });
+        each.filter(|time| time.dispatches > 0).collect()
     }
 }
 
-/// Sums over the substeps, each tick `tick_s` long.
-fn times(stamps: &[u64], tick_s: f64) -> StageTimes {
-    let mut ticks = [0; MARKS as usize - 1];
-    for substep in stamps.chunks_exact(MARKS as usize) {
+fn is_same_iteration(a: usize, b: usize) -> bool {
+    [a, b].iter().all(|k| STAGES[*k].part == Part::Iteration)
+}
+
+/// Sections of stages that are timed together with the one before, and the section of each stage.
+fn sections(are_together: impl Fn(usize, usize) -> bool) -> (Vec<Section>, Vec<u32>) {
+    let (mut sections, mut section_of) = (Vec::<Section>::new(), Vec::new());
+    for (k, stage) in STAGES.iter().enumerate() {
+        let name = stage.file.trim_end_matches(".wgsl");
+        match sections.last_mut() {
+            Some(last) if are_together(k - 1, k) => last.name = format!("{}, {name}", last.name),
+            _ => sections.push(Section {
+                phase: stage.phase,
+                name: name.into(),
+            }),
+        }
+        section_of.push(sections.len() as u32 - 1);
+    }
+    (sections, section_of)
+}
+
+/// Sums over the substeps, each with so many timestamps, each tick `tick_s` long.
+fn sums(stamps: &[u64], marks: usize, tick_s: f64) -> SectionTimes {
+    let mut ticks = vec![0; marks - 1];
+    for substep in stamps.chunks_exact(marks) {
         for (sum, ends) in ticks.iter_mut().zip(substep.windows(2)) {
             *sum += ends[1].saturating_sub(ends[0]);
         }
     }
-    let [sort_s, scatter_s, detect_s, solve_s, gather_s] = ticks.map(|n| n as f64 * tick_s);
-    StageTimes {
-        sort_s,
-        scatter_s,
-        detect_s,
-        solve_s,
-        gather_s,
-    }
+    ticks.into_iter().map(|n| n as f64 * tick_s).collect()
 }
 
 /// Writes the timestamps of a substep, one after another.
 pub(crate) struct Marks<'a> {
     set: &'a wgpu::QuerySet,
-    next: u32,
-    end: u32,
+    section_of: &'a [u32],
+    first: u32,
+    written: u32,
+    marks: u32,
 }
 
 impl Marks<'_> {
-    /// Marks the end of all phases before `phase`.
-    pub(crate) fn begin(&mut self, phase: Phase, pass: &mut wgpu::ComputePass<'_>) {
-        // The start is the first one of MARKS.
-        self.until(self.end - MARKS + phase as u32 + 1, pass);
+    /// Marks the end of all sections before that of a stage.
+    pub(crate) fn begin(&mut self, stage: usize, pass: &mut wgpu::ComputePass<'_>) {
+        // The first mark is the start.
+        self.until(self.section_of[stage] + 1, pass);
     }
 
-    /// Marks the end of all phases.
+    /// Marks the end of all sections.
     pub(crate) fn finish(mut self, pass: &mut wgpu::ComputePass<'_>) {
-        self.until(self.end, pass);
+        self.until(self.marks, pass);
     }
 
-    fn until(&mut self, end: u32, pass: &mut wgpu::ComputePass<'_>) {
-        while self.next < end {
-            pass.write_timestamp(self.set, self.next);
-            self.next += 1;
+    fn until(&mut self, count: u32, pass: &mut wgpu::ComputePass<'_>) {
+        while self.written < count {
+            pass.write_timestamp(self.set, self.first + self.written);
+            self.written += 1;
         }
     }
 }
@@ -149,22 +264,26 @@ mod tests {
     #[test]
     fn stages_are_summed_over_the_substeps() {
         let stamps = [10, 11, 13, 16, 20, 25, 100, 110, 110, 110, 110, 200];
-        let found = times(&stamps, 0.5);
-        let expected = StageTimes {
-            sort_s: 5.5,
-            scatter_s: 1.0,
-            detect_s: 1.5,
-            solve_s: 2.0,
-            gather_s: 47.5,
-        };
-        assert_eq!(found, expected);
+        assert_eq!(sums(&stamps, 6, 0.5), [5.5, 1.0, 1.5, 2.0, 47.5]);
     }
 
     #[test]
     fn very_many_substeps_are_timed_in_part() {
-        assert_eq!((Timed::new(10).count(), Timed::new(10).bytes()), (10, 480));
-        assert_eq!(Timed::new(682).count(), 682);
-        let many = Timed::new(2000);
+        let timed = |substeps| Timed::new(substeps, 6);
+        assert_eq!((timed(10).count(), timed(10).bytes()), (10, 480));
+        assert_eq!(timed(682).count(), 682);
+        let many = timed(2000);
         assert_eq!((many.every, many.count()), (3, 667));
+    }
+
+    #[test]
+    fn a_section_is_a_phase_or_a_stage_and_an_iteration_has_one() {
+        let (phases, _) = sections(|a, b| STAGES[a].phase == STAGES[b].phase);
+        assert_eq!(phases.len(), 5);
+        let (stages, section_of) = sections(is_same_iteration);
+        assert_eq!(stages.len(), STAGES.len() - 1);
+        let both = (stages.iter()).position(|s| s.name == "solve_nodes, solve_contacts");
+        let both = both.expect("two stages in a section") as u32;
+        assert_eq!(section_of.iter().filter(|s| **s == both).count(), 2);
     }
 }

@@ -21,6 +21,7 @@ mod solve;
 mod solve_size;
 
 use on_device::OnDevice;
+pub(crate) use on_device::contents;
 use scene::Scene;
 
 /// The largest of some deviations, and what it may be.

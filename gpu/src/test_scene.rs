@@ -54,6 +54,12 @@ impl FoamOnFloor {
         }
     }
 
+    /// So high above the floor.
+    pub(crate) fn above_floor(mut self, height: f64) -> Self {
+        self.floor[0].X_LG = Isometry3::translation(0.0, 0.0, -height);
+        self
+    }
+
     /// A time step of 1 ms.
     pub(crate) fn input(&self, substeps: u32) -> SubstepInput<'_> {
         SubstepInput {

@@ -82,7 +82,7 @@ struct Particle {
     object: u32,
     v: vec3<f32>,
     volume: f32,
-    // C, in columns; the last numbers are the two internal variables.
+    // C, in columns; the last numbers are the two internal variables, and the norm of the stress, Pa.
     c0: vec4<f32>,
     c1: vec4<f32>,
     c2: vec4<f32>,
@@ -169,9 +169,6 @@ const TOO_MANY_CONTACTS = 4u;
 const LOOP_CUT = 8u;
 const TOO_MANY_BLOCKS = 16u;
 
-// Beside the number of contacts of a particle: it may have contact forces of the last substep.
-const HAS_FORCES = 0x80000000u;
-
 const LINK = 32u;
 // Numbers of a pair of obstacle and object in `out`.
 const PAIR = 12u;
@@ -208,7 +205,7 @@ fn order_at(place: u32) -> u32 { return table_block_at(P.table_size) + place; }
 fn home_at(p: u32) -> u32 { return order_at(P.n_particles) + p; }
 fn contacts_of_at(p: u32) -> u32 { return home_at(P.n_particles) + p; }
 fn group_at(group: u32) -> u32 { return contacts_of_at(P.n_particles) + group; }
-fn contacts_of(p: u32) -> u32 { return atomicLoad(&lists[P.lists_at + contacts_of_at(p)]) & ~HAS_FORCES; }
+fn contacts_of(p: u32) -> u32 { return atomicLoad(&lists[P.lists_at + contacts_of_at(p)]); }
 fn entry_at(entry: u32) -> u32 { return 27u * SLOT * P.contacts_max + 2u * entry; }
 fn listed_at(place: u32) -> u32 { return entry_at(27u * P.contacts_max) + place; }
 

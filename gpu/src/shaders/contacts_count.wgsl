@@ -23,8 +23,7 @@ fn main(
             }
         }
         check_loops();
-        let had_contacts = atomicLoad(&lists[P.lists_at + SUBSTEP]) == 0u || contacts_of(p) > 0u;
-        atomicStore(&lists[P.lists_at + contacts_of_at(p)], count | select(0u, HAS_FORCES, had_contacts));
+        atomicStore(&lists[P.lists_at + contacts_of_at(p)], count);
     }
     let sum = sum_to(t, count);
     if t == GROUP - 1u && g < n_groups() {

@@ -1,4 +1,7 @@
 // Contacts, 3 of 5: writes them, with the impulse of the last substep as a start.
+//
+// Forces of a particle without contacts are cleared in the first substep, before which obstacles and states may have changed. In later ones it has none:
+// a force ends with a gap below zero or nearly so, and detection looks twice as far as the particle and the obstacle have moved since.
 #include "common.wgsl"
 #include "blocks.wgsl"
 #include "signed_distance.wgsl"
@@ -21,7 +24,8 @@ fn main(
     }
     let sum = sum_to(t, count);
     let has_room = (atomicLoad(&lists[P.lists_at + STATUS]) & (TOO_MANY_CONTACTS | TOO_MANY_BLOCKS)) == 0u;
-    if p >= P.n_particles || !is_open || !has_room || atomicLoad(&lists[P.lists_at + contacts_of_at(p)]) == 0u {
+    let is_first = atomicLoad(&lists[P.lists_at + SUBSTEP]) == 0u;
+    if p >= P.n_particles || !is_open || !has_room || (count == 0u && !is_first) {
         return;
     }
     var c = atomicLoad(&lists[P.lists_at + group_at(g)]) + sum - count;

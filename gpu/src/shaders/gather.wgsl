@@ -20,15 +20,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     }
     // By cell, so that the invocations of a workgroup load the same nodes.
     let p = atomicLoad(&lists[P.lists_at + order_at(i)]);
-    var own = particles[P.particles_at + p];
-    let place = cell_of(p);
+    let at = P.particles_at + p;
+    let before = particles[at].fraction;
     let first = home(p);
-    let wx = weights(own.fraction.x);
-    let wy = weights(own.fraction.y);
-    let wz = weights(own.fraction.z);
-    let sx = slopes(own.fraction.x);
-    let sy = slopes(own.fraction.y);
-    let sz = slopes(own.fraction.z);
+    let wx = weights(before.x);
+    let wy = weights(before.y);
+    let wz = weights(before.z);
+    let sx = slopes(before.x);
+    let sy = slopes(before.y);
+    let sz = slopes(before.z);
     var v = vec3<f32>(0.0);
     var c = mat3x3<f32>();
     var g = mat3x3<f32>();
@@ -38,30 +38,23 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let w = vec3<f32>(wx[k.x], wy[k.y], wz[k.z]);
         let s = vec3<f32>(sx[k.x], sy[k.y], sz[k.z]);
         let weighted = velocity * (w.x * w.y * w.z);
-        let arm = vec3<f32>(k) - own.fraction;
+        let arm = vec3<f32>(k) - before;
         v += weighted;
         c += mat3x3<f32>(weighted * arm.x, weighted * arm.y, weighted * arm.z);
         g += mat3x3<f32>(velocity * (s.x * w.y * w.z), velocity * (w.x * s.y * w.z), velocity * (w.x * w.y * s.z));
     }
     c = c * (4.0 * P.inverse_spacing);
-    let f = mat3x3<f32>(own.f0.xyz, own.f1.xyz, own.f2.xyz);
-    var next = State(f, vec2<f32>(own.c0.w, own.c1.w), false);
-    var stress = mat3x3<f32>();
-    var rate = vec3<f32>(0.0);
-    if is_cloth(own.object) {
-        let kept = scene[P.scene_at + OBJECT * own.object + 2u].x;
+    let object = particles[at].object;
+    let of_cloth = is_cloth(object);
+    if of_cloth {
+        let kept = scene[P.scene_at + OBJECT * object + 2u].x;
         c = c * (0.5 * (1.0 + kept)) + transpose(c) * (0.5 * (kept - 1.0));
-        rate = g * own.f2.xyz;
-        v = held_velocity(own.held, v);
-    } else {
-        next = advanced(own.object, f, next.internal, g * P.dt);
-        stress = kirchhoff(own.object, next.f, next.internal, c) * (-P.dt * own.volume);
+        v = held_velocity(particles[at].held, v);
     }
-    let fraction = own.fraction + v * (P.dt * P.inverse_spacing);
+    let fraction = before + v * (P.dt * P.inverse_spacing);
     let shift = floor(fraction - 0.5);
-    let cell = place + vec3<i32>(clamp(shift, vec3<f32>(-8.0), vec3<f32>(8.0)));
-    let size = dot(v, v) + norm_squared(next.f) + dot(next.internal, next.internal);
-    if !(size < 1e30) {
+    let cell = cell_of(p) + vec3<i32>(clamp(shift, vec3<f32>(-8.0), vec3<f32>(8.0)));
+    if !(dot(v, v) < 1e30) {
         atomicOr(&lists[P.lists_at + STATUS], NOT_FINITE);
         return;
     }
@@ -69,24 +62,44 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         atomicOr(&lists[P.lists_at + STATUS], LEFT_GRID);
         return;
     }
-    if next.is_crushed {
-        atomicAdd(&lists[P.lists_at + CRUSHED], 1u);
-        atomicMin(&lists[P.lists_at + CRUSHED_FIRST], p);
+    // What is written now takes no registers during the flow.
+    particles[at].v = v;
+    particles[at].fraction = fraction - shift;
+    particles[at].cell = cell + P.origin;
+    let f = mat3x3<f32>(particles[at].f0, particles[at].f1.xyz, particles[at].f2.xyz);
+    var next = State(f, vec2<f32>(particles[at].c0.w, particles[at].c1.w), false);
+    particles[at].c0 = vec4<f32>(c[0], next.internal.x);
+    particles[at].c1 = vec4<f32>(c[1], next.internal.y);
+    particles[at].c2 = vec4<f32>(c[2], 0.0);
+    var stress = mat3x3<f32>();
+    var rate = vec3<f32>(0.0);
+    if of_cloth {
+        rate = g * particles[at].f2.xyz;
+    } else {
+        next = advanced(object, f, next.internal, g * P.dt);
+        let size = norm_squared(next.f) + dot(next.internal, next.internal);
+        if !(size < 1e30) {
+            atomicOr(&lists[P.lists_at + STATUS], NOT_FINITE);
+            return;
+        }
+        if next.is_crushed {
+            atomicAdd(&lists[P.lists_at + CRUSHED], 1u);
+            atomicMin(&lists[P.lists_at + CRUSHED_FIRST], p);
+        }
+        particles[at].f0 = next.f[0];
+        particles[at].f1 = vec4<f32>(next.f[1], 0.0);
+        particles[at].f2 = vec4<f32>(next.f[2], 0.0);
+        particles[at].c0.w = next.internal.x;
+        particles[at].c1.w = next.internal.y;
+        let rates = mat3x3<f32>(particles[at].c0.xyz, particles[at].c1.xyz, particles[at].c2.xyz);
+        stress = kirchhoff(object, next.f, next.internal, rates);
+        particles[at].c2.w = sqrt(norm_squared(stress));
+        stress = stress * (-P.dt * particles[at].volume);
     }
     nodes[stress_at(p)] = vec4<f32>(stress[0], rate.x);
     nodes[stress_at(p) + 1u] = vec4<f32>(stress[1], rate.y);
     nodes[stress_at(p) + 2u] = vec4<f32>(stress[2], rate.z);
     nodes[applied_impulse_at(p)] = vec4<f32>(0.0);
-    own.v = v;
-    own.fraction = fraction - shift;
-    own.cell = cell + P.origin;
-    own.c0 = vec4<f32>(c[0], next.internal.x);
-    own.c1 = vec4<f32>(c[1], next.internal.y);
-    own.c2 = vec4<f32>(c[2], 0.0);
-    own.f0 = next.f[0];
-    own.f1 = vec4<f32>(next.f[1], 0.0);
-    own.f2 = vec4<f32>(next.f[2], 0.0);
-    particles[P.particles_at + p] = own;
 }
 
 fn held_velocity(sets: u32, free: vec3<f32>) -> vec3<f32> {

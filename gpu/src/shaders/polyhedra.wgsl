@@ -1,14 +1,12 @@
 // Convex hull and mesh: the nearest face, edge or vertex. Their tables in `scene` begin at `at`; places within them count from there.
 //
 //   hull   faces (normal, offset), (first corner, corners, -, -), then the corners of each face in order
-//   mesh   nodes of a tree of boxes (low, first), (high, triangles), then triangles: three corners and the pseudo-normals of the face, of
-//          the edge from each corner to the next, and of each corner
+//   mesh   nodes of a binary tree of boxes (low, first triangle), (high, triangles), then triangles: three corners and the pseudo-normals of the
+//          face, of the edge from each corner to the next, and of each corner
 //
-// A node without triangles has the nodes `first` and `first + 1` below it. The pseudo-normal of the nearest feature has the sign of the distance
+// Nodes are numbered from 1; n, which has no triangles unless it is a leaf, has the nodes 2 n and 2 n + 1 below it. The pseudo-normal of the nearest feature has the sign of the distance
 // (Baerentzen and Aanaes 2005); the nearest point of a triangle is that of Ericson (2005), 5.1.5. As in pliant-hydroelastic.
 
-// Levels of a tree.
-const LEVELS = 32u;
 // Offsets of this part of the coordinates are round-off and have no direction.
 const NO_OFFSET = 1e-6;
 
@@ -106,43 +104,50 @@ fn triangle_offset(p: vec3<f32>, a: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> ve
 }
 
 fn box_square(at: u32, node: u32, p: vec3<f32>) -> f32 {
-    let low = scene[P.scene_at + at + 2u * node].xyz;
-    let high = scene[P.scene_at + at + 2u * node + 1u].xyz;
+    let low = scene[P.scene_at + at + 2u * node - 2u].xyz;
+    let high = scene[P.scene_at + at + 2u * node - 1u].xyz;
     let beyond = max(max(low - p, p - high), vec3<f32>(0.0));
     return dot(beyond, beyond);
 }
 
+// Visits the nodes below a node from the nearer to the farther one. A stack would take 32 registers.
 fn mesh_distance(at: u32, n_nodes: u32, p: vec3<f32>) -> vec4<f32> {
-    var waiting = array<u32, LEVELS>();
-    var n_waiting = 1u;
+    var node = 1u;
+    // For each level, the lowest bit for that of `node`: whether `node` and what is above it is the second of its two.
+    var seconds = 0u;
     var best = 3e38;
     var nearest = vec4<f32>(0.0);
     var record = at + 2u * n_nodes;
-    while n_waiting > 0u {
-        n_waiting--;
-        let node = waiting[n_waiting];
-        if box_square(at, node, p) >= best {
-            continue;
-        }
-        let first = u32(scene[P.scene_at + at + 2u * node].w);
-        let n = u32(scene[P.scene_at + at + 2u * node + 1u].w);
-        for (var t = first; t < first + n; t++) {
-            let own = at + 2u * n_nodes + 10u * t;
-            let found = triangle_offset(p, scene[P.scene_at + own].xyz, scene[P.scene_at + own + 1u].xyz, scene[P.scene_at + own + 2u].xyz);
-            let square = dot(found.xyz, found.xyz);
-            if square < best {
-                best = square;
-                nearest = found;
-                record = own;
+    loop {
+        if box_square(at, node, p) < best {
+            let first = u32(scene[P.scene_at + at + 2u * node - 2u].w);
+            let n = u32(scene[P.scene_at + at + 2u * node - 1u].w);
+            if n == 0u {
+                let below = 2u * node;
+                node = select(below + 1u, below, box_square(at, below, p) <= box_square(at, below + 1u, p));
+                seconds <<= 1u;
+                continue;
+            }
+            for (var t = first; t < first + n; t++) {
+                let own = at + 2u * n_nodes + 10u * t;
+                let found = triangle_offset(p, scene[P.scene_at + own].xyz, scene[P.scene_at + own + 1u].xyz, scene[P.scene_at + own + 2u].xyz);
+                let square = dot(found.xyz, found.xyz);
+                if square < best {
+                    best = square;
+                    nearest = found;
+                    record = own;
+                }
             }
         }
-        if n == 0u && n_waiting + 2u <= LEVELS {
-            // The nearer one is next.
-            let is_first = box_square(at, first, p) <= box_square(at, first + 1u, p);
-            waiting[n_waiting] = select(first, first + 1u, is_first);
-            waiting[n_waiting + 1u] = select(first + 1u, first, is_first);
-            n_waiting += 2u;
+        while (seconds & 1u) == 1u {
+            seconds >>= 1u;
+            node >>= 1u;
         }
+        if node == 1u {
+            break;
+        }
+        node ^= 1u;
+        seconds |= 1u;
     }
     let outward = scene[P.scene_at + record + 3u + u32(nearest.w)].xyz;
     if nearest.w == 0.0 {

@@ -273,7 +273,7 @@ pub(super) fn vector(numbers: &[f32]) -> Vector3<f64> {
 }
 
 /// Copies a buffer of the device.
-fn contents<T: AnyBitPattern>(gpu: &Gpu, buffer: &wgpu::Buffer) -> Vec<T> {
+pub(crate) fn contents<T: AnyBitPattern>(gpu: &Gpu, buffer: &wgpu::Buffer) -> Vec<T> {
     let size = buffer.size();
     let copy = gpu.device.create_buffer(&wgpu::BufferDescriptor {
         label: None,

@@ -15,7 +15,7 @@ use super::node_numbers::NodeNumbers;
 use super::pair_sums::PairSums;
 use super::prescribed::{Prescribed, held_sets};
 use super::solver_kind::ChosenSolver;
-use super::time_step::{SubstepLimit, present_limit};
+use super::time_step::{ANY_STRESS, SubstepLimit, present_limit};
 use super::warm_start::WarmStart;
 use super::{ParticleImpulse, SubstepBackend, SubstepInput, SubstepReport, detection};
 use crate::error::MpmError;
@@ -354,7 +354,7 @@ impl<T: Precision> SubstepBackend for CpuSubsteps<T> {
     }
 
     fn limit(&self) -> Option<SubstepLimit> {
-        present_limit(&self.parts, &self.particles)
+        present_limit(&self.parts, &self.particles, ANY_STRESS)
     }
 
     fn run(

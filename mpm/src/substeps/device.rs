@@ -245,9 +245,12 @@ impl DeviceParticles {
     }
 
     /// The longest stable substep from the particles as they are; `None` without particles.
+    ///
+    /// `stress_bound` is an upper bound of the norm of the Kirchhoff stress of each particle in Pa, infinity where nothing is known. A particle with
+    /// a bound below a tenth of its modulus λ + 2μ has the waves of rest, and its stress is not computed.
     #[must_use]
-    pub fn limit(&self) -> Option<SubstepLimit> {
-        present_limit(&self.parts, &self.records.particles)
+    pub fn limit(&self, stress_bound: &(dyn Fn(usize) -> f64 + Sync)) -> Option<SubstepLimit> {
+        present_limit(&self.parts, &self.records.particles, stress_bound)
     }
 
     /// Writes the state after `passed_s`; lets sinks and sources act. `crushed` is how often a particle was compressed to zero volume, and the

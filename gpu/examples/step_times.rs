@@ -1,24 +1,26 @@
-//! What the processor does in a time step on a device: a cube of particles that falls freely, and the time of each call, ns a particle.
+//! Where the time of a time step goes: a cube of foam falls on a floor; the time of each call on the processor, and of each dispatch on the device.
 //!
-//! `cargo run --release -p pliant-gpu --example host_share -- 100000 5`: number of particles, number of time steps.
+//! `cargo run --release -p pliant-gpu --example step_times -- 100000 5 10`: number of particles, of time steps, of substeps. Without numbers few of each.
 
 use std::error::Error;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
-use nalgebra::{DMatrix, Point3, Vector3};
-use pliant_contact_sap::{Control, DeformableModel};
-use pliant_gpu::{Gpu, GpuSubsteps};
+use nalgebra::{DMatrix, Isometry3, Point3, Vector3};
+use pliant_contact_sap::{Control, DeformableModel, Dissipation};
+use pliant_gpu::{Gpu, GpuBatch, GpuSubsteps};
+use pliant_hydroelastic::Shape;
 use pliant_mpm::{
-    LaggedLaws, MpmBuilder, MpmSettings, ObjectSpec, ParticleSet, Preset, RigidLinks,
-    SubstepBackend, SubstepContact, SubstepInput, SubstepReport, SubstepSolver,
+    LaggedLaws, MpmBuilder, MpmSettings, ObjectSpec, Obstacle, ObstaclePair, ParticleSet, Preset,
+    RigidLinks, SubstepBackend, SubstepContact, SubstepInput, SubstepReport, SubstepSolver,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut given = std::env::args().skip(1);
-    let wanted: f64 = given.next().unwrap_or("100000".into()).parse()?;
-    let steps: u32 = given.next().unwrap_or("5".into()).parse()?;
+    let wanted: f64 = given.next().unwrap_or("1000".into()).parse()?;
+    let steps: u32 = given.next().unwrap_or("3".into()).parse()?;
+    let substeps: u32 = given.next().unwrap_or("2".into()).parse()?;
     let edge = wanted.cbrt().round() as usize;
     let at = |k: usize| 0.01 * (k as f64 + 0.5);
     let points = (0..edge.pow(3))
@@ -38,22 +40,34 @@ fn main() -> Result<(), Box<dyn Error>> {
     let model = builder.build()?;
     let gpu = Arc::new(Gpu::open()?);
     let control = Control::default();
+    let floor = [Obstacle {
+        shape: Shape::half_space(),
+        link: None,
+        X_LG: Isometry3::identity(),
+        surface_velocity: Vector3::zeros(),
+        pairs: vec![Some(ObstaclePair {
+            stiffness: 1e3,
+            dissipation: Dissipation::HuntCrossley(1.0),
+            friction: 0.5,
+        })],
+    }];
     let input = SubstepInput {
-        time_step_s: 1e-4,
-        substeps: 1,
+        time_step_s: 1e-4 * f64::from(substeps),
+        substeps,
         gravity: Vector3::new(0.0, 0.0, -9.81),
         control: &control,
-        obstacles: &[],
+        obstacles: &floor,
         contact: SubstepContact {
             stiction_speed: 1e-4,
             near_rigid: 0.1,
             solver: SubstepSolver::default(),
-            tolerance: 1e-3,
+            tolerance: 1e-2,
             iterations_max: 100,
         },
         laws: &LaggedLaws,
     };
-    let mut backend = GpuSubsteps::new(&gpu, &model)?;
+    let batch = GpuBatch::timed_by_stage(&gpu);
+    let mut backend = GpuSubsteps::in_batch(&batch, &model)?;
     let mut state = model.default_state();
     let mut next = state.clone();
     let mut links = RigidLinks::new(Vec::new(), DMatrix::zeros(0, 0));
@@ -78,7 +92,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::mem::swap(&mut state, &mut next);
         let bits = state.q.iter().chain(&state.v).chain(&state.history);
         let sum = bits.fold(0_u64, |sum, x| sum.rotate_left(5) ^ x.to_bits());
-        writeln!(out, "{times:8.1?} {:?} bits {sum:x}", report.times)?;
+        writeln!(out, "{times:8.1?} bits {sum:x}")?;
+    }
+    let mean = |sum: u64| sum as f64 / f64::from(substeps);
+    let (contacts, iterations) = (mean(report.contacts), mean(report.iterations));
+    writeln!(
+        out,
+        "\nin the last time step {contacts:.0} contacts and {iterations:.1} iterations a substep\n"
+    )?;
+    let name = &gpu.description().name;
+    match &batch.dispatch_times()[..] {
+        [] => writeln!(out, "\"{name}\" has no timestamps")?,
+        times => {
+            writeln!(out, "dispatches  µs each  stage, on \"{name}\"")?;
+            for time in times {
+                let each = 1e6 * time.seconds_each();
+                writeln!(out, "{:10} {each:8.1}  {}", time.dispatches, time.stage)?;
+            }
+        }
     }
     Ok(())
 }

@@ -78,6 +78,8 @@ impl Run {
                 let _ = sender.send(result);
             });
         }
+        // So that a buffer that is never mapped is an error and no wait without end.
+        drop(sender);
         let waited = gpu.device.poll(wgpu::PollType::Wait {
             submission_index: Some(self.submission.clone()),
             timeout: None,

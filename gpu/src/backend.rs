@@ -37,6 +37,8 @@ const CONTACTS_FIRST: u32 = 256;
 /// The same for blocks, and particles for each further one: an eighth of those that fill a block.
 const BLOCKS_FIRST: u32 = 256;
 const PARTICLES_OF_BLOCK: u32 = 64;
+/// Blocks more than the last time step needed, besides a quarter.
+const BLOCKS_MORE: u32 = 32;
 /// The stress on the processor, over that on the device, is less: they differ by round-off of f32.
 const STRESS_MARGIN: f32 = 1.01;
 /// Particles that are sent one by one; of more, all are sent.
@@ -89,7 +91,8 @@ pub struct GpuSubsteps {
     resident: Option<Resident>,
     requested: Option<Requested>,
     contacts_max: u32,
-    blocks_max: u32,
+    /// `None` before the first time step.
+    blocks_max: Option<u32>,
     solve_size: SolveSize,
     /// Cells around the particles, beyond their way.
     margin: i32,
@@ -144,7 +147,7 @@ impl GpuSubsteps {
             resident: None,
             requested: None,
             contacts_max: CONTACTS_FIRST,
-            blocks_max: BLOCKS_FIRST,
+            blocks_max: None,
             solve_size: solve_size(batch.gpu(), &[0; COUNTERS as usize], 1),
             margin: 2,
             passed_s: 0.0,
@@ -263,8 +266,8 @@ impl GpuSubsteps {
         let masses = self.objects.iter().map(|o| o.particle_mass);
         let dt = input.time_step_s / f64::from(input.substeps);
         let n_particles = self.particles.particles().len() as u32;
-        let blocks_max = (self.blocks_max).max(BLOCKS_FIRST + n_particles / PARTICLES_OF_BLOCK);
-        let blocks_max = blocks_max.min(node_box.n_blocks());
+        let first = BLOCKS_FIRST + n_particles / PARTICLES_OF_BLOCK;
+        let blocks_max = self.blocks_max.unwrap_or(first).min(node_box.n_blocks());
         Params {
             dims: node_box.dims,
             blocks_max,
@@ -304,7 +307,7 @@ impl GpuSubsteps {
         // A step without room has numbers of no meaning.
         if status & TOO_MANY_BLOCKS != 0 {
             let needed = counters[BLOCKS_NEEDED].max(params.blocks_max);
-            self.blocks_max = needed.saturating_mul(3) / 2;
+            self.blocks_max = Some(needed.saturating_mul(3) / 2);
             return Ok(false);
         }
         if status & TOO_MANY_CONTACTS != 0 {
@@ -348,6 +351,8 @@ impl GpuSubsteps {
         report.pairs = found.pairs(params, &requested.node_box.corner(spacing));
         report.times = found.times();
         self.solve_size = solve_size(self.batch.gpu(), counters, params.substeps);
+        let needed = counters[BLOCKS_NEEDED];
+        self.blocks_max = Some(needed.saturating_add(needed / 4 + BLOCKS_MORE));
         let crushed = counters[CRUSHED];
         self.crushed = (crushed > 0).then_some((crushed, counters[CRUSHED_FIRST]));
         Ok(true)

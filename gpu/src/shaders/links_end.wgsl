@@ -36,5 +36,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     storageBarrier();
     if t == 0u && is_open {
         atomicStore(&lists[P.lists_at + SUBSTEP], substep + 1u);
+        atomicMax(&lists[P.lists_at + BLOCKS_NEEDED], atomicLoad(&lists[P.lists_at + N_BLOCKS]));
     }
 }

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
+use crate::buffers::BINDINGS;
 use crate::error::GpuError;
-use crate::shader::{STAGES, source};
+use crate::pipelines::{Pipelines, SizeLimits};
 use crate::stage_clock;
 
-/// Storage buffers of a stage.
-pub(crate) const STORAGE_BUFFERS: u32 = 9;
+/// Storage buffers of a stage: those of all stages, and the sizes of dispatches.
+pub(crate) const STORAGE_BUFFERS: u32 = BINDINGS as u32 + 1;
 /// The largest workgroup of a stage.
 const LANES_MAX: u32 = 256;
 
@@ -21,7 +22,7 @@ const LANES_MAX: u32 = 256;
 /// for adapter in adapters() {
 ///     println!("{}, driver {}: {}", adapter.name, adapter.driver, adapter.can_take_substeps());
 /// }
-/// // An adapter of four storage buffers a stage is too small: nine are needed.
+/// // An adapter of four storage buffers a stage is too small: ten are needed.
 /// let small = AdapterDescription {
 ///     name: "small".into(),
 ///     is_software: false,
@@ -31,7 +32,7 @@ const LANES_MAX: u32 = 256;
 ///     lanes_max: 256,
 /// };
 /// assert!(!small.can_take_substeps());
-/// assert!(AdapterDescription { storage_buffers: 9, ..small }.can_take_substeps());
+/// assert!(AdapterDescription { storage_buffers: 10, ..small }.can_take_substeps());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterDescription {
@@ -43,7 +44,7 @@ pub struct AdapterDescription {
     pub driver: String,
     /// The largest storage buffer, bytes: 144 for a particle, 208 for a contact.
     pub storage_buffer_max: u64,
-    /// Storage buffers of a stage; 9 are needed.
+    /// Storage buffers of a stage; 10 are needed.
     pub storage_buffers: u32,
     /// Invocations of a workgroup; 256 are needed.
     pub lanes_max: u32,
@@ -87,6 +88,8 @@ impl AdapterDescription {
 fn instance() -> wgpu::Instance {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = wgpu::Backends::VULKAN;
+    // The stages that find the sizes of indirect dispatches keep to the limits (`dispatch_sizes.wgsl`): `wgpu` would check each by a dispatch of its own.
+    (descriptor.flags).remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
     wgpu::Instance::new(descriptor)
 }
 
@@ -112,9 +115,7 @@ pub fn adapters() -> Vec<AdapterDescription> {
 pub struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
-    pub(crate) layout: wgpu::BindGroupLayout,
-    /// Of each of [`STAGES`].
-    pub(crate) pipelines: Vec<wgpu::ComputePipeline>,
+    pub(crate) pipelines: Pipelines,
     pub(crate) description: AdapterDescription,
     fault: Arc<Mutex<Option<String>>>,
 }
@@ -137,7 +138,14 @@ impl Gpu {
         };
         let adapter = pollster::block_on(instance().request_adapter(&options))
             .map_err(|_| GpuError::NoAdapter)?;
-        Self::of_adapter(&adapter)
+        Self::of_adapter(&adapter, SizeLimits::DEVICE)
+    }
+
+    /// The first adapter, with other limits of the sizes that it finds.
+    #[cfg(test)]
+    pub(crate) fn with_size_limits(limits: SizeLimits) -> Result<Self, GpuError> {
+        let adapter = pollster::block_on(instance().request_adapter(&Default::default()));
+        Self::of_adapter(&adapter.map_err(|_| GpuError::NoAdapter)?, limits)
     }
 
     /// Opens the first adapter of this name, one of [`adapters`].
@@ -148,7 +156,7 @@ impl Gpu {
         let all = pollster::block_on(instance().enumerate_adapters(wgpu::Backends::VULKAN));
         let name_of = |adapter: &wgpu::Adapter| adapter.get_info().name;
         match all.iter().find(|adapter| name_of(adapter) == name) {
-            Some(adapter) => Self::of_adapter(adapter),
+            Some(adapter) => Self::of_adapter(adapter, SizeLimits::DEVICE),
             None => Err(GpuError::NoSuchAdapter {
                 name: name.into(),
                 found: all.iter().map(name_of).collect(),
@@ -156,7 +164,7 @@ impl Gpu {
         }
     }
 
-    fn of_adapter(adapter: &wgpu::Adapter) -> Result<Self, GpuError> {
+    fn of_adapter(adapter: &wgpu::Adapter, limits_of_sizes: SizeLimits) -> Result<Self, GpuError> {
         let description = AdapterDescription::of(adapter);
         let refused = |reason: String| GpuError::Adapter {
             adapter: description.name.clone(),
@@ -184,13 +192,10 @@ impl Gpu {
             .map_err(|e| refused(e.to_string()))?;
         let fault = Arc::new(Mutex::new(None));
         note_faults(&device, &fault);
-        let layout = layout_of(&device);
-        let pipelines = pipelines(&device, &layout);
         let gpu = Self {
+            pipelines: Pipelines::new(&device, limits_of_sizes),
             device,
             queue,
-            layout,
-            pipelines,
             description: description.clone(),
             fault,
         };
@@ -234,52 +239,4 @@ fn note_faults(device: &wgpu::Device, fault: &Arc<Mutex<Option<String>>>) {
             note(&place, format!("the device was lost: {message}"));
         }
     });
-}
-
-/// One layout for all stages: two tables that are read, and seven buffers.
-fn layout_of(device: &wgpu::Device) -> wgpu::BindGroupLayout {
-    let entry = |binding: u32| wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer {
-            ty: wgpu::BufferBindingType::Storage {
-                read_only: binding < 2,
-            },
-            has_dynamic_offset: false,
-            min_binding_size: None,
-        },
-        count: None,
-    };
-    let entries: Vec<_> = (0..STORAGE_BUFFERS).map(entry).collect();
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-        label: Some("substeps"),
-        entries: &entries,
-    })
-}
-
-fn pipelines(device: &wgpu::Device, layout: &wgpu::BindGroupLayout) -> Vec<wgpu::ComputePipeline> {
-    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: Some("substeps"),
-        bind_group_layouts: &[Some(layout)],
-        immediate_size: 0,
-    });
-    let each = STAGES.iter().map(|stage| {
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(stage.file),
-            source: wgpu::ShaderSource::Wgsl(source(stage.file).into()),
-        });
-        device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(stage.file),
-            layout: Some(&layout),
-            module: &module,
-            entry_point: Some("main"),
-            compilation_options: wgpu::PipelineCompilationOptions {
-                // Stages write what they read.
-                zero_initialize_workgroup_memory: false,
-                ..wgpu::PipelineCompilationOptions::default()
-            },
-            cache: None,
-        })
-    });
-    each.collect()
 }

@@ -17,7 +17,6 @@ use crate::adapter::Gpu;
 use crate::batch::{Forces, GpuBatch, Particles, Request};
 use crate::cloth_tables::ClothTables;
 use crate::control::Prescribed;
-use crate::dispatch::SolveSize;
 use crate::error::GpuError;
 use crate::layout::*;
 use crate::node_box::{Extent, NodeBox};
@@ -93,7 +92,8 @@ pub struct GpuSubsteps {
     contacts_max: u32,
     /// `None` before the first time step.
     blocks_max: Option<u32>,
-    solve_size: SolveSize,
+    /// Iterations of the contact solve by many workgroups in the next time step.
+    iterations: u32,
     /// Cells around the particles, beyond their way.
     margin: i32,
     passed_s: f64,
@@ -148,7 +148,7 @@ impl GpuSubsteps {
             requested: None,
             contacts_max: CONTACTS_FIRST,
             blocks_max: None,
-            solve_size: solve_size(batch.gpu(), &[0; COUNTERS as usize], 1),
+            iterations: 0,
             margin: 2,
             passed_s: 0.0,
             crushed: None,
@@ -163,8 +163,8 @@ impl GpuSubsteps {
 
     /// Instead of what the last time step needed.
     #[cfg(test)]
-    pub(crate) fn set_solve_size(&mut self, size: SolveSize) {
-        self.solve_size = size;
+    pub(crate) fn set_iterations(&mut self, iterations: u32) {
+        self.iterations = iterations;
     }
 
     /// What is bound at a number, for tests of single stages.
@@ -219,7 +219,7 @@ impl GpuSubsteps {
         let lasting = || self.lasting.table.numbers().to_vec();
         let request = Request {
             params,
-            solve_size: self.solve_size,
+            iterations: self.iterations,
             bytes: size.bindings((table_bytes, out_bytes)),
             lasting: (!self.has_lasting).then(lasting),
             table: (table.offset(), table.numbers().to_vec()),
@@ -350,7 +350,7 @@ impl GpuSubsteps {
         report.unsolved = counters[UNSOLVED];
         report.pairs = found.pairs(params, &requested.node_box.corner(spacing));
         report.times = found.times();
-        self.solve_size = solve_size(self.batch.gpu(), counters, params.substeps);
+        self.iterations = iterations(self.batch.gpu(), counters, params.substeps);
         let needed = counters[BLOCKS_NEEDED];
         self.blocks_max = Some(needed.saturating_add(needed / 4 + BLOCKS_MORE));
         let crushed = counters[CRUSHED];
@@ -359,17 +359,13 @@ impl GpuSubsteps {
     }
 }
 
-/// The size of the contact solve in the next time step: that of this one, of so many substeps, with up to twice the iterations of their mean. A software device
-/// gains nothing by many workgroups.
-fn solve_size(gpu: &Gpu, counters: &[u32], substeps: u32) -> SolveSize {
+/// Iterations of the contact solve by many workgroups after a time step of so many substeps: as many as the substeps needed, up to twice their mean. A software
+/// device gains nothing by many workgroups.
+fn iterations(gpu: &Gpu, counters: &[u32], substeps: u32) -> u32 {
     let twice_mean = 2 * counters[ITERATIONS].div_ceil(substeps);
-    SolveSize {
-        contacts: counters[CONTACTS_MAX],
-        nodes: counters[N_SLOTS],
-        iterations: match gpu.description.is_software {
-            true => 0,
-            false => counters[ITERATIONS_MOST].min(twice_mean),
-        },
+    match gpu.description.is_software {
+        true => 0,
+        false => counters[ITERATIONS_MOST].min(twice_mean),
     }
 }
 

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::adapter::Gpu;
 use crate::buffers::{Buffers, FORCES, LISTS, Need, OUT, OfBindings, PARTICLES, Part, READ, SCENE};
-use crate::dispatch::{Dispatches, GROUPS_MAX, SolveSize};
+use crate::dispatch::Dispatches;
 use crate::layout::{COUNTERS, CRUSHED_FIRST, DeviceParticle, Params};
+use crate::pipelines::GROUPS_MAX;
 use crate::read_back::{self, Found, Lengths, Run, Timing};
 use crate::size::PARTICLE_BYTES;
 use crate::stage_clock::{DispatchTime, StageClock};
@@ -86,7 +87,8 @@ type WorldRequest = (usize, Request);
 pub(crate) struct Request {
     /// Without the places of its parts.
     pub(crate) params: Params,
-    pub(crate) solve_size: SolveSize,
+    /// Iterations of the contact solve by many workgroups.
+    pub(crate) iterations: u32,
     /// Bytes of each binding.
     pub(crate) bytes: OfBindings,
     /// The part of `scene` that lasts, if the device does not have it.
@@ -294,11 +296,11 @@ impl BatchState {
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         self.send(gpu, requests, &mut encoder)?;
         let bound = self.buffers.bind(gpu);
-        let sizes = requests.iter().map(|(_, request)| request.solve_size);
-        let dispatches = Dispatches::of(params.iter().zip(sizes));
+        let iterations = requests.iter().map(|(_, request)| request.iterations);
+        let dispatches = Dispatches::of(params.iter().zip(iterations));
         {
             let mut pass = encoder.begin_compute_pass(&Default::default());
-            pass.set_bind_group(0, &bound, &[]);
+            gpu.pipelines.bind(&mut pass, &bound);
             for substep in 0..substeps {
                 let marks = (clock.as_ref()).and_then(|(timed, c)| c.marks(*timed, substep));
                 dispatches.add_substep(gpu, substep, &mut pass, marks);

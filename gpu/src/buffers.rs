@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::adapter::{Gpu, STORAGE_BUFFERS};
+use crate::adapter::Gpu;
 use crate::error::GpuError;
 use crate::layout::{CONTACT_BYTES, Params};
 use crate::read_back::Lengths;
 use crate::size::{FORCE_BYTES, PARTICLE_BYTES};
 
-/// Bindings of the stages.
-pub(crate) const BINDINGS: usize = STORAGE_BUFFERS as usize;
+/// Bindings of all stages.
+pub(crate) const BINDINGS: usize = 9;
 /// A number for each binding.
 pub(crate) type OfBindings = [u64; BINDINGS];
 
@@ -217,7 +217,7 @@ impl Buffers {
             .collect();
         gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
-            layout: &gpu.layout,
+            layout: &gpu.pipelines.layout,
             entries: &entries,
         })
     }

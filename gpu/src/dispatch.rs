@@ -2,41 +2,38 @@
 
 use crate::adapter::Gpu;
 use crate::layout::Params;
+use crate::pipelines::{FoundSize, GROUPS_MAX};
 use crate::shader::{Over, Part, STAGES, Stage};
 use crate::stage_clock::Marks;
-
-/// Largest number of workgroups along an axis.
-pub(crate) const GROUPS_MAX: u32 = 65_535;
-/// The same of those that share contacts, enough to fill a GPU.
-const SHARING_MAX: u32 = 1024;
-/// Contacts that the workgroups of a stage of the solve take at a time, and nodes.
-const CONTACTS_OF_GROUP: u32 = 128;
-const NODES_OF_GROUP: u32 = 128;
-
-/// The size for which the contact solve is dispatched. It makes no difference to any bit, only to the time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SolveSize {
-    pub(crate) contacts: u32,
-    pub(crate) nodes: u32,
-    /// Iterations by many workgroups; one workgroup takes those after these.
-    pub(crate) iterations: u32,
-}
 
 /// The dispatches of each substep.
 pub(crate) struct Dispatches {
     worlds: u32,
-    /// Workgroups of each stage, for the largest of the worlds.
-    groups: Vec<u32>,
+    stages: Vec<Dispatch>,
+    /// Iterations of the contact solve by many workgroups; one workgroup takes those after these.
     iterations: u32,
 }
 
+/// The dispatch of a stage, in ascending order: the largest of the worlds serves them all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Dispatch {
+    /// It is not needed.
+    None,
+    /// So many workgroups for each world.
+    Direct(u32),
+    /// As many as the device has found.
+    Found(FoundSize),
+}
+
 impl Dispatches {
-    pub(crate) fn of<'a>(worlds: impl Iterator<Item = (&'a Params, SolveSize)> + Clone) -> Self {
-        let largest = |stage: &Stage| worlds.clone().map(|(p, size)| groups(stage, p, size)).max();
+    /// Of the worlds, each with the number of iterations by many workgroups. That number makes no difference to any bit, only to the time.
+    pub(crate) fn of<'a>(worlds: impl Iterator<Item = (&'a Params, u32)> + Clone) -> Self {
+        let largest = |stage| worlds.clone().map(|(p, _)| dispatch(stage, p)).max();
+        let stages = STAGES.iter().map(|s| largest(s).unwrap_or(Dispatch::None));
         Self {
             worlds: worlds.clone().count() as u32,
-            groups: STAGES.iter().map(|s| largest(s).unwrap_or(0)).collect(),
-            iterations: (worlds.map(|(_, size)| size.iterations).max()).unwrap_or(0),
+            stages: stages.collect(),
+            iterations: worlds.map(|(_, iterations)| iterations).max().unwrap_or(0),
         }
     }
 
@@ -56,10 +53,15 @@ impl Dispatches {
                 if let Some(marks) = &mut marks {
                     marks.begin(stage, pass);
                 }
-                let groups = self.groups[stage];
-                let rows = groups.div_ceil(GROUPS_MAX);
-                pass.set_pipeline(&gpu.pipelines[stage]);
-                pass.dispatch_workgroups(groups.div_ceil(rows), rows, self.worlds);
+                match self.stages[stage] {
+                    Dispatch::None => {}
+                    Dispatch::Direct(groups) => {
+                        let rows = groups.div_ceil(GROUPS_MAX);
+                        let size = [groups.div_ceil(rows), rows, self.worlds];
+                        gpu.pipelines.dispatch(pass, stage, size);
+                    }
+                    Dispatch::Found(size) => gpu.pipelines.dispatch_found(pass, stage, size),
+                }
             }
         }
         if let Some(marks) = marks {
@@ -70,7 +72,7 @@ impl Dispatches {
     /// How often a stage is dispatched in a substep.
     fn turns(&self, stage: usize, substep: u32) -> u32 {
         match STAGES[stage].part {
-            _ if self.groups[stage] == 0 => 0,
+            _ if self.stages[stage] == Dispatch::None => 0,
             Part::FirstSubstep => u32::from(substep == 0),
             Part::Iteration => self.iterations,
             Part::All | Part::Contact | Part::HeldNodes => 1,
@@ -87,30 +89,30 @@ impl Dispatches {
     }
 }
 
-fn groups(stage: &Stage, params: &Params, size: SolveSize) -> u32 {
+/// The dispatch of a stage for a world.
+fn dispatch(stage: &Stage, params: &Params) -> Dispatch {
     let is_needed = match stage.part {
         Part::All | Part::FirstSubstep => true,
         Part::Contact | Part::Iteration => params.n_obstacles > 0,
         Part::HeldNodes => params.holds_nodes > 0,
     };
     if !is_needed {
-        return 0;
+        return Dispatch::None;
     }
-    match stage.over {
+    let groups = match stage.over {
+        Over::Blocks => return Dispatch::Found(FoundSize::Blocks),
+        Over::Contacts => return Dispatch::Found(FoundSize::Contacts),
         Over::Table(lanes) => params.table_size.div_ceil(lanes),
-        Over::Neighbours(lanes) => (27 * params.blocks_max).div_ceil(lanes),
-        Over::Nodes(lanes) => (64 * params.blocks_max).div_ceil(lanes),
-        Over::Blocks => params.blocks_max,
         Over::Particles(lanes) => params.n_particles.div_ceil(lanes),
         Over::Groups(groups) => groups,
-        Over::Contacts => (size.contacts.div_ceil(CONTACTS_OF_GROUP)).clamp(1, SHARING_MAX),
-        Over::NodesOfContacts => {
-            (size.nodes.div_ceil(NODES_OF_GROUP).max(params.n_links)).clamp(1, SHARING_MAX)
-        }
         Over::Pairs => params.n_obstacles * params.n_objects,
         Over::Elements(lanes) => (params.n_triangles + params.n_hinges).div_ceil(lanes),
         Over::Vertices(lanes) => params.n_vertices.div_ceil(lanes),
         Over::Triangles(lanes) => params.n_triangles.div_ceil(lanes),
         Over::Loads(lanes) => params.n_loads.div_ceil(lanes),
+    };
+    match groups {
+        0 => Dispatch::None,
+        groups => Dispatch::Direct(groups),
     }
 }

@@ -7,7 +7,6 @@ use pliant_mpm::{Particle, base_node};
 /// Counters before all else in `lists`.
 pub(crate) const COUNTERS: u32 = 32;
 pub(crate) const STATUS: usize = 0;
-pub(crate) const N_SLOTS: usize = 2;
 pub(crate) const CONTACTS_TOTAL: usize = 4;
 pub(crate) const CONTACTS_MAX: usize = 5;
 pub(crate) const ITERATIONS: usize = 6;

@@ -24,6 +24,7 @@ mod layout;
 mod mesh_tree;
 mod node_box;
 mod particles;
+mod pipelines;
 mod read_back;
 mod refused;
 #[cfg(test)]

@@ -8,6 +8,16 @@ pub(crate) struct Stage {
     pub(crate) phase: Phase,
     pub(crate) over: Over,
     pub(crate) part: Part,
+    pub(crate) bindings: Bindings,
+}
+
+/// What a stage has access to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bindings {
+    /// The buffers of all stages.
+    Common,
+    /// The sizes of indirect dispatches, too.
+    WithDispatchSizes,
 }
 
 /// What the time of a stage counts for in the report of a step.
@@ -45,20 +55,14 @@ pub(crate) enum Part {
 pub(crate) enum Over {
     /// Each place of the hash table of blocks, with so many in a workgroup.
     Table(u32),
-    /// The same of the neighbours of each block that there is room for.
-    Neighbours(u32),
-    /// The same of their nodes.
-    Nodes(u32),
-    /// A workgroup for each of these blocks.
+    /// A workgroup for each block of the substep.
     Blocks,
     /// Each particle, with so many in a workgroup.
     Particles(u32),
     /// So many workgroups.
     Groups(u32),
-    /// Contacts, as many as there are about.
+    /// Workgroups that share the contacts of the substep, the nodes that they reach, and links.
     Contacts,
-    /// The same of the nodes that they reach, and links.
-    NodesOfContacts,
     /// A workgroup for each pair of object and obstacle.
     Pairs,
     /// Triangles and then hinges of cloth.
@@ -77,63 +81,55 @@ const fn stage(phase: Phase, file: &'static str, over: Over) -> Stage {
         phase,
         over,
         part: Part::All,
+        bindings: Bindings::Common,
     }
 }
 
 const fn contact(phase: Phase, file: &'static str, over: Over) -> Stage {
-    Stage {
-        file,
-        phase,
-        over,
-        part: Part::Contact,
-    }
+    stage(phase, file, over).of(Part::Contact)
 }
 
-const fn iteration(file: &'static str, over: Over) -> Stage {
-    Stage {
-        file,
-        phase: Phase::Solve,
-        over,
-        part: Part::Iteration,
+const fn iteration(file: &'static str) -> Stage {
+    stage(Phase::Solve, file, Over::Contacts).of(Part::Iteration)
+}
+
+impl Stage {
+    const fn of(self, part: Part) -> Self {
+        Self { part, ..self }
+    }
+
+    const fn that_sizes_dispatches(self) -> Self {
+        let bindings = Bindings::WithDispatchSizes;
+        Self { bindings, ..self }
     }
 }
 
 /// All stages in order.
 pub(crate) const STAGES: [Stage; 30] = [
-    stage(Phase::Sort, "blocks_clear.wgsl", Over::Table(128)),
+    stage(Phase::Sort, "blocks_clear.wgsl", Over::Table(128)).that_sizes_dispatches(),
     stage(Phase::Sort, "blocks_insert.wgsl", Over::Particles(128)),
-    stage(Phase::Sort, "blocks_number.wgsl", Over::Table(128)),
-    stage(Phase::Sort, "blocks_neighbours.wgsl", Over::Neighbours(128)),
-    stage(Phase::Sort, "sort_clear.wgsl", Over::Nodes(128)),
+    stage(Phase::Sort, "blocks_number.wgsl", Over::Table(128)).that_sizes_dispatches(),
+    stage(Phase::Sort, "blocks_neighbours.wgsl", Over::Blocks),
+    stage(Phase::Sort, "sort_clear.wgsl", Over::Blocks),
     stage(Phase::Sort, "sort_count.wgsl", Over::Particles(128)),
-    stage(Phase::Sort, "sort_start.wgsl", Over::Nodes(128)),
+    stage(Phase::Sort, "sort_start.wgsl", Over::Blocks),
     stage(Phase::Sort, "sort_place.wgsl", Over::Particles(128)),
-    stage(Phase::Sort, "sort_order.wgsl", Over::Nodes(128)),
-    Stage {
-        file: "stress.wgsl",
-        phase: Phase::Scatter,
-        over: Over::Particles(64),
-        part: Part::FirstSubstep,
-    },
+    stage(Phase::Sort, "sort_order.wgsl", Over::Blocks),
+    stage(Phase::Scatter, "stress.wgsl", Over::Particles(64)).of(Part::FirstSubstep),
     stage(Phase::Scatter, "cloth_elements.wgsl", Over::Elements(64)),
     stage(Phase::Scatter, "cloth_vertices.wgsl", Over::Vertices(64)),
     stage(Phase::Scatter, "loads.wgsl", Over::Loads(64)),
     stage(Phase::Scatter, "scatter.wgsl", Over::Blocks),
-    Stage {
-        file: "held_nodes.wgsl",
-        phase: Phase::Scatter,
-        over: Over::Nodes(128),
-        part: Part::HeldNodes,
-    },
+    stage(Phase::Scatter, "held_nodes.wgsl", Over::Blocks).of(Part::HeldNodes),
     stage(Phase::Scatter, "links_begin.wgsl", Over::Groups(1)),
     contact(Phase::Detect, "contacts_count.wgsl", Over::Particles(128)),
-    contact(Phase::Detect, "contacts_number.wgsl", Over::Groups(1)),
+    contact(Phase::Detect, "contacts_number.wgsl", Over::Groups(1)).that_sizes_dispatches(),
     contact(Phase::Detect, "contacts_write.wgsl", Over::Particles(128)),
-    contact(Phase::Detect, "contacts_cells.wgsl", Over::Nodes(128)),
-    contact(Phase::Detect, "contacts_nodes.wgsl", Over::Nodes(128)),
+    contact(Phase::Detect, "contacts_cells.wgsl", Over::Blocks),
+    contact(Phase::Detect, "contacts_nodes.wgsl", Over::Blocks),
     contact(Phase::Solve, "solve_begin.wgsl", Over::Contacts),
-    iteration("solve_nodes.wgsl", Over::NodesOfContacts),
-    iteration("solve_contacts.wgsl", Over::Contacts),
+    iteration("solve_nodes.wgsl"),
+    iteration("solve_contacts.wgsl"),
     contact(Phase::Solve, "solve_rest.wgsl", Over::Groups(1)),
     contact(Phase::Solve, "solve_end.wgsl", Over::Contacts),
     contact(Phase::Solve, "pair_sums.wgsl", Over::Pairs),
@@ -168,6 +164,7 @@ files!(
     "contacts_number.wgsl",
     "contacts_write.wgsl",
     "detection.wgsl",
+    "dispatch_sizes.wgsl",
     "ellipsoid.wgsl",
     "gather.wgsl",
     "held_nodes.wgsl",

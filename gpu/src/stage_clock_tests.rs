@@ -9,7 +9,6 @@ use pliant_mpm::{StageTimes, SubstepBackend, SubstepReport};
 use crate::adapter::Gpu;
 use crate::backend::GpuSubsteps;
 use crate::batch::GpuBatch;
-use crate::dispatch::SolveSize;
 use crate::function_tests::device;
 use crate::stage_clock::FEATURES;
 use crate::test_scene::{FoamOnFloor, no_links};
@@ -61,11 +60,7 @@ fn dispatches_are_counted_and_their_times_are_those_of_the_phases() {
     let start = scene.model.default_state();
     backend.begin(&start).expect("its own state");
     let iterations = 3;
-    backend.set_solve_size(SolveSize {
-        contacts: 16,
-        nodes: 300,
-        iterations,
-    });
+    backend.set_iterations(iterations);
     (backend.run(&scene.input(4), &mut no_links(), &mut memory, &mut report)).expect("a step");
     let times = batch.dispatch_times();
     if !gpu.device.features().contains(FEATURES) {

@@ -11,6 +11,7 @@ use crate::adapter::Gpu;
 use crate::function_tests::device;
 
 mod detection;
+mod dispatch_sizes;
 mod gather;
 mod grid;
 mod on_device;
@@ -18,7 +19,6 @@ mod reach;
 mod scatter;
 mod scene;
 mod solve;
-mod solve_size;
 
 use on_device::OnDevice;
 pub(crate) use on_device::contents;

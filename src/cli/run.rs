@@ -464,7 +464,7 @@ pub(super) fn expectation_row(verdict: &Verdict) -> Vec<String> {
         match verdict.outcome {
             Outcome::Met => "met".into(),
             Outcome::Failed => "FAILED".into(),
-            Outcome::Skipped => "skipped: the run ends before".into(),
+            Outcome::Skipped => "skipped: not within the run".into(),
         },
     ]
 }

@@ -46,7 +46,7 @@ pub enum Outcome {
     Met,
     /// Out of the bounds, or without a value.
     Failed,
-    /// The run ended before its time.
+    /// Its time is not within that of the run, which ended before or went on from a later checkpoint.
     Skipped,
 }
 
@@ -110,6 +110,9 @@ pub(super) struct RunningStatistic {
     statistic: Statistic,
     /// Times may differ by so much from those of the expectation, s.
     slack_s: f64,
+    /// Time of the first row, s.
+    start_s: Option<f64>,
+    /// Time of the last row, s.
     end_s: f64,
 }
 
@@ -167,12 +170,14 @@ impl RunningStatistic {
         Self {
             statistic,
             slack_s,
+            start_s: None,
             end_s: 0.0,
         }
     }
 
     /// Takes the value of the observable at `time_s` into account; NaN stands for none. Times ascend.
     pub(super) fn add(&mut self, time_s: f64, value: f64) {
+        self.start_s.get_or_insert(time_s);
         self.end_s = time_s;
         match &mut self.statistic {
             Statistic::At(interpolated) => interpolated.add(time_s, value),
@@ -186,11 +191,22 @@ impl RunningStatistic {
             Statistic::At(interpolated) => interpolated.value,
             Statistic::Over(sums) => sums.reduced(expectation.take),
         };
-        let needed_s = match expectation.window {
-            Window::At(at_s) => at_s,
-            Window::Span(from_s, until_s) => until_s.or(from_s).unwrap_or(0.0),
+        let (begin_s, needed_s) = match expectation.window {
+            Window::At(at_s) => (at_s, at_s),
+            Window::Span(from_s, until_s) => {
+                let end_s = until_s.or(from_s).unwrap_or(0.0);
+                // The last value of a window does not depend on how it begins.
+                let begin_s = match expectation.take {
+                    Reduction::Final => until_s.unwrap_or(f64::INFINITY),
+                    _ => from_s.unwrap_or(0.0),
+                };
+                (begin_s, end_s)
+            }
         };
-        let outcome = if needed_s > self.end_s + self.slack_s {
+        let begins_later = self
+            .start_s
+            .is_some_and(|start_s| begin_s < start_s - self.slack_s);
+        let outcome = if begins_later || needed_s > self.end_s + self.slack_s {
             Outcome::Skipped
         } else if expectation.bounds.contain(value) {
             Outcome::Met

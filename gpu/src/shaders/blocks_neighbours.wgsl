@@ -2,21 +2,21 @@
 #include "common.wgsl"
 #include "blocks.wgsl"
 
-@compute @workgroup_size(128)
-fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-    if !open_world(id.z) {
+@compute @workgroup_size(32)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) i: u32,
+) {
+    let block = group.x + group.y * groups.x;
+    if !open_world(group.z) || block >= n_blocks() || i >= 27u {
         return;
     }
-    let i = id.x + id.y * groups.x * 128u;
-    if i >= 27u * n_blocks() {
-        return;
-    }
-    let block = i / 27u;
-    let n = vec3<i32>(vec3<u32>((i % 27u) / 9u, (i / 3u) % 3u, i % 3u));
+    let n = vec3<i32>(vec3<u32>(i / 9u, (i / 3u) % 3u, i % 3u));
     let place = block_place(atomicLoad(&lists[P.lists_at + key_at(block)])) + n - 1;
     var neighbour = NONE;
     if all(place >= vec3<i32>(0)) && all(place < vec3<i32>(P.dims / 4u)) {
         neighbour = block_of(block_key(place));
     }
-    atomicStore(&lists[P.lists_at + neighbour_at(block, i % 27u)], neighbour);
+    atomicStore(&lists[P.lists_at + neighbour_at(block, i)], neighbour);
 }

@@ -12,12 +12,12 @@ fn touching(cell: u32) -> u32 {
     return atomicLoad(&lists[P.lists_at + touching_at(cell)]);
 }
 
-@compute @workgroup_size(128)
+@compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     if !open_world(id.z) || atomicLoad(&lists[P.lists_at + N_CONTACTS]) == 0u {
         return;
     }
-    let node = id.x + id.y * groups.x * 128u;
+    let node = id.x + id.y * groups.x * 64u;
     if node >= n_nodes() {
         return;
     }

@@ -2,6 +2,7 @@
 // this substep is kept, and the processor repeats the time step with more room.
 #include "common.wgsl"
 #include "particle_groups.wgsl"
+#include "dispatch_sizes.wgsl"
 
 @compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) t: u32) {
@@ -28,6 +29,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             atomicStore(&lists[P.lists_at + N_CONTACTS], sum);
             atomicAdd(&lists[P.lists_at + CONTACTS_TOTAL], sum);
             atomicMax(&lists[P.lists_at + CONTACTS_MAX], sum);
+            if sum > 0u {
+                // A workgroup of the solve takes 128 contacts at a time, or a link.
+                let groups = max((sum + 127u) / 128u, P.n_links);
+                extend_size(OF_CONTACTS, min(groups, SHARING_MAX));
+            }
         }
     }
 }

@@ -4,12 +4,12 @@
 #include "blocks.wgsl"
 #include "cells.wgsl"
 
-@compute @workgroup_size(128)
+@compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     if !open_world(id.z) {
         return;
     }
-    let index = id.x + id.y * groups.x * 128u;
+    let index = id.x + id.y * groups.x * 64u;
     if index >= n_nodes() {
         return;
     }

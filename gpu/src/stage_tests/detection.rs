@@ -130,6 +130,10 @@ pub(super) fn check(scene: &Scene, device: &OnDevice) -> (Vec<Touch>, Vec<Larges
 }
 
 pub(super) fn check_lists(touches: &[Touch], device: &OnDevice) -> Vec<Largest> {
+    let groups = (touches.len() as u32)
+        .div_ceil(128)
+        .max(device.params.n_links);
+    assert_eq!(device.dispatch_sizes[1], [groups, 1, 1]);
     // Corner, contact, weight of each node; contacts of each cell.
     let mut expected: BTreeMap<u32, Vec<(usize, u32, f64)>> = BTreeMap::new();
     let mut cells: BTreeMap<u32, u32> = BTreeMap::new();

@@ -35,6 +35,7 @@ pub(super) fn check_blocks(scene: &Scene, device: &OnDevice) -> Vec<Largest> {
             }
         }
     }
+    assert_eq!(device.dispatch_sizes[0], [device.n_blocks(), 1, 1]);
     // The region of most particles has blocks with and without neighbours, and some are alone.
     let n = device.n_blocks();
     assert!(n > 15 && empty > n && empty < 26 * n, "{n} blocks, {empty}");

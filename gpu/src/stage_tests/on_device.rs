@@ -10,10 +10,11 @@ use pliant_mpm::{ParticleImpulse, SubstepBackend, SubstepReport};
 use super::scene::{SPACING, Scene};
 use crate::adapter::Gpu;
 use crate::backend::GpuSubsteps;
-use crate::layout::{CONTACT_BYTES, CRUSHED, DeviceParticle, N_SLOTS, PAIR, Params, UNSOLVED};
+use crate::layout::{CONTACT_BYTES, CRUSHED, DeviceParticle, PAIR, Params, UNSOLVED};
 
 pub(super) const NONE: u32 = u32::MAX;
 const N_CONTACTS: usize = 1;
+const N_SLOTS: usize = 2;
 const N_ENTRIES: usize = 3;
 const N_BLOCKS: usize = 13;
 const CELLS: u32 = 32;
@@ -57,6 +58,8 @@ pub(super) struct OnDevice {
     forces: Vec<[f32; 4]>,
     out: Vec<f32>,
     pub(super) particles: Vec<DeviceParticle>,
+    /// Of the dispatches over blocks, and of those over contacts.
+    pub(super) dispatch_sizes: Vec<[u32; 3]>,
     /// The number of each block, by its place in the box.
     blocks: BTreeMap<[i32; 3], u32>,
     pub(super) report: SubstepReport,
@@ -88,6 +91,7 @@ impl OnDevice {
             forces: contents(gpu, &backend.buffer(7)),
             out: contents(gpu, &backend.buffer(8)),
             particles: contents(gpu, &backend.buffer(2)),
+            dispatch_sizes: contents(gpu, &gpu.pipelines.sizes),
             blocks: BTreeMap::new(),
             report,
         };

@@ -3,6 +3,11 @@ use crate::scene::{Bounds, NamedReference, SourceLocation};
 
 /// Of x = t² on t = 0, 0.5, ..., 2, without a value at first.
 fn verdict_of(window: Window, take: Reduction, least: f64, most: f64) -> Verdict {
+    verdict_from_row(0, window, take, least, most)
+}
+
+/// The same of a run that begins with row `first`.
+fn verdict_from_row(first: u32, window: Window, take: Reduction, least: f64, most: f64) -> Verdict {
     let expectation = Expectation {
         observable: NamedReference {
             name: "x".into(),
@@ -15,7 +20,7 @@ fn verdict_of(window: Window, take: Reduction, least: f64, most: f64) -> Verdict
         source: "test".into(),
     };
     let mut statistic = RunningStatistic::new(&expectation, 0.25);
-    for k in 0..=4 {
+    for k in first..=4 {
         let t = 0.5 * f64::from(k);
         statistic.add(t, if k == 0 { f64::NAN } else { t * t });
     }
@@ -109,4 +114,37 @@ fn what_lies_beyond_the_end_is_skipped() {
             "{window:?}"
         );
     }
+}
+
+#[test]
+fn what_begins_before_the_run_is_skipped() {
+    let outcome = |window, take| verdict_from_row(2, window, take, 0.0, 10.0).outcome;
+    for window in [
+        Window::At(0.5),
+        Window::Span(None, None),
+        Window::Span(Some(0.5), Some(1.5)),
+    ] {
+        assert_eq!(
+            outcome(window, Reduction::Max),
+            Outcome::Skipped,
+            "{window:?}"
+        );
+    }
+    assert_eq!(
+        outcome(Window::Span(None, Some(0.5)), Reduction::Final),
+        Outcome::Skipped
+    );
+    for window in [
+        Window::At(1.0),
+        Window::Span(None, None),
+        Window::Span(Some(0.5), Some(1.5)),
+    ] {
+        assert_eq!(
+            outcome(window, Reduction::Final),
+            Outcome::Met,
+            "{window:?}"
+        );
+    }
+    let late = Window::Span(Some(1.0), None);
+    assert_eq!(outcome(late, Reduction::Max), Outcome::Met);
 }

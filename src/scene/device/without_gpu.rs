@@ -4,7 +4,7 @@ use super::{Device, SceneError, SharedDevice, TableReader};
 
 /// Nothing is opened.
 #[derive(Default)]
-pub(in crate::scene) struct OpenGpu;
+pub(in crate::scene) struct OpenGpu {}
 
 /// The processor: this build has no other device.
 #[derive(Clone)]

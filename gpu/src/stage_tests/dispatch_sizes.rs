@@ -1,4 +1,4 @@
-//! Many workgroups give the bits of one, however they share contacts, nodes and iterations.
+//! The bits do not depend on the sizes of dispatches: how many workgroups share contacts, how many iterations they take, in how many rows the blocks are.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use pliant_mpm::{
 use super::Scene;
 use crate::adapter::Gpu;
 use crate::backend::GpuSubsteps;
-use crate::dispatch::SolveSize;
 use crate::function_tests::device;
+use crate::pipelines::SizeLimits;
 use crate::test_scene::{FoamOnFloor, no_links};
 
 /// What a time step leaves: particles and contact forces, motions of links, sums over pairs, iterations.
@@ -30,10 +30,10 @@ fn step(
     gpu: &Arc<Gpu>,
     model: &MaterialPoints,
     (state, input, links): (&BodyState, &SubstepInput<'_>, &RigidLinks),
-    size: SolveSize,
+    iterations: u32,
 ) -> (Left, SubstepReport) {
     let mut backend = GpuSubsteps::new(gpu, model).expect("a model with shaders");
-    backend.set_solve_size(size);
+    backend.set_iterations(iterations);
     let (mut links, mut forces, mut report) = (links.clone(), Vec::new(), SubstepReport::default());
     let mut next = BodyState::default();
     backend.begin(state).expect("its own state");
@@ -57,34 +57,30 @@ fn check(
 ) -> u32 {
     let gpu = Arc::new(Gpu::open().expect("there is one"));
     let problem = (state, input, links);
-    let size = |contacts, nodes, iterations| SolveSize {
-        contacts,
-        nodes,
-        iterations,
-    };
-    let (alone, report) = step(&gpu, model, problem, size(0, 0, 0));
+    let (alone, report) = step(&gpu, model, problem, 0);
     assert!(
         report.iterations >= 5 * u64::from(report.substeps),
         "{report:?}"
     );
     assert_eq!(report.unsolved, 0);
-    for size in [
-        // One workgroup for all, some for all, one for each share; none, some, and more iterations than there are.
-        size(1, 1, 3),
-        size(256, 200, 2),
-        size(256, 200, 1),
-        size(4000, 4000, 5),
-        size(300, 1000, 200),
-    ] {
-        let (many, _) = step(&gpu, model, problem, size);
-        assert!(many == alone, "{size:?}");
+    // Some iterations by many workgroups, and more than there are.
+    for iterations in [1, 2, 3, 200] {
+        let (many, _) = step(&gpu, model, problem, iterations);
+        assert!(many == alone, "{iterations} iterations");
+    }
+    // Fewer workgroups than chunks of contacts, and several rows of blocks.
+    for (groups, sharing) in [(7, 1), (64, 2)] {
+        let gpu = Gpu::with_size_limits(SizeLimits { groups, sharing });
+        let gpu = Arc::new(gpu.expect("there is one"));
+        let (many, _) = step(&gpu, model, problem, 3);
+        assert!(many == alone, "{groups} and {sharing} workgroups");
     }
     report.contacts_max
 }
 
 #[test]
-fn many_workgroups_give_the_bits_of_one() {
-    if device("many_workgroups_give_the_bits_of_one").is_none() {
+fn sizes_of_dispatches_do_not_change_any_bit() {
+    if device("sizes_of_dispatches_do_not_change_any_bit").is_none() {
         return;
     }
     // A link that responds, friction, two objects.

@@ -105,12 +105,11 @@ impl Stage {
 }
 
 /// All stages in order.
-pub(crate) const STAGES: [Stage; 30] = [
+pub(crate) const STAGES: [Stage; 29] = [
     stage(Phase::Sort, "blocks_clear.wgsl", Over::Table(128)).that_sizes_dispatches(),
     stage(Phase::Sort, "blocks_insert.wgsl", Over::Particles(128)),
     stage(Phase::Sort, "blocks_number.wgsl", Over::Table(128)).that_sizes_dispatches(),
     stage(Phase::Sort, "blocks_neighbours.wgsl", Over::Blocks),
-    stage(Phase::Sort, "sort_clear.wgsl", Over::Blocks),
     stage(Phase::Sort, "sort_count.wgsl", Over::Particles(128)),
     stage(Phase::Sort, "sort_start.wgsl", Over::Blocks),
     stage(Phase::Sort, "sort_place.wgsl", Over::Particles(128)),
@@ -178,6 +177,7 @@ files!(
     "pair_sums.wgsl",
     "particle_groups.wgsl",
     "polyhedra.wgsl",
+    "prefix_sum.wgsl",
     "sampled.wgsl",
     "scatter.wgsl",
     "signed_distance.wgsl",
@@ -189,7 +189,6 @@ files!(
     "solve_move.wgsl",
     "solve_nodes.wgsl",
     "solve_rest.wgsl",
-    "sort_clear.wgsl",
     "sort_count.wgsl",
     "sort_order.wgsl",
     "sort_place.wgsl",

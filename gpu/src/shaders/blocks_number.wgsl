@@ -1,10 +1,11 @@
-// Blocks, 3 of 4: numbers those in the hash table. Which number a block gets makes no difference to any result. Too many: the processor repeats
-// the time step with more room.
+// Blocks, 3 of 4: numbers those in the hash table, and leaves the size of the dispatches over them. Which number a block gets makes no difference to any result. Too
+// many: the processor repeats the time step with more room.
 #include "common.wgsl"
 #include "blocks.wgsl"
 #include "dispatch_sizes.wgsl"
 
-var<workgroup> numbered: atomic<u32>;
+const LANES = 128u;
+#include "prefix_sum.wgsl"
 
 @compute @workgroup_size(128)
 fn main(
@@ -12,34 +13,24 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    if t == 0u {
-        atomicStore(&numbered, 0u);
-    }
-    workgroupBarrier();
     let is_open = open_world(id.z);
-    let place = id.x + id.y * groups.x * 128u;
+    let place = id.x + id.y * groups.x * LANES;
+    var key = NONE;
     if is_open && place < P.table_size {
-        atomicMax(&numbered, number_block(place));
+        key = atomicLoad(&lists[P.lists_at + table_key_at(place)]);
     }
-    workgroupBarrier();
-    if t == 0u && atomicLoad(&numbered) > 0u {
-        extend_size(OF_BLOCKS, atomicLoad(&numbered));
+    let own = select(1u, 0u, key == NONE);
+    let block = take_places(N_BLOCKS, t, own);
+    let end = block + own;
+    if t == LANES - 1u && partial_sums[t] > 0u {
+        extend_size(OF_BLOCKS, min(end, P.blocks_max));
+        if end > P.blocks_max {
+            atomicOr(&lists[P.lists_at + STATUS], TOO_MANY_BLOCKS);
+            atomicMax(&lists[P.lists_at + BLOCKS_NEEDED], end);
+        }
     }
-}
-
-// Numbers the block at a place of the table, if there is one. Returns how many have a number then.
-fn number_block(place: u32) -> u32 {
-    let key = atomicLoad(&lists[P.lists_at + table_key_at(place)]);
-    if key == NONE {
-        return 0u;
+    if own == 1u && block < P.blocks_max {
+        atomicStore(&lists[P.lists_at + table_block_at(place)], block);
+        atomicStore(&lists[P.lists_at + key_at(block)], key);
     }
-    let block = atomicAdd(&lists[P.lists_at + N_BLOCKS], 1u);
-    if block >= P.blocks_max {
-        atomicOr(&lists[P.lists_at + STATUS], TOO_MANY_BLOCKS);
-        atomicMax(&lists[P.lists_at + BLOCKS_NEEDED], block + 1u);
-        return 0u;
-    }
-    atomicStore(&lists[P.lists_at + table_block_at(place)], block);
-    atomicStore(&lists[P.lists_at + key_at(block)], key);
-    return block + 1u;
 }

@@ -3,25 +3,31 @@
 #include "blocks.wgsl"
 #include "cells.wgsl"
 
+const LANES = 64u;
+#include "prefix_sum.wgsl"
+
 @compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-    if !open_world(id.z) || atomicLoad(&lists[P.lists_at + N_CONTACTS]) == 0u {
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let has_contacts = open_world(group.z) && atomicLoad(&lists[P.lists_at + N_CONTACTS]) > 0u;
+    let block = group.x + group.y * groups.x;
+    if !has_contacts || block >= n_blocks() {
         return;
     }
-    let cell = id.x + id.y * groups.x * 64u;
-    if cell >= n_nodes() {
-        return;
-    }
+    let cell = 64u * block + t;
     let places = places_of(cell);
     var count = 0u;
     for (var i = places.x; i < places.y; i++) {
         count += contacts_of(atomicLoad(&lists[P.lists_at + i]));
     }
     atomicStore(&lists[P.lists_at + touching_at(cell)], count);
+    var next = take_places(N_LISTED, t, count);
     if count == 0u {
         return;
     }
-    var next = atomicAdd(&lists[P.lists_at + N_LISTED], count);
     atomicStore(&lists[P.lists_at + first_touching_at(cell)], next);
     for (var i = places.x; i < places.y; i++) {
         let p = atomicLoad(&lists[P.lists_at + i]);

@@ -14,7 +14,7 @@ fn main(
 ) {
     let is_open = open_world(group.z);
     let g = group.x + group.y * groups.x;
-    let p = GROUP * g + t;
+    let p = LANES * g + t;
     var count = 0u;
     if p < P.n_particles && is_open && have_room() {
         for (var o = 0u; o < P.n_obstacles; o++) {
@@ -26,7 +26,7 @@ fn main(
         atomicStore(&lists[P.lists_at + contacts_of_at(p)], count);
     }
     let sum = sum_to(t, count);
-    if t == GROUP - 1u && g < n_groups() {
+    if t == LANES - 1u && g < n_groups() {
         atomicStore(&lists[P.lists_at + group_at(g)], sum);
     }
 }

@@ -4,6 +4,9 @@
 #include "blocks.wgsl"
 #include "cells.wgsl"
 
+const LANES = 64u;
+#include "prefix_sum.wgsl"
+
 // How many contacts a cell has; there are none outside of the blocks.
 fn touching(cell: u32) -> u32 {
     if cell == NONE {
@@ -13,20 +16,23 @@ fn touching(cell: u32) -> u32 {
 }
 
 @compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-    if !open_world(id.z) || atomicLoad(&lists[P.lists_at + N_CONTACTS]) == 0u {
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let has_contacts = open_world(group.z) && atomicLoad(&lists[P.lists_at + N_CONTACTS]) > 0u;
+    let block = group.x + group.y * groups.x;
+    if !has_contacts || block >= n_blocks() {
         return;
     }
-    let node = id.x + id.y * groups.x * 64u;
-    if node >= n_nodes() {
-        return;
-    }
+    let node = 64u * block + t;
     let count = atomicLoad(&lists[P.lists_at + reached_at(node)]);
+    let slot = P.work_at + SLOT * take_places(N_SLOTS, t, select(0u, 1u, count > 0u));
+    var entry = take_places(N_ENTRIES, t, count);
     if count == 0u {
         return;
     }
-    let slot = P.work_at + SLOT * atomicAdd(&lists[P.lists_at + N_SLOTS], 1u);
-    var entry = atomicAdd(&lists[P.lists_at + N_ENTRIES], count);
     work[slot] = node;
     work[slot + 1u] = entry;
     work[slot + 2u] = count;

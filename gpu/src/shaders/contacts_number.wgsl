@@ -7,7 +7,7 @@
 @compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) t: u32) {
     _ = open_world(group.z);
-    let share = (n_groups() + GROUP - 1u) / GROUP;
+    let share = (n_groups() + LANES - 1u) / LANES;
     let first = min(t * share, n_groups());
     let last = min(first + share, n_groups());
     var own = 0u;
@@ -21,7 +21,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         atomicStore(&lists[P.lists_at + group_at(g)], next);
         next += count;
     }
-    if t == GROUP - 1u {
+    if t == LANES - 1u {
         if sum > P.contacts_max {
             atomicOr(&lists[P.lists_at + STATUS], TOO_MANY_CONTACTS);
             atomicMax(&lists[P.lists_at + CONTACTS_NEEDED], sum);

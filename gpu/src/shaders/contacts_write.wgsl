@@ -17,7 +17,7 @@ fn main(
 ) {
     let is_open = open_world(group.z);
     let g = group.x + group.y * groups.x;
-    let p = GROUP * g + t;
+    let p = LANES * g + t;
     var count = 0u;
     if p < P.n_particles {
         count = contacts_of(p);

@@ -14,6 +14,8 @@
 #include "cells.wgsl"
 
 const LANES = 64u;
+#include "prefix_sum.wgsl"
+
 const CELLS_OF_TILE = 216u;
 // Cells for which an invocation counts.
 const SHARE = 4u;
@@ -22,8 +24,6 @@ const AT_A_TIME = 128u;
 // The place of the first particle of each cell among those of the tile, and in the order of the sort.
 var<workgroup> tile_starts: array<u32, 257>;
 var<workgroup> order_starts: array<u32, 216>;
-var<workgroup> totals: array<u32, 64>;
-var<workgroup> n_particles: u32;
 // f and m; a and S_00; columns of A and S_10, S_20, S_01; S_11, S_21, S_02, S_12. With S_22 less than the 16 KiB that every device has.
 var<workgroup> loaded: array<vec4<f32>, 768>;
 var<workgroup> loaded_s22: array<f32, 128>;
@@ -46,24 +46,12 @@ fn open_tile(block: u32, t: u32) {
         // Without those of the invocations before.
         tile_starts[i + 1u] = own;
     }
-    totals[t] = own;
-    workgroupBarrier();
-    // Hillis and Steele (1986).
-    for (var step = 1u; step < LANES; step *= 2u) {
-        var before = 0u;
-        if t >= step {
-            before = totals[t - step];
-        }
-        workgroupBarrier();
-        totals[t] += before;
-        workgroupBarrier();
-    }
+    let before = sum_to(t, own) - own;
     for (var i = SHARE * t; i < SHARE * (t + 1u); i++) {
-        tile_starts[i + 1u] += totals[t] - own;
+        tile_starts[i + 1u] += before;
     }
     if t == 0u {
         tile_starts[0] = 0u;
-        n_particles = totals[LANES - 1u];
     }
 }
 
@@ -132,7 +120,7 @@ fn main(
         return;
     }
     open_tile(block, t);
-    let all = workgroupUniformLoad(&n_particles);
+    let all = sum_of_all();
     var sum = vec4<f32>(0.0);
     for (var first = 0u; first < all; first += AT_A_TIME) {
         let end = min(first + AT_A_TIME, all);

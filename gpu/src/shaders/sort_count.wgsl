@@ -1,4 +1,4 @@
-// Sort, 2 of 5: finds the cell of each particle by the block at its place of the table, and counts the particles of each cell.
+// Sort, 1 of 4: finds the cell of each particle by the block at its place of the table, and counts the particles of each cell.
 #include "common.wgsl"
 #include "blocks.wgsl"
 

@@ -1,4 +1,4 @@
-// Sort, 5 of 5: orders the particles of a cell by their index, so that sums over them have the same bits in every run.
+// Sort, 4 of 4: orders the particles of a cell by their index, so that sums over them have the same bits in every run.
 #include "common.wgsl"
 #include "blocks.wgsl"
 

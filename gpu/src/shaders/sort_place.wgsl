@@ -1,4 +1,4 @@
-// Sort, 4 of 5: puts each particle into the range of its cell.
+// Sort, 3 of 4: puts each particle into the range of its cell.
 #include "common.wgsl"
 #include "blocks.wgsl"
 

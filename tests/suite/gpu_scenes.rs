@@ -41,12 +41,12 @@ fn asynchronous_scenes_meet_their_expectations_on_a_device() {
     }
     for (name, settings) in [
         ("async-panels", [].as_slice()),
-        ("async-shake", &["simulation.smoke_s=0.05"]),
-        ("async-dough-rolling", &["simulation.smoke_s=0.2"]),
+        ("async-shake", &["simulation.smoke_s=0.03"]),
+        ("async-dough-rolling", &["simulation.smoke_s=0.12"]),
         ("dough-kneading", &["simulation.smoke_s=0.05"]),
         (
             "dough-and-sand-at-scale",
-            &["h=0.04", "simulation.smoke_s=0.1"],
+            &["h=0.04", "simulation.smoke_s=0.05"],
         ),
     ] {
         let settings: Vec<&str> = (settings.iter().copied())

@@ -44,7 +44,7 @@ const UNFINISHED = 3.0;
 const VELOCITY_ERROR = 1e-6;
 // By so much less than the tolerance the local solution of every contact alone has to change the impulses: contacts that share nodes have a common error, of which
 // each alone sees a part. With 0.1 a cloth in a gripper is after 45 ms where pliant-mpm has it to 5e-7 m with 13 iterations a substep, with 1 to 6e-6 m with 3; its
-// majoriser at the same tolerance leaves 7e-7 m. With 1 the gripper lost the cloth early.
+// majoriser at the same tolerance leaves 7e-7 m.
 const LOCAL_SHARE = 0.1;
 
 var<workgroup> sums: array<vec4<f32>, 128>;

@@ -197,6 +197,7 @@ fn read_chunk(
         };
         let read = Particle {
             x: Vector3::from_column_slice(x),
+            x_rest: Vector3::zeros(),
             v: Vector3::from_column_slice(v),
             mass,
             volume,

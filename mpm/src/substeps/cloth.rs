@@ -126,7 +126,8 @@ impl<T: Real> ClothRun<T> {
         );
         self.cloth.centroids(&self.positions, &mut self.centroids);
         for (x, place) in self.centroids.iter().zip(of_centroids) {
-            particles[*place as usize].x = *x;
+            let centroid = &mut particles[*place as usize];
+            (centroid.x, centroid.x_rest) = (*x, Vector3::zeros());
         }
     }
 

@@ -236,7 +236,7 @@ impl<T: LaneScalar, U: Fn(&mut [Particle<T>], &[Matrix3<T>])> LaneWork<T> for Ga
         for cell in cells {
             let base = cell.base.map(|k| T::of(f64::from(k)));
             for p in each.by_ref().take(cell.particles.len()) {
-                p.x += p.v * self.time;
+                p.advance(p.v * self.time);
                 has_left |= has_left_cell(&p.x, &base, inverse);
             }
         }

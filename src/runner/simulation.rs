@@ -1,23 +1,26 @@
 //! One step at a time: a scene under the control of the caller's loop. [`run`](super::run) is such a loop.
 
+mod inputs;
+mod recording;
+mod state_mismatch;
+mod step_parts;
+
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pliant_contact_sap::Control;
-use pliant_coupling::{
-    Adjoint, AdjointError, BodyIdx, State, StepError, StepReport, Stepper, World,
-};
+use pliant_coupling::{Adjoint, AdjointError, BodyIdx, State, StepReport, Stepper, World};
 use pliant_multibody::Model;
 
-use super::hooks::{NoHooks, Push, RunHooks};
+use super::hooks::{NoHooks, Push};
 use super::stepping::stepper;
-use super::{
-    ParameterChange, ParameterFault, ParticleDetail, Run, RunError, RunInputs, RunOutcome,
-};
+use super::{ParticleDetail, Run, RunError};
 use crate::recording::Stage;
 use crate::registry::Snapshot;
 use crate::scene::{Scene, SharedDevice};
+pub use state_mismatch::StateMismatch;
+pub(super) use state_mismatch::check_sizes;
 
 /// A scene that is stepped by its caller. `S` holds the scene: `&Scene`, or `Arc<Scene>` for a simulation that outlives it.
 ///
@@ -54,41 +57,6 @@ pub struct Simulation<S> {
     row_every: u64,
     frame_every: u64,
     begin: Instant,
-}
-
-/// A state of another world.
-///
-/// ```
-/// use pliant::runner::Simulation;
-/// use pliant::scene::{Scene, SceneOptions};
-/// use pliant_coupling::State;
-///
-/// # let text = r#"
-/// #     schema = 1
-/// #     title = "a ball falls"
-/// #     [simulation]
-/// #     smoke_s = 0.1
-/// #     time_step_s = 0.01
-/// #     [[bodies]]
-/// #     name = "ball"
-/// #     shape = { sphere = { radius = 0.1 } }
-/// #     pose = { position = [0, 0, 1] }
-/// # "#;
-/// # let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
-/// let mut simulation = Simulation::new(&scene)?;
-/// let error = simulation.set_state(State::default()).unwrap_err();
-/// assert!(error.to_string().contains("load it into the scene that saved it"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{scene}: {}", self.reason())]
-pub struct StateMismatch {
-    /// Name of the scene.
-    pub scene: String,
-    /// What the state has.
-    pub found: String,
-    /// What the world has.
-    pub expected: String,
 }
 
 impl<S: Deref<Target = Scene>> Simulation<S> {
@@ -302,229 +270,4 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
         self.report = None;
         Ok(())
     }
-
-    /// Gives a parameter of the scene another value from the next step on. It may enter forces and their laws: gravity, friction, stiffness,
-    /// constitutive laws, loads, targets and gains, the contact model and the solver. The scene's expectations keep its first values.
-    ///
-    /// ```
-    /// use pliant::runner::Simulation;
-    /// use pliant::scene::{Scene, SceneOptions};
-    ///
-    /// let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
-    /// let mut simulation = Simulation::new(&scene)?;
-    /// simulation.set_parameter("mu", 0.0)?;
-    /// simulation.step(|_| {})?;
-    /// let fault = simulation.set_parameter("angle", 0.1).unwrap_err();
-    /// assert!(fault.to_string().contains("cannot change during a run"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// A parameter that the scene does not have or that enters bodies, shapes or initial values; a value that the scene does not take. Nothing
-    /// is changed then.
-    pub fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterFault> {
-        self.stepper = (self.run).set_parameter(name, value, &self.state, &self.device)?;
-        self.run.inputs.parameters.push(ParameterChange {
-            step: self.state.step,
-            time_s: self.state.time_s,
-            name: name.into(),
-            value,
-        });
-        self.report = None;
-        Ok(())
-    }
-
-    pub(super) fn inputs(&self) -> &RunInputs {
-        &self.run.inputs
-    }
-
-    /// Takes what comes into the run before its next step: of `given`, and of the hooks.
-    pub(super) fn take_inputs(
-        &mut self,
-        given: &RunInputs,
-        hooks: &mut dyn RunHooks,
-    ) -> Result<(), RunError> {
-        let step = self.state.step;
-        for (name, value) in given.parameters_at(step) {
-            let set = self.set_parameter(name, value);
-            set.map_err(|fault| self.refused_start(fault.to_string()))?;
-        }
-        for (name, value) in hooks.parameters() {
-            let result = self.set_parameter(&name, value);
-            hooks.changed(&name, value, result);
-        }
-        self.pushes = given.pushes_at(step).collect();
-        (self.pushes).extend(hooks.pushes(&self.run.assembly, &self.state));
-        self.run.inputs.add_pushes(step, &self.pushes);
-        Ok(())
-    }
-
-    /// Takes over what came into the run before its first step.
-    pub(super) fn take_past_inputs(&mut self, past: RunInputs) -> Result<(), RunError> {
-        for (name, value) in past.last_values() {
-            let set = self.set_parameter(&name, value);
-            set.map_err(|fault| self.refused_start(fault.to_string()))?;
-        }
-        self.run.inputs = past;
-        Ok(())
-    }
-
-    fn refused_start(&self, reason: String) -> RunError {
-        RunError::Start {
-            scene: self.scene().name().into(),
-            reason,
-        }
-    }
-
-    pub(super) fn begin_hooks(&self, hooks: &mut dyn RunHooks) {
-        hooks.begin(&self.run.recording, &self.run.assembly);
-    }
-
-    pub(super) fn advance(
-        &mut self,
-        control: impl FnOnce(&mut [Control]),
-    ) -> Result<(), Box<StepError>> {
-        self.drive(control);
-        self.take_driven()
-    }
-
-    fn drive(&mut self, control: impl FnOnce(&mut [Control])) {
-        self.report = None;
-        self.run.drive(&mut self.state, &self.pushes, control);
-    }
-
-    fn take_driven(&mut self) -> Result<(), Box<StepError>> {
-        let (state, next) = (&mut self.state, &mut self.next);
-        self.report = Some((self.run).step(&mut *self.stepper, state, next, &self.pushes)?);
-        std::mem::swap(&mut self.state, &mut self.next);
-        Ok(())
-    }
-
-    /// Shares its device with other simulations from the next step on.
-    pub(super) fn share(&mut self, device: &SharedDevice) -> Result<(), RunError> {
-        if self.device.is_same(device) {
-            return Ok(());
-        }
-        // Only steppers on a device differ, and by no bit of what they write.
-        if self.device.is_used() {
-            self.stepper = self.run.stepper(device)?;
-        }
-        self.device = device.clone();
-        Ok(())
-    }
-
-    /// The part of [`Simulation::step`] before the device is needed. [`Simulation::finish_step`] is to follow.
-    pub(super) fn prepare(&mut self, control: impl FnOnce(&mut [Control])) -> Result<(), RunError> {
-        self.drive(control);
-        let prepared = (self.run).prepare(&mut *self.stepper, &mut self.state, &self.pushes);
-        prepared.map_err(|source| self.failed_step(source))
-    }
-
-    /// Begins what was prepared on the device, without waiting for it. Returns whether a device now works on this step.
-    pub(super) fn start(&mut self) -> bool {
-        self.stepper.start()
-    }
-
-    /// The rest of a step that is driven.
-    pub(super) fn finish_step(&mut self) -> Result<(), RunError> {
-        let taken = self.take_driven();
-        taken.map_err(|source| self.failed_step(source))?;
-        self.record(&mut NoHooks)
-    }
-
-    fn failed_step(&self, source: Box<StepError>) -> RunError {
-        RunError::Step {
-            scene: self.scene().name().into(),
-            source,
-            until_then: None,
-        }
-    }
-
-    /// Observes the last step, and records a row and a frame where one is due.
-    pub(super) fn record(&mut self, hooks: &mut dyn RunHooks) -> Result<(), RunError> {
-        let (Some(particles), Some(report)) = (self.recorded, &self.report) else {
-            return Ok(());
-        };
-        let started = Instant::now();
-        let state = &self.state;
-        self.run.observe(state, Some((report, &self.next)));
-        if state.step.is_multiple_of(self.row_every) {
-            self.run.record_row(state, hooks)?;
-        }
-        if state.step.is_multiple_of(self.frame_every) {
-            let (report, pushes) = (Some(report), &self.pushes);
-            (self.run).record_frame(state, report, pushes, particles, hooks)?;
-        }
-        self.run.tally.recording += started.elapsed();
-        Ok(())
-    }
-
-    /// Ends the simulation and checks the scene's expectations. Without a recording none has a value.
-    ///
-    /// # Errors
-    /// [`RunError::Recording`].
-    pub fn finish(self) -> Result<RunOutcome, RunError> {
-        self.finish_before(&mut NoHooks)
-    }
-
-    pub(super) fn finish_before(
-        mut self,
-        hooks: &mut dyn RunHooks,
-    ) -> Result<RunOutcome, RunError> {
-        if let Some(particles) = self.recorded {
-            if !self.state.step.is_multiple_of(self.row_every) {
-                self.run.record_row(&self.state, hooks)?;
-            }
-            if !self.state.step.is_multiple_of(self.frame_every) {
-                let (report, pushes) = (self.report.as_ref(), &self.pushes);
-                (self.run).record_frame(&self.state, report, pushes, particles, hooks)?;
-            }
-        }
-        let elapsed = self.begin.elapsed();
-        Ok(self.run.finish(self.state, elapsed))
-    }
-}
-
-impl StateMismatch {
-    /// What differs, and the remedy, without the name of the scene.
-    pub(super) fn reason(&self) -> String {
-        let Self {
-            found, expected, ..
-        } = self;
-        format!(
-            "the state has {found}, the scene's world {expected}; load it into the scene that saved it"
-        )
-    }
-}
-
-/// Compares the sizes of a state with those of one of the scene's world.
-pub(super) fn check_sizes(scene: &str, state: &State, own: &State) -> Result<(), StateMismatch> {
-    let counts = |state: &State| (state.bodies.len(), state.constraints.len());
-    let (found, expected) = match counts(state) == counts(own) {
-        false => {
-            let text = |state| {
-                let (bodies, constraints) = counts(state);
-                format!("{bodies} bodies and {constraints} constraints")
-            };
-            (text(state), text(own))
-        }
-        true => {
-            let sizes =
-                |state: &State, i: usize| (state.bodies[i].q.len(), state.bodies[i].v.len());
-            let differs = |i: &usize| sizes(state, *i) != sizes(own, *i);
-            let Some(i) = (0..own.bodies.len()).find(differs) else {
-                return Ok(());
-            };
-            let ((q, v), (own_q, own_v)) = (sizes(state, i), sizes(own, i));
-            (
-                format!("{q} positions and {v} velocities of body {i}"),
-                format!("{own_q} and {own_v}"),
-            )
-        }
-    };
-    Err(StateMismatch {
-        scene: scene.into(),
-        found,
-        expected,
-    })
 }

@@ -12,6 +12,7 @@ mod command_line;
 mod crowned_pulley;
 mod default_observables;
 mod documentation_links;
+mod drive_faults;
 mod force_fields;
 mod gallery;
 #[cfg(feature = "gpu")]

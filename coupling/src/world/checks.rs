@@ -2,14 +2,12 @@
 
 use std::collections::HashSet;
 
-use nalgebra::{Isometry3, Point3, Vector3};
-use pliant_contact_sap::{
-    BodyStep, Interpolation, MaterialPoint, Primitive, Rows, StepInput, Surface,
-};
-use pliant_hydroelastic::{ContactChoice, GeometryError, PatchGeometry, SoftMesh};
+use nalgebra::Isometry3;
+use pliant_contact_sap::Surface;
+use pliant_hydroelastic::SoftMesh;
 
 use super::{
-    Anisotropy, BodyIdx, EdgeContact, Exclusion, Geometry, GeometryIdx, Mount, NamedBody, PairRule,
+    Anisotropy, BodyIdx, EdgeContact, Exclusion, Geometry, GeometryIdx, Mount, NamedBody,
     WorldParts,
 };
 use crate::constraint::{Anchor, Constraint, ConstraintCompliance, ConstraintKind};
@@ -49,60 +47,6 @@ impl WorldParts {
         }
         for (index, exclusion) in self.exclusions.iter().enumerate() {
             self.check_exclusion(&WorldPart::Exclusion(index), exclusion, &n_frames)?;
-        }
-        Ok(())
-    }
-
-    /// Refuses constraints on points that a body fixes, and on points and frames whose motion its control prescribes, such as a clamped
-    /// end of a rod. Points that do not exist are refused in the step.
-    pub(super) fn check_tied_points(&self) -> Result<(), WorldError> {
-        for (b, body) in self.bodies.iter().enumerate() {
-            let on_it = |anchor: &Anchor| anchor.body() == Some(BodyIdx(b));
-            if !self
-                .constraints
-                .iter()
-                .any(|constraint| on_it(&constraint.a) || on_it(&constraint.b))
-            {
-                continue;
-            }
-            let mut step = body.model.new_step();
-            let control = body.model.default_control();
-            let input = StepInput {
-                time_step: 1e-3.into(),
-                gravity: self.gravity,
-                control: &control,
-            };
-            let state = body.model.default_state();
-            if step.begin(&state, &input).is_err() {
-                continue;
-            }
-            let mut surface = Surface::default();
-            body.model.surface(&state, &mut surface);
-            let holds = control.held.iter().any(Option::is_some);
-            for constraint in &self.constraints {
-                for anchor in [&constraint.a, &constraint.b]
-                    .into_iter()
-                    .filter(|a| on_it(a))
-                {
-                    let place = match anchor {
-                        Anchor::Point { point, .. } => {
-                            is_fixed(&*step, point).then(|| named(point))
-                        }
-                        // Frames that cannot move, on bodies without prescribed motion, represent the world.
-                        Anchor::Frame { frame, X_FA, .. } if holds => {
-                            held_frame(&*step, &surface, *frame, X_FA)
-                        }
-                        Anchor::Frame { .. } | Anchor::World(_) => None,
-                    };
-                    if let Some(point) = place {
-                        return Err(WorldError::ConstraintOfFixedPoint {
-                            name: constraint.name.clone(),
-                            body: body.name.clone(),
-                            point,
-                        });
-                    }
-                }
-            }
         }
         Ok(())
     }
@@ -189,77 +133,12 @@ impl WorldParts {
         }
     }
 
-    fn pair_part(&self, a: GeometryIdx, b: GeometryIdx) -> WorldPart {
+    pub(super) fn pair_part(&self, a: GeometryIdx, b: GeometryIdx) -> WorldPart {
         let name = |g: GeometryIdx| match self.geometries.get(g.0) {
             Some(geometry) => geometry.name.clone(),
             None => format!("geometry {}", g.0),
         };
         WorldPart::Pair(name(a), name(b))
-    }
-
-    /// Refuses pairs whose rule requires patch contact and whose geometries have none. The filter is built before.
-    pub(super) fn check_patches(&self) -> Result<(), WorldError> {
-        // The surface of a deformable body has a patch with every geometry.
-        let is_soft = |g: &GeometryIdx| matches!(self.geometries[g.0].mount, Mount::Surface { .. });
-        let is_points =
-            |g: &GeometryIdx| matches!(self.geometries[g.0].mount, Mount::Vertices { .. });
-        let check = |a: GeometryIdx, b: GeometryIdx| {
-            if is_points(&a) || is_points(&b) {
-                let said = |g: GeometryIdx| match is_points(&g) {
-                    true => format!("{:?} (touched at its points)", self.geometries[g.0].name),
-                    false => format!("{:?}", self.geometries[g.0].name),
-                };
-                return Err(WorldError::Geometry {
-                    part: self.pair_part(a, b),
-                    source: Box::new(GeometryError::NoPatch {
-                        a: said(a),
-                        b: said(b),
-                        why: "particles and vertices have no area to press with; let finite elements touch by their surface",
-                    }),
-                });
-            }
-            if is_soft(&a) || is_soft(&b) {
-                return Ok(());
-            }
-            let side = |g: GeometryIdx| {
-                let geometry = &self.geometries[g.0];
-                (geometry.name.as_str(), geometry.patch.as_deref())
-            };
-            let is_field = |g: GeometryIdx| self.geometries[g.0].compliance.is_some();
-            let checked = match (is_field(a), is_field(b)) {
-                (true, true) => Ok(()),
-                // A pressure field has a patch with every geometry that has a patch side.
-                (true, false) if side(b).1.is_some() => Ok(()),
-                (false, true) if side(a).1.is_some() => Ok(()),
-                _ => PatchGeometry::check_pair(side(a), side(b)),
-            };
-            checked.map_err(|source| WorldError::Geometry {
-                part: self.pair_part(a, b),
-                source: Box::new(source),
-            })
-        };
-        let says = |rule: &PairRule, choice| rule.choice == Some(choice);
-        for ((a, b), _) in self
-            .pair_rules
-            .iter()
-            .filter(|(_, rule)| says(rule, ContactChoice::Patch))
-        {
-            check(*a, *b)?;
-        }
-        if self.contact.choice != ContactChoice::Patch {
-            return Ok(());
-        }
-        let index = |g: usize| pliant_hydroelastic::GeometryIdx(g as u32);
-        for b in 0..self.geometries.len() {
-            for a in (0..b).filter(|&a| self.filter.allows(index(a), index(b))) {
-                let pair = (GeometryIdx(a), GeometryIdx(b));
-                let rule = self.pair_rules.iter().find(|(known, _)| *known == pair);
-                if rule.is_none_or(|(_, rule)| rule.choice.is_none()) {
-                    check(pair.0, pair.1)?;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The meshes of geometries on surfaces, at rest.
@@ -302,49 +181,6 @@ impl WorldParts {
                 .try_for_each(|g| in_range(part, "group", g.0, self.groups.len())),
         }
     }
-}
-
-/// Whether no velocity of the solve moves a point.
-fn is_fixed(step: &dyn BodyStep, point: &MaterialPoint) -> bool {
-    let (mut interpolation, mut rows) = (Interpolation::Twist, Rows::default());
-    let Ok(basis) = step.interpolation(point, &mut interpolation) else {
-        return false;
-    };
-    step.basis(basis, &Point3::origin(), &mut rows);
-    rows.is_prescribed()
-}
-
-/// The name of an anchor on a frame whose place is held, with the vertex that is next to it.
-fn held_frame(
-    step: &dyn BodyStep,
-    surface: &Surface,
-    frame: u32,
-    X_FA: &Isometry3<f64>,
-) -> Option<String> {
-    let X_WF = surface.frames.get(frame as usize)?;
-    let p_WA = X_WF * Point3::from(X_FA.translation.vector);
-    let (mut interpolation, mut rows) = (Interpolation::Twist, Rows::default());
-    let point = MaterialPoint::on_frame(frame, Vector3::zeros());
-    let basis = step.interpolation(&point, &mut interpolation).ok()?;
-    step.basis(basis, &p_WA, &mut rows);
-    // The velocity of the anchor itself, last three of the twist, for each velocity of the solve alone.
-    let n = step.start_velocity().len();
-    let (mut alone, mut twist) = (vec![0.0; n], [0.0; 6]);
-    for i in 0..n {
-        alone[i] = 1.0;
-        rows.apply_without_bias(&alone, &mut twist);
-        alone[i] = 0.0;
-        if twist[3..].iter().any(|v| v.abs() > 1e-9) {
-            return None;
-        }
-    }
-    let distance = |p: &Point3<f64>| (p - p_WA).norm();
-    let vertices = surface.vertices.iter().enumerate();
-    let nearest = vertices.min_by(|(_, p), (_, q)| distance(p).total_cmp(&distance(q)));
-    Some(match nearest {
-        Some((vertex, _)) => format!("frame {frame}, at vertex {vertex},"),
-        None => format!("frame {frame}"),
-    })
 }
 
 fn n_frames(body: &NamedBody) -> usize {
@@ -440,16 +276,6 @@ fn check_tie(constraint: &Constraint, n_frames: &[usize]) -> Result<(), WorldErr
         not_negative(&part, "relaxation time (s)", relaxation_time_s)?;
     }
     Ok(())
-}
-
-fn named(point: &MaterialPoint) -> String {
-    match point.primitive {
-        Primitive::Frame(i) => format!("frame {i}"),
-        Primitive::Vertex(i) => format!("vertex {i}"),
-        Primitive::Edge(i) => format!("a point of edge {i}"),
-        Primitive::Triangle(i) => format!("a point of triangle {i}"),
-        Primitive::Tetrahedron(i) => format!("a point of tetrahedron {i}"),
-    }
 }
 
 fn check_frame(

@@ -5,7 +5,49 @@ use std::collections::BTreeMap;
 use pliant_contact_sap::SelfContact;
 use pliant_hydroelastic::{CollisionFilter, CollisionFilterBuilder, GeometryError};
 
-use super::{Exclusion, GeometryIdx, Mount, WorldParts};
+use super::{BodyIdx, GeometryIdx, GroupIdx, Mount, WorldParts};
+
+/// Two sets of geometries without contact between them.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use nalgebra::Isometry3;
+/// # use pliant_contact_sap::{SolverKind, StopCriteria};
+/// # use pliant_hydroelastic::{ContactMaterial, Shape};
+/// # use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+/// # let mut ball = ModelBuilder::new("ball");
+/// # ball.root(Root::Floating);
+/// # ball.link(LinkSpec::new("ball", SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # let ball = RigidTree::new(Arc::new(ball.build()?)).starting_at(&[0.0, 0.0, 0.1 - 9.81 / 5e5, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+/// # let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+/// # let mut builder = WorldBuilder::default();
+/// # let body = builder.add_body("ball", Box::new(ball));
+/// # let mount = Mount::Frame { body, frame: 0, X_FG: Isometry3::identity() };
+/// # let on_ball = Geometry::new("ball", mount, Shape::sphere(0.1)?, ContactMaterial::default());
+/// # let mount = Mount::World(Isometry3::identity());
+/// # let on_floor = Geometry::new("floor", mount, Shape::half_space(), ContactMaterial::default());
+/// # use pliant_coupling::{Geometry, Mount, State, Stepper, StrongImplicit, WorldBuilder};
+/// use pliant_coupling::Exclusion;
+///
+/// let (a, b) = (builder.add_geometry(on_ball), builder.add_geometry(on_floor));
+/// builder.exclude(Exclusion::Geometries(a, b));
+/// # let (world, mut next) = (builder.build()?, State::default());
+/// # let report = stepper.step(&world, &world.default_state(), 1e-3, &mut next)?;
+/// # assert!(report.is_trusted());
+/// assert!((next.bodies[0].v[5] + 9.81e-3).abs() < 1e-12); // the ball falls through the floor
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exclusion {
+    /// Two geometries.
+    Geometries(GeometryIdx, GeometryIdx),
+    /// All geometries of two frames of bodies.
+    Frames((BodyIdx, u32), (BodyIdx, u32)),
+    /// All geometries of two bodies; twice the same: the body with itself.
+    Bodies(BodyIdx, BodyIdx),
+    /// All geometries of two groups; twice the same: the members among themselves, and each with itself.
+    Groups(GroupIdx, GroupIdx),
+}
 
 impl WorldParts {
     /// Every frame that carries geometry is an owner, the world is one, each deforming geometry has its own.

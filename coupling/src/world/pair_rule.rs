@@ -1,9 +1,9 @@
 //! The contact parameters of one pair.
 
 use nalgebra::{Unit, Vector3};
-use pliant_hydroelastic::{ContactChoice, PairMaterial};
+use pliant_hydroelastic::{ContactChoice, PairMaterial, PointStiffness};
 
-use super::GeometryIdx;
+use super::{GeometryIdx, World};
 
 /// Contact parameters of one pair of geometries. Those that are `None` follow from both materials and the world's settings.
 ///
@@ -177,6 +177,73 @@ impl PairRule {
             dissipation: self.dissipation.unwrap_or(combined.dissipation),
             relaxation_time_s: self.relaxation_time_s.unwrap_or(combined.relaxation_time_s),
             friction: self.friction.unwrap_or(combined.friction),
+        }
+    }
+}
+
+impl World {
+    /// The rule of a pair; `None` without one.
+    fn rule(&self, a: GeometryIdx, b: GeometryIdx) -> Option<&PairRule> {
+        let key = (a.min(b), a.max(b));
+        let rules = &self.parts.pair_rules;
+        let found = rules.binary_search_by_key(&key, |(pair, _)| *pair);
+        found.ok().map(|found| &rules[found].1)
+    }
+
+    /// Whether a pair has point or patch contact.
+    pub(crate) fn choice(&self, a: GeometryIdx, b: GeometryIdx) -> ContactChoice {
+        self.rule(a, b)
+            .and_then(|rule| rule.choice)
+            .unwrap_or(self.parts.contact.choice)
+    }
+
+    /// Contact parameters of a pair.
+    pub(crate) fn pair(&self, a: GeometryIdx, b: GeometryIdx) -> PairMaterial {
+        let [m_a, m_b] = [a, b].map(|g| &self.parts.geometries[g.0].material);
+        let combined = m_a.combined_with(m_b);
+        match self.rule(a, b) {
+            Some(rule) => rule.over(&combined),
+            None => combined,
+        }
+    }
+
+    /// μ_s of a pair.
+    pub(crate) fn static_friction(&self, a: GeometryIdx, b: GeometryIdx) -> f64 {
+        let given = self.rule(a, b).and_then(|rule| rule.static_friction);
+        given.unwrap_or_else(|| self.pair(a, b).friction)
+    }
+
+    /// Stiffness per area of a pair (N/m³).
+    pub(crate) fn stiffness_per_area(&self, a: GeometryIdx, b: GeometryIdx) -> Option<f64> {
+        self.rule(a, b)?.stiffness_per_area
+    }
+
+    /// Anisotropic friction of a pair.
+    pub(crate) fn anisotropy(&self, a: GeometryIdx, b: GeometryIdx) -> Option<Anisotropy> {
+        self.rule(a, b)?.anisotropy
+    }
+
+    /// Whether edges of a pair that cross touch.
+    pub(crate) fn edges(&self, a: GeometryIdx, b: GeometryIdx) -> EdgeContact {
+        self.rule(a, b).map_or(EdgeContact::None, |rule| rule.edges)
+    }
+
+    /// Contact parameters of a pair at one of its points. In patches dissipation is weighted by compliance.
+    pub(crate) fn pair_at(
+        &self,
+        a: GeometryIdx,
+        b: GeometryIdx,
+        point: &PointStiffness,
+    ) -> PairMaterial {
+        let pair = self.pair(a, b);
+        if let PointStiffness::Share(_) | PointStiffness::OfArea { .. } = point {
+            return pair;
+        }
+        let [m_a, m_b] = [a, b].map(|g| &self.parts.geometries[g.0].material);
+        let given = self.rule(a, b).and_then(|rule| rule.dissipation);
+        PairMaterial {
+            dissipation: given.unwrap_or_else(|| m_a.dissipation_at(m_b, point)),
+            ..pair
         }
     }
 }

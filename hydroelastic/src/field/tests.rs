@@ -1,6 +1,6 @@
 use super::*;
 use crate::Shape;
-use crate::mesh::{TetOptions, VertexIdx, generate};
+use crate::mesh::{TetIdx, TetMesh, TetOptions, VertexIdx, generate};
 use crate::test_support::{box_mesh, l_shape};
 use nalgebra::Point3;
 use rand::{RngExt, SeedableRng};

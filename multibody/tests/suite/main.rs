@@ -13,6 +13,8 @@ mod inverse_kinematics;
 mod joint_forces;
 mod kinematics;
 mod mjcf_copies;
+mod mjcf_faults;
+mod mjcf_inertias;
 mod mjcf_models;
 mod project_robots;
 mod published_files;

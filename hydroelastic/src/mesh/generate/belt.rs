@@ -4,7 +4,8 @@ use std::f64::consts::PI;
 
 use nalgebra::Vector3;
 
-use super::{positive, six_a_cell, within};
+use super::cuboid::six_a_cell;
+use super::{positive, within};
 use crate::mesh::error::MeshError;
 use crate::mesh::options::TetOptions;
 use crate::mesh::tet_mesh::TetMesh;

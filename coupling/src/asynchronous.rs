@@ -12,9 +12,8 @@
 //! the step. Both sides take the same Γ, so momentum is exact.
 //!
 //! Limits and contacts among rigid bodies are linearised at v̂. Where the corrected velocities differ much from those that this linearisation
-//! gives, the substeps are taken again from the same state, linearised at the corrected velocities, and if that does not hold either, with
-//! the constraint forces of the correction as constants, B = 0. A light body that static friction holds at v̂ would otherwise take in the
-//! substeps impulses that friction cannot bear.
+//! gives, the substeps are taken again from the same state with the constraint forces at v̂ as constants, B = 0. A light body that static
+//! friction holds at v̂ would otherwise take in the substeps impulses that friction cannot bear.
 //!
 //! With [`RigidCoupling::Weak`] the links keep their velocities of the step's start through all substeps, as published. It is stable only up
 //! to a mass ratio.
@@ -117,8 +116,6 @@ struct Begun {
     substeps: u32,
     split: ParticleSplit,
     frames: Frames,
-    /// On the frames in the last step.
-    forces: Vec<FrameForce>,
 }
 
 impl<S: ConvexContactSolver> Asynchronous<S> {
@@ -207,7 +204,6 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
         world: &World,
         state: &State,
         split: &ParticleSplit,
-        constraints: RigidConstraints,
         forces: &[FrameForce],
         (substeps, time_step_s): (u32, f64),
     ) -> Result<Frames, StepError> {
@@ -217,21 +213,10 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
                 Frames::prescribed(split, &self.state, integration, time_step_s)
             }
             RigidCoupling::InSubstep => {
-                let indefinite = || {
-                    let body = split.frames.first().map_or(BodyIdx(0), |f| f.0);
-                    let source = "the inertia of the rigid bodies is not positive definite";
-                    StepError::of_body(world, state, body, BodyError::Model(source.into()))
-                };
                 let response = self.rigid.frame_response(&self.state, &split.frames)?;
-                let response = match constraints {
-                    RigidConstraints::Linearised => Some(response),
-                    RigidConstraints::Constant => response.with_constant_constraint_forces(),
-                };
-                response
-                    .and_then(|response| {
-                        Frames::responding(response, &split.frames, forces, time_step_s, substeps)
-                    })
-                    .ok_or_else(indefinite)
+                let last = links::impulses(forces, &split.frames, time_step_s);
+                Frames::responding(response, last, substeps)
+                    .ok_or_else(|| indefinite(world, state, split))
             }
         }
     }
@@ -259,14 +244,13 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
             self.step_rigid(&split, &forces, time_step_s, report)?;
         }
         let length = (substeps, time_step_s);
-        let frames = self.frames(world, state, &split, PASSES[0], &forces, length)?;
+        let frames = self.frames(world, state, &split, &forces, length)?;
         Ok(Begun {
             step: state.step,
             time_step_s,
             substeps,
             split,
             frames,
-            forces,
         })
     }
 
@@ -360,7 +344,6 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
             substeps,
             mut split,
             mut frames,
-            mut forces,
             ..
         } = match begun {
             Some(begun) => begun,
@@ -370,21 +353,21 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
             .resize_with(state.bodies.len(), Default::default);
         let length = (substeps, time_step_s);
         let mut passes = 0;
-        let warnings = loop {
-            if passes > 0 {
-                self.begin(world, state, &mut split, time_step_s)?;
-                frames = self.frames(world, state, &split, PASSES[passes], &forces, length)?;
-            }
+        let (warnings, forces) = loop {
             passes += 1;
             split.rigid.without_explicit(state, &mut self.state);
             let warnings =
                 self.take_substeps(world, state, &mut split, &mut frames, length, next)?;
-            forces = frames.forces(&split.frames, time_step_s);
+            let forces = frames.forces(&split.frames, time_step_s);
             self.step_rigid(&split, &forces, time_step_s, report)?;
             let error = frames.linearisation_error(self.rigid.solution());
-            if error <= LINEARISATION_ERROR_MAX || passes == PASSES.len() {
-                break warnings;
+            if error <= LINEARISATION_ERROR_MAX || passes == 2 {
+                break (warnings, forces);
             }
+            self.begin(world, state, &mut split, time_step_s)?;
+            frames = frames
+                .with_constant_constraint_forces(substeps)
+                .ok_or_else(|| indefinite(world, state, &split))?;
         };
         if let Some(mean) = frames.mean_velocity(self.rigid.solution()) {
             let in_contact = |body: BodyIdx| forces.iter().any(|f| f.body == body);
@@ -393,7 +376,7 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
         }
         split.adopt_rigid(state, &mut self.next, next);
         next.memory.frame_forces = forces;
-        split.describe(&self.substeps, passes as u32, time_step_s, report);
+        split.describe(&self.substeps, passes, time_step_s, report);
         report.warnings.extend(warnings);
         self.split = Some(split);
         Ok(())
@@ -419,24 +402,14 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
     }
 }
 
-/// The constraints of the rigid problem in each pass over the substeps of a step.
-const PASSES: [RigidConstraints; 3] = [
-    RigidConstraints::Linearised,
-    RigidConstraints::Linearised,
-    RigidConstraints::Constant,
-];
-
-/// Error of the linearisation of the rigid problem from which a step is repeated, relative to the effect of the impulses:
-/// [`Frames::linearisation_error`].
+/// Error of the linearisation of the rigid problem above which the substeps of a step are taken again, relative to the effect of the
+/// impulses: [`Frames::linearisation_error`].
 const LINEARISATION_ERROR_MAX: f64 = 0.1;
 
-/// What the links feel of constraints among rigid bodies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RigidConstraints {
-    /// Their linearisation at the velocities of the last rigid step.
-    Linearised,
-    /// Their forces in the last rigid step.
-    Constant,
+fn indefinite(world: &World, state: &State, split: &ParticleSplit) -> StepError {
+    let body = split.frames.first().map_or(BodyIdx(0), |f| f.0);
+    let source = "the inertia of the rigid bodies is not positive definite";
+    StepError::of_body(world, state, body, BodyError::Model(source.into()))
 }
 
 /// A vector of all rigid velocities.

@@ -411,7 +411,7 @@ pub(super) fn report(summary: &RunSummary) -> String {
         );
         if substeps.passes_mean > 1.0 {
             text += &format!(
-                "substeps were taken {} times on average: contacts among rigid bodies were linearised again\n",
+                "substeps were taken {} times on average: forces among rigid bodies were not linear within a step\n",
                 number(substeps.passes_mean)
             );
         }

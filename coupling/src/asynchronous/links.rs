@@ -75,10 +75,8 @@ struct Responding {
     inertia: Cholesky<f64, Dyn>,
     /// J_r of the moving velocities.
     rows: DMatrix<f64>,
-    /// v̂.
-    predicted: RigidVelocity,
-    /// A_eff⁻¹J_rᵀ.
-    columns: DMatrix<f64>,
+    /// At v̂.
+    response: FrameResponse,
     /// Γ of the last step.
     last: DVector<f64>,
     /// The velocities that move the links, ascending.
@@ -112,7 +110,7 @@ impl Frames {
         })
     }
 
-    /// Links with the response of the predicted rigid step, which had the loads `forces`, for `substeps` substeps.
+    /// Links with the response of the predicted rigid step, which had the impulse `last` on the frames, for `substeps` substeps.
     ///
     /// ```text
     /// (A + B/N)(v_{k+1} − v_k) = (c − B v_k)/N + J_rᵀγ        c = A (v̂ − v^n) + B v̂ − J_rᵀΓ_last
@@ -121,19 +119,9 @@ impl Frames {
     /// `None` if the inertia is not positive definite.
     pub(super) fn responding(
         response: FrameResponse,
-        frames: &[(BodyIdx, u32)],
-        forces: &[FrameForce],
-        time_step_s: f64,
+        last: DVector<f64>,
         substeps: u32,
     ) -> Option<Self> {
-        let mut last = DVector::zeros(6 * frames.len());
-        for (k, &(body, frame)) in frames.iter().enumerate() {
-            let force = forces.iter().find(|f| (f.body, f.frame) == (body, frame));
-            if let Some(force) = force {
-                last.fixed_rows_mut::<6>(6 * k)
-                    .copy_from(&(force.wrench_W * time_step_s));
-            }
-        }
         // Velocities that the links have no part in stay as predicted.
         let moving: Vec<usize> = (0..response.start.len())
             .filter(|&i| response.columns.row(i).iter().any(|x| *x != 0.0))
@@ -167,12 +155,23 @@ impl Frames {
             responding: Some(Responding {
                 inertia: a.cholesky()?,
                 rows,
-                predicted: response.solution,
-                columns: response.columns,
+                response,
                 last,
                 moving,
             }),
         })
+    }
+
+    /// The links at the start of the step again, with the constraint forces of the prediction whatever their velocities are: B = 0. Prescribed
+    /// links as they are. `None` if the inertia is not positive definite.
+    pub(super) fn with_constant_constraint_forces(self, substeps: u32) -> Option<Self> {
+        match self.responding {
+            None => Some(self),
+            Some(Responding { response, last, .. }) => {
+                let response = response.with_constant_constraint_forces()?;
+                Self::responding(response, last, substeps)
+            }
+        }
     }
 
     /// The mean forces of the substeps, without those that are zero.
@@ -188,24 +187,27 @@ impl Frames {
             .collect()
     }
 
-    /// ‖v^{n+1} − v_lin‖_A relative to ‖A⁻¹J_rᵀΓ‖_A, the effect of the particles' impulses alone; zero with prescribed links. `end` is
-    /// v^{n+1}.
+    /// ‖v^{n+1} − v_lin‖_A relative to ‖A⁻¹J_rᵀΓ‖_A, the effect of the particles' impulses alone in this step or the last, the larger of the
+    /// two; zero with prescribed links, and without impulses. `end` is v^{n+1}.
     pub(super) fn linearisation_error(&self, end: &[f64]) -> f64 {
         let Some(responding) = &self.responding else {
             return 0.0;
         };
         let linear = responding.linear_solution(&self.links);
-        let total = responding.rows.tr_mul(&total_impulse(&self.links));
         let Responding {
             inertia, moving, ..
         } = responding;
         let differences = moving.iter().map(|&i| end[i] - linear[i]);
         let difference = DVector::from_iterator(moving.len(), differences);
-        let of_impulses = inertia.solve(&total).dot(&total).sqrt();
         // A = LLᵀ.
         let error = inertia.l().tr_mul(&difference).norm();
-        match error > 0.0 {
-            true => error / of_impulses,
+        let effect_of = |impulse: &DVector<f64>| {
+            let generalised = responding.rows.tr_mul(impulse);
+            inertia.solve(&generalised).dot(&generalised).sqrt()
+        };
+        let effect = effect_of(&total_impulse(&self.links)).max(effect_of(&responding.last));
+        match effect > 0.0 {
+            true => error / effect,
             false => 0.0,
         }
     }
@@ -228,7 +230,10 @@ impl Frames {
 impl Responding {
     /// v_lin = v̂ + A_eff⁻¹J_rᵀ(Γ − Γ_last), the solution of the rigid problem linearised at v̂.
     fn linear_solution(&self, links: &RigidLinks) -> RigidVelocity {
-        &self.predicted + &self.columns * (total_impulse(links) - &self.last)
+        let FrameResponse {
+            solution, columns, ..
+        } = &self.response;
+        solution + columns * (total_impulse(links) - &self.last)
     }
 }
 
@@ -237,6 +242,24 @@ fn total_impulse(links: &RigidLinks) -> DVector<f64> {
     let impulses = links.impulses();
     let each = impulses.iter().flat_map(|i| i.total.iter().copied());
     DVector::from_iterator(6 * impulses.len(), each)
+}
+
+/// The impulse of `forces` in a time step, for each frame.
+pub(super) fn impulses(
+    forces: &[FrameForce],
+    frames: &[(BodyIdx, u32)],
+    time_step_s: f64,
+) -> DVector<f64> {
+    let mut impulses = DVector::zeros(6 * frames.len());
+    for (k, &(body, frame)) in frames.iter().enumerate() {
+        let force = forces.iter().find(|f| (f.body, f.frame) == (body, frame));
+        if let Some(force) = force {
+            impulses
+                .fixed_rows_mut::<6>(6 * k)
+                .copy_from(&(force.wrench_W * time_step_s));
+        }
+    }
+    impulses
 }
 
 /// Adds forces to the loads of a state.

@@ -38,8 +38,8 @@ pub struct AsynchronousReport {
     pub substeps: SubstepReport,
     /// The limit of a substep from the state at the start, and what sets it; `None` without particles.
     pub limit: Option<pliant_mpm::SubstepLimit>,
-    /// How often the substeps were taken: once, and again for each linearisation of the rigid problem at corrected velocities. Counts and times
-    /// are those of the last pass.
+    /// How often the substeps were taken: once, or twice where the rigid problem is not as its linearisation. Counts and times are those of the
+    /// last pass.
     pub passes: u32,
 }
 

@@ -134,9 +134,9 @@ fn cloths_of_a_device_are_those_of_the_processor() {
     }
 }
 
-/// At the tolerance that scenes have by default. Substeps that end far from their solution let a cloth slip in a gripper, each in the same direction: with a
-/// residual of the tolerance instead of a tenth of it the cloth was 4e-5 m too high and the load 0.19 N too large. Triangles have edges of one grid spacing,
-/// since with shorter ones the first substep takes more iterations than llvmpipe has loops for.
+/// At the tolerance that scenes have by default a device is not much further from the solution than the processor. Substeps that end far from theirs let a cloth slip
+/// in a gripper, each in the same direction: where the device took a residual of the tolerance for a solution, it was five times as far. Triangles have edges of one
+/// grid spacing, since with shorter ones the first substep takes more iterations than llvmpipe has loops for.
 #[test]
 fn a_gripper_holds_a_cloth_on_a_device_as_on_the_processor() {
     if !has_adapter("a_gripper_holds_a_cloth_on_a_device_as_on_the_processor") {
@@ -146,15 +146,22 @@ fn a_gripper_holds_a_cloth_on_a_device_as_on_the_processor() {
         let scene = loaded("laundry", &["h=1/64", "edge=h", setting]).expect("a legal scene");
         played(&scene, RunLength::Until(0.05))
     };
-    let gpu = of("simulation.device=gpu");
+    let [gpu, cpu] = ["gpu", "cpu"].map(|device| of(&format!("simulation.device={device}")));
     let exact = of("simulation.substep_tolerance=1e-5");
-    for (name, bound) in [("thrown.z", 2e-5), ("gripper.load", 0.04)] {
+    for name in ["thrown.z", "gripper.load"] {
         let names = exact.recording.observables();
         let column = names.iter().position(|o| o.name == name);
         let column = column.expect("an observable of the scene");
-        let last = exact.series.times_s().len() - 1;
-        let (g, c) = (gpu.series.at(last, column), exact.series.at(last, column));
-        assert!((g - c).abs() <= bound, "{name}: {g} for {c}");
+        let rows = 0..exact.series.times_s().len();
+        let deviation = |run: &RunOutcome| {
+            let of_row = |row| (run.series.at(row, column) - exact.series.at(row, column)).abs();
+            rows.clone().map(of_row).fold(0.0, f64::max)
+        };
+        let (on_device, on_processor) = (deviation(&gpu), deviation(&cpu));
+        assert!(
+            on_device <= 1.5 * on_processor,
+            "{name}: {on_device:e}, on the processor {on_processor:e}"
+        );
     }
 }
 

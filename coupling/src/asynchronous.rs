@@ -353,7 +353,7 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
             .resize_with(state.bodies.len(), Default::default);
         let length = (substeps, time_step_s);
         let mut passes = 0;
-        let (warnings, forces) = loop {
+        let (warnings, forces, error) = loop {
             passes += 1;
             split.rigid.without_explicit(state, &mut self.state);
             let warnings =
@@ -362,7 +362,7 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
             self.step_rigid(&split, &forces, time_step_s, report)?;
             let error = frames.linearisation_error(self.rigid.solution());
             if error <= LINEARISATION_ERROR_MAX || passes == 2 {
-                break (warnings, forces);
+                break (warnings, forces, error);
             }
             self.begin(world, state, &mut split, time_step_s)?;
             frames = frames
@@ -376,7 +376,7 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
         }
         split.adopt_rigid(state, &mut self.next, next);
         next.memory.frame_forces = forces;
-        split.describe(&self.substeps, passes, time_step_s, report);
+        split.describe(&self.substeps, (passes, error), time_step_s, report);
         report.warnings.extend(warnings);
         self.split = Some(split);
         Ok(())

@@ -411,8 +411,9 @@ pub(super) fn report(summary: &RunSummary) -> String {
         );
         if substeps.passes_mean > 1.0 {
             text += &format!(
-                "substeps were taken {} times on average: forces among rigid bodies were not linear within a step\n",
-                number(substeps.passes_mean)
+                "substeps were taken {} times on average: forces among rigid bodies were not linear within a step; relative error of the velocities {} at most\n",
+                number(substeps.passes_mean),
+                number(substeps.linearisation_error_max)
             );
         }
     }

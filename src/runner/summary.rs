@@ -133,6 +133,8 @@ pub struct SubstepSummary {
     pub per_step_mean: f64,
     /// Passes over the substeps of a step: [`AsynchronousReport::passes`](pliant_coupling::AsynchronousReport::passes).
     pub passes_mean: f64,
+    /// The largest [`AsynchronousReport::linearisation_error`](pliant_coupling::AsynchronousReport::linearisation_error) of a step.
+    pub linearisation_error_max: f64,
     /// Contacts of particles.
     pub contacts_mean: f64,
     /// Most of them in one substep.
@@ -156,6 +158,7 @@ pub struct SubstepSummary {
 struct SubstepTally {
     substeps: u64,
     passes: u64,
+    linearisation_error_max: f64,
     contacts: u64,
     contacts_max: u32,
     iterations: u64,
@@ -165,6 +168,8 @@ struct SubstepTally {
 impl SubstepTally {
     fn add(&mut self, asynchronous: &AsynchronousReport) {
         self.passes += u64::from(asynchronous.passes);
+        let error = asynchronous.linearisation_error;
+        self.linearisation_error_max = self.linearisation_error_max.max(error);
         let report = &asynchronous.substeps;
         self.substeps += u64::from(report.substeps);
         self.contacts += report.contacts;
@@ -178,6 +183,7 @@ impl SubstepTally {
         SubstepSummary {
             per_step_mean: self.substeps as f64 / steps,
             passes_mean: self.passes as f64 / steps,
+            linearisation_error_max: self.linearisation_error_max,
             contacts_mean: self.contacts as f64 / substeps,
             contacts_max: self.contacts_max,
             iterations_mean: self.iterations as f64 / substeps,

@@ -41,6 +41,9 @@ pub struct AsynchronousReport {
     /// How often the substeps were taken: once, or twice where the rigid problem is not as its linearisation. Counts and times are those of the
     /// last pass.
     pub passes: u32,
+    /// By how much the velocities of the rigid bodies at the end of the step differ from those that the substeps lead to with linear forces among
+    /// rigid bodies, in kinetic energy's norm, relative to the particles' effect on them. Of the last pass: below 0.1 after one.
+    pub linearisation_error: f64,
 }
 
 impl ParticleSplit {
@@ -48,7 +51,7 @@ impl ParticleSplit {
     pub(super) fn describe(
         &self,
         substeps: &SubstepReport,
-        passes: u32,
+        (passes, linearisation_error): (u32, f64),
         time_step_s: f64,
         report: &mut StepReport,
     ) {
@@ -82,6 +85,7 @@ impl ParticleSplit {
             substeps: substeps.clone(),
             limit: particles.limit.clone(),
             passes,
+            linearisation_error,
         });
         report.convergence.unsolved_substeps = substeps.unsolved;
     }

@@ -8,6 +8,7 @@
 mod adaptive;
 mod adjoint;
 mod batch;
+mod closed_loops;
 mod impacts;
 mod integration;
 mod joint_reactions;

@@ -8,6 +8,7 @@
 mod adaptive;
 mod adjoint;
 mod batch;
+mod before_touch;
 mod closed_loops;
 mod impacts;
 mod integration;

@@ -1,4 +1,4 @@
-//! Pairs that stay deep in each other: their contacts are too soft for what presses on them.
+//! Pairs that stay deep in each other, most often because their contacts are too soft for what presses on them.
 
 use std::collections::BTreeMap;
 
@@ -77,8 +77,8 @@ impl Penetration {
         let mut notes: Vec<String> = (self.found.iter().take(NAMED_MAX))
             .map(|(&(a, b), deep)| {
                 format!(
-                    "{:?} and {:?} are up to {:.2e} m deep in each other from {:.3} s on: their `stiffness`, or the mass of the lighter one, \
-                     does not carry what presses on them",
+                    "{:?} and {:?} are up to {:.2e} m deep in each other from {:.3} s on: check their `stiffness`, the mass of the lighter \
+                     one, and whether a shorter step keeps them apart",
                     name(a),
                     name(b),
                     deep.depth,

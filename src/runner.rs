@@ -26,6 +26,7 @@ mod inputs;
 mod observer;
 mod outcome;
 mod parameter_change;
+mod penetration;
 mod saved;
 mod series;
 mod simulation;
@@ -68,6 +69,7 @@ use expectations::RunningStatistic;
 use hooks::Watched;
 use observer::Observer;
 pub(crate) use observer::{LayerCount, built_in_quantities};
+use penetration::Penetration;
 use stepping::{AdaptiveSteps, stepper};
 use summary::Tally;
 
@@ -188,6 +190,7 @@ struct Run<S> {
     statistics: Vec<RunningStatistic>,
     tally: Tally,
     adaptive_steps: AdaptiveSteps,
+    penetration: Penetration,
     notes: Vec<String>,
     inputs: RunInputs,
 }
@@ -254,6 +257,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
             statistics,
             tally: Tally::default(),
             adaptive_steps: AdaptiveSteps::default(),
+            penetration: Penetration::default(),
         })
     }
 
@@ -373,6 +377,8 @@ impl<S: Deref<Target = Scene>> Run<S> {
     /// Checks the expectations of the run, which ended in `state`.
     fn finish(mut self, state: State, elapsed: Duration) -> RunOutcome {
         self.notes.extend(self.adaptive_steps.note());
+        self.notes
+            .extend(self.penetration.notes(&self.assembly.world));
         self.notes.extend(self.inputs.notes());
         let bodies = self.assembly.directory.named_bodies();
         let time_step_s = self.scene.simulation.time_step_s;

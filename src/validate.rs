@@ -15,6 +15,8 @@
 mod capstan;
 mod cube_toss;
 mod error;
+mod first_touch;
+mod four_bar;
 mod free_flight;
 mod gripper;
 mod incline;
@@ -337,6 +339,8 @@ pub const CASES: &[Case] = &[
     pd_actuator::CASE,
     free_flight::CASE,
     pendulum::CASE,
+    four_bar::CASE,
+    first_touch::CASE,
     mass_ratio::CASE,
     patch::CASE,
     patch_rest::CASE,

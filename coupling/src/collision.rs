@@ -11,7 +11,6 @@ use pliant_hydroelastic::{
     Posed, Proxy, Query, RigidShape, SelfExclusion, SoftMesh, Twist,
 };
 
-use crate::contact_model::DissipationRule;
 use crate::duplicate_contacts::DuplicateContacts;
 use crate::error::StepError;
 use crate::pair_basis::{Bodies, Side};
@@ -71,7 +70,6 @@ pub(crate) struct Collision {
     twists: Vec<Twist>,
     /// At the start of the step: the predicted motion of shapes in contact with deformable bodies.
     steady_twists: Vec<Twist>,
-    speeds: Vec<f64>,
     vertex_velocities: Vec<Vec<Vector3<f64>>>,
     /// Of one deforming geometry, along the solution.
     solved_velocities: Vec<Vector3<f64>>,
@@ -207,10 +205,6 @@ impl Collision {
         let model = &parts.contact.model;
         let mut query = query;
         query.margin += model.range_m().unwrap_or(0.0);
-        let mut speeds = std::mem::take(&mut self.speeds);
-        speeds.clear();
-        speeds.extend((0..parts.geometries.len()).map(|g| self.speed(world, g)));
-        self.speeds = speeds;
         if !parts.contact.follows_paths() {
             self.twists.fill(Twist::zero());
             self.steady_twists.fill(Twist::zero());
@@ -227,13 +221,12 @@ impl Collision {
         let mut contacts = std::mem::take(&mut self.contacts);
         let mut proxies = std::mem::take(&mut self.proxies);
         proxies.clear();
-        let (friction, tau) = parts.largest_friction_and_relaxation();
         proxies.extend((0..parts.geometries.len()).map(|g| {
-            let mut margin = query.margin;
-            if model.has_sliding_gap() {
-                margin += friction * (time_step_s + tau) * self.speeds[g];
-            }
-            Proxy::of(&self.posed(world, g, Motion::Free), time_step_s, margin)
+            Proxy::of(
+                &self.posed(world, g, Motion::Free),
+                time_step_s,
+                query.margin,
+            )
         }));
         let mut pairs = std::mem::take(&mut self.pairs);
         self.broad_phase
@@ -271,7 +264,6 @@ impl Collision {
             state,
             geometry,
             query,
-            time_step_s,
             search,
         };
         let result = self.find_all(phase, &mut contacts);
@@ -282,16 +274,6 @@ impl Collision {
         self.proxies = proxies;
         self.pairs = pairs;
         result
-    }
-
-    /// μ(δt + τ)‖v_t‖, m: the gap of two sliding surfaces in a model that has one.
-    fn sliding_gap(&self, world: &World, a: usize, b: usize, time_step_s: f64) -> f64 {
-        let material = world.pair(GeometryIdx(a), GeometryIdx(b));
-        let tau = match world.parts.contact.dissipation_rule() {
-            DissipationRule::RelaxationTime => material.relaxation_time_s,
-            DissipationRule::HuntCrossley => 0.0,
-        };
-        material.friction * (time_step_s + tau) * (self.speeds[a] + self.speeds[b])
     }
 
     fn posed<'a>(&'a self, world: &'a World, g: usize, motion: Motion) -> Posed<'a> {

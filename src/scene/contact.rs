@@ -43,7 +43,7 @@ static CONTACT: TableSchema = TableSchema {
             value: ValueKind::Part("contact model"),
             unit: "",
             default: "`lagged`",
-            about: "`lagged`: friction bound fixed in each solve; `similar`, `sap`: friction coupled to the normal force, sliding bodies have a small gap; `energy`, a baseline: springs of the materials' stiffness, without swept paths (Tong et al. 2023)",
+            about: "`lagged`: friction bound fixed in each solve; `similar`, `sap`: friction coupled to the normal force; `energy`, a baseline: springs of the materials' stiffness, without swept paths (Tong et al. 2023)",
         },
         Key {
             name: "stiction_speed",

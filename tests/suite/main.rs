@@ -9,6 +9,7 @@ mod benchmark_tables;
 mod bundled_scenes;
 mod check_command;
 mod command_line;
+mod contact_models;
 mod crowned_pulley;
 mod default_observables;
 mod documentation_links;
@@ -19,6 +20,7 @@ mod gallery;
 mod gpu_batch;
 #[cfg(feature = "gpu")]
 mod gpu_scenes;
+mod heavy_bodies;
 mod image_sensors;
 mod impulse_exchange;
 mod interrupted_runs;

@@ -51,6 +51,8 @@ cases! {
     an_actuator_saturates_exactly => "pd-actuator",
     momentum_is_kept_in_free_flight => "free-flight",
     a_pendulum_keeps_its_energy_to_first_order => "pendulum",
+    a_parallelogram_of_four_bars_swings_like_a_pendulum => "four-bar",
+    no_contact_model_acts_before_surfaces_touch => "first-touch",
     a_heavy_box_stands_on_a_light_one => "mass-ratio",
     patches_have_the_area_force_and_center_of_closed_forms => "patch",
     patches_of_round_bodies_converge_at_second_order => "patch-round",

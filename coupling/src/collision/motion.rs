@@ -222,24 +222,6 @@ impl Collision {
         }))
     }
 
-    /// An upper bound of the speed of any point of a geometry, m/s.
-    pub(super) fn speed(&self, world: &World, g: usize) -> f64 {
-        match &world.parts.geometries[g].shape {
-            Some(shape) => {
-                let twist = &self.twists[g];
-                let surface = world.parts.geometries[g].surface_velocity.norm();
-                let radius = shape.radius_about_origin();
-                let turning = twist.angular.norm();
-                let spin = if turning > 0.0 { turning * radius } else { 0.0 };
-                twist.linear.norm() + spin + surface
-            }
-            None => {
-                let speeds = self.vertex_velocities[g].iter().map(Vector3::norm);
-                speeds.fold(0.0, f64::max)
-            }
-        }
-    }
-
     /// Whether a pair has contacts since the last full search.
     pub(super) fn is_known(&self, a: usize, b: usize) -> bool {
         let pair = (GeometryIdx(a), GeometryIdx(b));

@@ -25,7 +25,6 @@ pub(super) struct NarrowPhase<'a> {
     pub(super) state: &'a State,
     pub(super) geometry: &'a dyn ContactGeometry,
     pub(super) query: Query,
-    pub(super) time_step_s: f64,
     pub(super) search: Search,
 }
 
@@ -112,19 +111,15 @@ impl Collision {
             world,
             state,
             geometry,
-            time_step_s,
             search,
             ..
         } = phase;
         let parts = &world.parts;
         let pair = (GeometryIdx(a), GeometryIdx(b));
-        let mut query = Query {
+        let query = Query {
             choice: world.choice(pair.0, pair.1),
             ..phase.query
         };
-        if parts.contact.model.has_sliding_gap() {
-            query.margin += self.sliding_gap(world, a, b, time_step_s);
-        }
         points.clear();
         let mut collide = |motion: Motion, points: &mut Vec<ContactPoint>| {
             let [posed_a, posed_b] = [a, b].map(|g| self.posed(world, g, motion));

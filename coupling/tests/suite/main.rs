@@ -8,6 +8,8 @@
 mod adaptive;
 mod adjoint;
 mod batch;
+mod before_touch;
+mod closed_loops;
 mod impacts;
 mod integration;
 mod joint_reactions;

@@ -1,6 +1,7 @@
 //! Bodies and poses shared by the tests.
 
 mod choice;
+mod coincident;
 mod degenerate;
 mod fields_of_filaments;
 mod filament;

@@ -23,7 +23,7 @@ pub(crate) use balance::Balance;
 pub(crate) use contact_patch::PatchSums;
 pub use contact_patch::{ContactPatch, PatchPolygon, PatchSummary};
 pub(crate) use pair::Order;
-pub(crate) use points::{Load, PiecePoints};
+pub(crate) use points::{Load, PieceLoad, PiecePoints};
 pub(crate) use polygon::{Moments, Polygon, Sign};
 pub(crate) use slice::{Scale, in_tetrahedron};
 pub(crate) use soft_overlap::SoftOverlap;
@@ -59,8 +59,9 @@ use workspace::Workspace;
 ///
 /// **Contact points.** Polygons that lie in one plane under one linear pressure function are merged (the whole
 /// underside of a box, independent of its mesh); the part with positive pressure and the speculative part separately.
-/// Each such group becomes three points with its area, centroid and second moments, or a single point at its centre if
-/// it is small compared with the patch. With A_e the area of a point, p₀ the pressure there, and g_A, g_B the pressure
+/// Each such group becomes a few points with its area, centroid and second moments: six with the mean distance of its
+/// area from the centroid too, on which the friction torque depends (between rigid bodies); three off the centre of the
+/// patch, where the torque hardly depends on it; one at its centre if it is small compared with the patch. With A_e the area of a point, p₀ the pressure there, and g_A, g_B the pressure
 /// gradients along the normal:
 ///
 /// ```text

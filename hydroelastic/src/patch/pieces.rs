@@ -146,6 +146,19 @@ impl Pieces {
         self.order.iter().map(|&i| (i, &self.pieces[i as usize]))
     }
 
+    /// ∫‖x − c‖ dA over the pieces of one group, m³; requires [`Self::sort`].
+    pub(crate) fn first_radial_moment(&self, group: Group, c: &Vector3<f64>) -> f64 {
+        let key = |i: &u32| self.pieces[*i as usize].group;
+        let from = self.order.partition_point(|i| key(i) < group);
+        let pieces = self.order[from..].iter().take_while(|i| key(i) == group);
+        let of_piece = |i: &u32| {
+            let piece = &self.pieces[*i as usize];
+            let (corners, normal) = (self.corners(piece), &piece.balance.normal);
+            piece.balance.weight * Polygon::first_radial_moment(corners, c, normal)
+        };
+        pieces.map(of_piece).sum()
+    }
+
     /// Sorts for [`Self::sorted`]. A pair of elements has at most one piece of a group.
     pub(crate) fn sort(&mut self) {
         self.order.clear();

@@ -242,6 +242,34 @@ impl Polygon {
         }
         sum
     }
+
+    /// ∫‖x − c‖ dA, m³, for a point c of the plane with unit normal `normal`, about which the corners are
+    /// counter-clockwise.
+    ///
+    /// The triangle of c and an edge at distance h, from s₁ to s₂ along it, has h/6 [s r + h² asinh(s/h)] with r² = h² +
+    /// s².
+    pub(crate) fn first_radial_moment(
+        corners: &[Vector3<f64>],
+        c: &Vector3<f64>,
+        normal: &Vector3<f64>,
+    ) -> f64 {
+        let n = corners.len();
+        let of_edge = |i: usize| {
+            let (from, to) = (corners[i] - c, corners[(i + 1) % n] - c);
+            let length = (to - from).norm();
+            let h = from.cross(&to).dot(normal) / length;
+            if length <= 0.0 || h == 0.0 {
+                return 0.0;
+            }
+            let along = (to - from) / length;
+            let at = |x: &Vector3<f64>| {
+                let s = along.dot(x);
+                s * s.hypot(h) + h * h * (s / h.abs()).asinh()
+            };
+            h / 6.0 * (at(&to) - at(&from))
+        };
+        (0..n).map(of_edge).sum()
+    }
 }
 
 /// Area moments of a flat piece of surface.
@@ -304,6 +332,19 @@ mod tests {
             let found = clipped.area_vector().norm();
             assert!((found - sampled).abs() < 0.02 * whole.area_vector().norm());
         }
+    }
+
+    #[test]
+    fn the_mean_distance_from_the_centre_of_a_square_is_the_textbook_one() {
+        let square = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)]
+            .map(|(x, y)| Vector3::new(3.0 + 0.5 * x, 0.5 * y, 1.0));
+        let center = Vector3::new(3.0, 0.0, 1.0);
+        let expected = (2.0_f64.sqrt() + (1.0 + 2.0_f64.sqrt()).ln()) / 6.0;
+        let found = Polygon::first_radial_moment(&square, &center, &Vector3::z());
+        assert!((found - expected).abs() < 1e-14);
+        // From a corner: twice the mean distance in a square of half the side.
+        let found = Polygon::first_radial_moment(&square, &square[0], &Vector3::z());
+        assert!((found - 2.0 * expected).abs() < 1e-14);
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod fields_of_filaments;
 mod filament;
 mod flat_tips;
 mod flood;
+mod friction_torque;
 mod invariants;
 
 use nalgebra::{Isometry3, Vector3};

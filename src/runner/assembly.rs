@@ -119,7 +119,9 @@ impl Assembly {
         }
         draft.add_points()?;
         for (name, range) in &scene.soft.copies {
-            draft.directory.add_copies(&name.name, range.clone());
+            let copies = &scene.soft.entries[range.clone()];
+            let names = copies.iter().map(|entry| &*entry.name.name);
+            draft.directory.add_copies(&name.name, names);
         }
         draft.add_pairs()?;
         draft.add_constraints()?;

@@ -130,7 +130,7 @@ pub(super) fn main(arguments: &RenderArguments, registry: &Registry) -> Result<E
         .and_then(|mut page| match product {
             Product::Picture => {
                 check_replay(&mut page, &arguments.source, at_s)?;
-                let picture = page.picture(PictureFormat::Png);
+                let picture = page.picture_at(at_s.unwrap_or(0.0), PictureFormat::Png);
                 let picture = picture.map_err(|error| error.to_string())?;
                 fs::write(&unfinished, picture).map_err(|error| error.to_string())
             }

@@ -14,7 +14,7 @@ use crate::runner::{RunLength, RunOptions};
 use crate::scene::Scene;
 
 use super::notes::Notes;
-use super::output::{COLUMNS, number};
+use super::output::{COLUMNS, number, say, say_text};
 use super::run::{SceneSettings, run_with_progress};
 use super::{Ending, Failure};
 
@@ -149,7 +149,7 @@ pub(super) fn main(arguments: &RenderArguments, registry: &Registry) -> Result<E
         return Err(reason.into());
     }
     fs::rename(&unfinished, &out).map_err(|error| format!("--out {}: {error}", out.display()))?;
-    eprintln!("wrote {}", out.display());
+    say!("wrote {}", out.display());
     Ok(Ending::AsExpected)
 }
 
@@ -211,7 +211,7 @@ fn run_scene(
         ..RunOptions::default()
     };
     let outcome = run_with_progress(&scene, &options)?;
-    eprint!("{}", Notes::of(&outcome.notes).text(COLUMNS));
+    say_text(&Notes::of(&outcome.notes).text(COLUMNS));
     outcome.recording.write_replay(page)?;
     Ok(outcome.summary.simulated_s)
 }

@@ -370,6 +370,18 @@ impl<S: Deref<Target = Scene>> Run<S> {
                 start.time_s
             ));
         }
+        // Time is a sum of steps: it is off by round-off, or by steps of another length.
+        let dt = self.scene.simulation.time_step_s;
+        let expected_s = start.step as f64 * dt;
+        let off_s = (start.time_s - expected_s).abs();
+        if off_s.is_nan() || off_s > 0.25 * dt + 1e-6 * expected_s {
+            return refuse(format!(
+                "the saved state is at {} s after {} steps, which the scene's steps of {dt} s do not give: it was saved with steps of about {:.6e} s; give `--time-step`, or begin anew",
+                start.time_s,
+                start.step,
+                start.time_s / start.step.max(1) as f64
+            ));
+        }
         self.assembly.state = start;
         Ok(())
     }

@@ -123,7 +123,9 @@ impl Assembly {
         }
         draft.add_points()?;
         for (name, range) in &scene.soft.copies {
-            draft.directory.add_copies(&name.name, range.clone());
+            let copies = &scene.soft.entries[range.clone()];
+            let names = copies.iter().map(|entry| &*entry.name.name);
+            draft.directory.add_copies(&name.name, names);
         }
         draft.stiffen_for_the_load();
         draft.add_pairs()?;

@@ -15,6 +15,7 @@
 mod capstan;
 mod cube_toss;
 mod error;
+mod flush_tiles;
 mod free_flight;
 mod gripper;
 mod incline;
@@ -321,6 +322,7 @@ pub const CASES: &[Case] = &[
         "two fingers hold a shoelace that is pulled",
     ),
     sliding_box::CASE,
+    flush_tiles::CASE,
     incline::CASE,
     ramp::CASE,
     penalty::RELAXATION,

@@ -12,8 +12,9 @@
 //!    T' c  p
 //! ```
 //!
-//! On a wall the nearest point of T moves with the ball and the normal stays. Beside an edge the normal turns by ℓ/ρ for a shift ℓ across
-//! it, where a round surface of radius R turns it by ℓ/(R + ρ). A step of up to ρ/2 counts as flush.
+//! If it still touches T, so can other shapes. On a ramp it does not, but the nearest point of T moves with the ball and the normal stays.
+//! Beside an edge the normal turns by ℓ/ρ for a shift ℓ across it, where a round surface of radius R turns it by ℓ/(R + ρ). A step of up
+//! to ρ/2 counts as flush.
 
 use nalgebra::{Point3, Vector3};
 
@@ -33,8 +34,8 @@ const ROUNDS_MAX: usize = 8;
 /// How often the distance at which a neighbour is examined is doubled, from ρ on.
 const DOUBLINGS_MAX: usize = 12;
 
-/// Whether `touched` can be touched at its point `p_W` (world, m) along the outward unit normal `normal_W`, which is false where
-/// `neighbours` cover that part of its surface.
+/// Whether `touched` can be touched at `p_W` (world, m) along the outward unit normal `normal_W`, which is false where `neighbours` cover
+/// that part of its surface. A point inside or outside of it stands for the point of its surface along the normal.
 ///
 /// `size` (m) is the size of the shape that touches it; steps of up to 1/20,000 of the smaller one of both count as flush. Neighbours are
 /// the shapes that the touching shape also touches; a neighbour may be `touched` itself, if that is a mesh.
@@ -62,8 +63,7 @@ pub fn is_exposed<'a>(
 ) -> bool {
     let own = touched.shape.size();
     let rho = PROBE * if own > 0.0 { own.min(size) } else { size };
-    let depth = (-distance(touched, p_W).0).max(0.0);
-    let start = p_W + normal_W * (rho + depth);
+    let start = p_W + normal_W * (rho - distance(touched, p_W).0);
     let mut c = start;
     for _ in 0..ROUNDS_MAX {
         let Some((nearest, phi)) = nearest(neighbours.clone(), &c, (1.0 - NEARER) * rho) else {
@@ -72,8 +72,9 @@ pub fn is_exposed<'a>(
             if across <= NEARER * rho {
                 return true;
             }
-            let turn = (distance(touched, &c).1 - normal_W).norm();
-            return turn <= (TURN * across / rho).min(TURN_MAX);
+            let (phi, gradient) = distance(touched, &c);
+            let turn = (gradient - normal_W).norm();
+            return phi <= rho || turn <= (TURN * across / rho).min(TURN_MAX);
         };
         c += way_out(&nearest, phi, &c, normal_W, rho);
     }

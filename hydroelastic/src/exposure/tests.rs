@@ -35,6 +35,19 @@ fn a_side_behind_a_flush_neighbour_is_covered_at_any_depth() {
 }
 
 #[test]
+fn a_point_off_the_surface_stands_for_one_on_it() {
+    let cube = cube();
+    let (left, right) = (at(&cube, -0.05, -0.05), at(&cube, 0.05, -0.05));
+    for off in [-1e-7, 1e-6, 1e-4, 1e-3, 1e-2] {
+        let p = Point3::new(-off, 0.0, -1e-6);
+        assert!(
+            !is_exposed(&right, &p, &-Vector3::x(), [left].into_iter(), 0.1),
+            "{off}"
+        );
+    }
+}
+
+#[test]
 fn the_edge_of_a_flush_neighbour_has_no_normal_but_the_common_one() {
     for angle in [1e-3, 1e-2, 0.1, 0.5, 1.0, 1.5] {
         assert!(!side_is_exposed(0.0, 0.0, angle), "{angle}");
@@ -109,6 +122,20 @@ fn where_four_tiles_meet_their_sides_are_covered() {
             );
             assert!(covered, "{y} {depth}");
         }
+    }
+}
+
+#[test]
+fn the_foot_of_a_wall_that_stands_on_the_floor_is_exposed_whatever_leans_against_it() {
+    let (cube, floor) = (cube(), Shape::half_space());
+    let wall = at(&cube, 0.05, 0.05);
+    for angle in [-0.7_f64, -0.1, 0.0, 0.3] {
+        let normal = Vector3::new(-angle.cos(), 0.0, angle.sin());
+        let neighbours = [at(&floor, 0.0, 0.0)].into_iter();
+        assert!(
+            is_exposed(&wall, &Point3::origin(), &normal, neighbours, 0.1),
+            "{angle}"
+        );
     }
 }
 

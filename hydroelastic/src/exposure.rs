@@ -35,7 +35,7 @@ const ROUNDS_MAX: usize = 8;
 const DOUBLINGS_MAX: usize = 12;
 
 /// Whether `touched` can be touched at `p_W` (world, m) along the outward unit normal `normal_W`, which is false where `neighbours` cover
-/// that part of its surface. A point inside or outside of it stands for the point of its surface along the normal.
+/// that part of its surface. A point off the surface stands for the nearest one on it.
 ///
 /// `size` (m) is the size of the shape that touches it; steps of up to 1/20,000 of the smaller one of both count as flush. Neighbours are
 /// the shapes that the touching shape also touches; a neighbour may be `touched` itself, if that is a mesh.
@@ -63,7 +63,8 @@ pub fn is_exposed<'a>(
 ) -> bool {
     let own = touched.shape.size();
     let rho = PROBE * if own > 0.0 { own.min(size) } else { size };
-    let start = p_W + normal_W * (rho - distance(touched, p_W).0);
+    let (phi, gradient) = distance(touched, p_W);
+    let start = p_W - gradient * phi + normal_W * rho;
     let mut c = start;
     for _ in 0..ROUNDS_MAX {
         let Some((nearest, phi)) = nearest(neighbours.clone(), &c, (1.0 - NEARER) * rho) else {

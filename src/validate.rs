@@ -16,6 +16,7 @@ mod capstan;
 mod cube_toss;
 mod error;
 mod first_touch;
+mod flush_tiles;
 mod four_bar;
 mod free_flight;
 mod gripper;
@@ -323,6 +324,7 @@ pub const CASES: &[Case] = &[
         "two fingers hold a shoelace that is pulled",
     ),
     sliding_box::CASE,
+    flush_tiles::CASE,
     incline::CASE,
     ramp::CASE,
     penalty::RELAXATION,

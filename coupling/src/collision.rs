@@ -1,5 +1,6 @@
 //! Collision detection: the contact points of a step.
 
+mod internal_edges;
 mod meshes;
 mod motion;
 mod narrow_phase;
@@ -16,6 +17,7 @@ use crate::error::StepError;
 use crate::pair_basis::{Bodies, Side};
 use crate::state::State;
 use crate::world::{GeometryIdx, Mount, World, flat};
+use internal_edges::{InternalEdges, Placed};
 use meshes::Fit;
 use motion::{Diversion, Motion};
 use narrow_phase::{NarrowPhase, Worker};
@@ -90,6 +92,7 @@ pub(crate) struct Collision {
     /// Pairs to search, and surfaces with self-contact paired with themselves.
     candidates: Vec<(usize, usize)>,
     workers: Vec<Worker>,
+    internal_edges: InternalEdges,
     duplicates: DuplicateContacts,
     /// Contacts found since the last full search; sorted in searches for missed contacts.
     known: Vec<(GeometryIdx, GeometryIdx, ContactKey)>,
@@ -267,6 +270,15 @@ impl Collision {
             search,
         };
         let result = self.find_all(phase, &mut contacts);
+        let mut internal_edges = std::mem::take(&mut self.internal_edges);
+        let placed = Placed {
+            collision: self,
+            world,
+            proxies: &proxies,
+            pairs: &pairs,
+        };
+        internal_edges.drop_from(placed, &mut contacts);
+        self.internal_edges = internal_edges;
         self.known
             .extend(contacts.iter().map(|c| (c.a, c.b, c.point.key)));
         self.duplicates.drop_from(parts, &mut contacts);

@@ -14,6 +14,7 @@ mod crowned_pulley;
 mod default_observables;
 mod documentation_links;
 mod drive_faults;
+mod flush_shapes;
 mod force_fields;
 mod gallery;
 #[cfg(feature = "gpu")]

@@ -35,6 +35,7 @@ macro_rules! cases {
 cases! {
     a_pressed_cylinder_converges_under_refinement => "rubber-press",
     a_sliding_box_stops_where_it_must => "sliding-box",
+    a_box_keeps_its_speed_over_flush_tiles => "flush-tiles",
     a_box_on_an_incline_sticks_or_slides_as_coulomb_says => "incline",
     a_box_at_the_limit_of_sliding_sticks_or_slides_in_every_stepper => "ramp",
     attachments_relax_to_the_cone_with_the_right_derivatives => "penalty-relaxation",

@@ -25,4 +25,5 @@ mod reports;
 mod rigid_contact;
 mod soft_bodies;
 mod stiction;
+mod throws;
 mod who_touches_whom;

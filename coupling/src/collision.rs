@@ -38,8 +38,9 @@ pub(crate) struct PairContact {
 pub(crate) enum Search {
     /// All candidates of the broad phase.
     All,
-    /// Candidates whose relative motion differs from the predicted one: see [`Collision::find_diverted`]. Rigid pairs already in contact
-    /// are skipped; filaments and deformable surfaces may have further contacts and are searched again.
+    /// Candidates whose relative motion differs from the predicted one: see [`Collision::find_diverted`]. Convex pairs already in contact
+    /// are skipped; meshes, filaments and deformable surfaces may have further contacts and are searched again. Rigid pairs so fast that
+    /// they may pass into each other are also searched for that.
     Missed,
 }
 
@@ -99,6 +100,8 @@ pub(crate) struct Collision {
     /// Deviations of the solution from the free motion, and from the motion at the start.
     diversions: Vec<Diversion>,
     unsteadiness: Vec<Diversion>,
+    /// Twists of the solution.
+    solved_twists: Vec<Twist>,
     /// Deviations up to this speed are tolerated, m/s: within a step they are covered by the resting margin.
     diversion_allowed: f64,
     side: Side,
@@ -245,14 +248,7 @@ impl Collision {
         let is_candidate = |&(a, b): &(usize, usize)| match search {
             Search::All => true,
             Search::Missed => {
-                let diversions = match self.motion(a, b) {
-                    Motion::Free => &self.diversions,
-                    Motion::Steady => &self.unsteadiness,
-                };
-                let diverted = diversions[a].largest_against(&diversions[b]);
-                let in_parts = |g: usize| self.filaments[g].is_some() || self.soft[g].is_some();
-                let searched_again = in_parts(a) || in_parts(b) || !self.is_known(a, b);
-                diverted > self.diversion_allowed && searched_again
+                self.may_be_missed(world, a, b) || self.may_pass(world, a, b, time_step_s)
             }
         };
         let self_pairs = parts.self_contact.iter().map(|&g| (g, g));

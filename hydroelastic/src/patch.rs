@@ -202,6 +202,22 @@ impl ContactGeometry for PatchContact {
         }
         Some(Ok(()))
     }
+
+    /// None in pairs with a patch, whose fields may be compressed to any depth.
+    fn find_passing(
+        &self,
+        a: Posed<'_>,
+        b: Posed<'_>,
+        q: &Query,
+        _: &mut ContactWorkspace,
+        _: &mut Vec<ContactPoint>,
+    ) -> Option<Result<(), GeometryError>> {
+        if q.choice == ContactChoice::Point {
+            return None;
+        }
+        let (side_A, side_B) = side_of(&a).zip(side_of(&b))?;
+        side_A.0.has_patch_with(&side_B.0).then_some(Ok(()))
+    }
 }
 
 /// Whether the deepest point of a field lies inside the other shape.
@@ -236,7 +252,7 @@ fn travels_through(a: &Posed<'_>, b: &Posed<'_>, q: &Query, sides: &[Side<'_>; 2
     let (Posed::Rigid(a), Posed::Rigid(b)) = (a, b) else {
         return false;
     };
-    let speed = (a.V_WG.linear - b.V_WG.linear).norm() + sweep::turning_speed(a, b);
+    let speed = sweep::approach_speed(a, b);
     let depth = sides
         .iter()
         .filter_map(Side::depth)

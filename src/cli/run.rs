@@ -479,7 +479,7 @@ fn warnings(summary: &RunSummary) -> Vec<String> {
         ),
         (
             summary.missed_contact_steps,
-            "in {} steps bodies may have passed through each other",
+            "in {} steps bodies may have passed into each other",
         ),
         (
             summary.unconverged_rotation_steps,

@@ -58,5 +58,6 @@ mod shoelace_in_points;
 mod simulation_batch;
 mod soft_body_faults;
 mod soft_scene_features;
+mod tunnelling;
 mod tutorial_scenes;
 mod validate;

@@ -27,4 +27,5 @@ mod reports;
 mod rigid_contact;
 mod soft_bodies;
 mod stiction;
+mod throws;
 mod who_touches_whom;

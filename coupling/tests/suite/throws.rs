@@ -3,7 +3,7 @@
 //! The check knows nothing of the search for contacts: it samples the motion between the poses before and after each step and evaluates the
 //! signed distance of one body at the inner points of the other, points at least half of its thickness below its surface.
 //!
-//! Four hundred throws run in every test; ten thousand with
+//! Four hundred throws run in every test, with none lost; ten thousand, of which two were lost and 39 reported, with
 //! `cargo nextest run -p pliant-coupling --run-ignored only throws`.
 
 use std::collections::BTreeMap;

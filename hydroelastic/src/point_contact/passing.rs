@@ -57,8 +57,8 @@ impl Pair<'_> {
         }
         w.narrow.points.clear();
         let time = match (self.a.shape, self.b.shape) {
-            (Shape::HalfSpace, _) | (_, Shape::HalfSpace) => self.into_half_space(w, depth),
-            _ => self.into_piece(w, depth),
+            (Shape::HalfSpace, _) | (_, Shape::HalfSpace) => self.deep_in_half_space(w, depth),
+            _ => self.deep_in_piece(w, depth),
         };
         let Some(entry) = time else { return };
         let t = entry * self.time_step_s;
@@ -69,7 +69,7 @@ impl Pair<'_> {
     }
 
     /// The time at which a part is `depth` below a half space, as a fraction of the step, with its points in `w`.
-    fn into_half_space(&self, w: &mut Workspace, depth: f64) -> Option<f64> {
+    fn deep_in_half_space(&self, w: &mut Workspace, depth: f64) -> Option<f64> {
         let points = &mut w.narrow.points;
         let mut lowest = |X_BA: &Isometry3<f64>| -> Option<PairPoint> {
             points.clear();
@@ -115,7 +115,7 @@ impl Pair<'_> {
     }
 
     /// The same for the first pair of pieces.
-    fn into_piece(&self, w: &mut Workspace, depth: f64) -> Option<f64> {
+    fn deep_in_piece(&self, w: &mut Workspace, depth: f64) -> Option<f64> {
         let (a, b, dt) = (&self.a, &self.b, self.time_step_s);
         w.swept.gather(a, b, dt, self.margin);
         let SweptTriangles { of_A, of_B, .. } = &w.swept;

@@ -101,12 +101,12 @@ impl Solid {
         }
     }
 
-    fn as_mesh(self, lengths: Vector3<f64>) -> Self {
+    fn into_mesh(self, lengths: Vector3<f64>) -> Self {
         let shape = Shape::mesh(&corners(lengths * 0.5), &triangles(&QUADS)).unwrap();
         Self { shape, ..self }
     }
 
-    fn as_hull(self, lengths: Vector3<f64>) -> Self {
+    fn into_hull(self, lengths: Vector3<f64>) -> Self {
         let shape = Shape::convex_hull(&corners(lengths * 0.5)).unwrap();
         Self { shape, ..self }
     }
@@ -222,10 +222,10 @@ impl Solid {
             "ellipsoid" => Self::ellipsoid(0.5 * box_like),
             "cone" => Self::cone(size, 2.0 * long),
             "hull" => Self::hull(rng, box_like),
-            "mesh" => Self::cuboid(box_like).as_mesh(box_like),
+            "mesh" => Self::cuboid(box_like).into_mesh(box_like),
             "plate" => Self::cuboid(wide),
-            "mesh plate" => Self::cuboid(wide).as_mesh(wide),
-            "hull plate" => Self::cuboid(wide).as_hull(wide),
+            "mesh plate" => Self::cuboid(wide).into_mesh(wide),
+            "hull plate" => Self::cuboid(wide).into_hull(wide),
             "disc" => Self::cylinder(0.15, h),
             "flat ellipsoid" => Self::ellipsoid(Vector3::new(0.15, 0.15, 0.5 * h)),
             "rod" => Self::capsule(0.5 * h, 0.3),

@@ -16,6 +16,7 @@ mod balance;
 mod control_adjoint;
 mod elastic;
 mod elements;
+mod explicit_limit;
 mod implicit;
 mod input;
 mod lagged_rotation;
@@ -59,6 +60,8 @@ pub(crate) struct FemStep {
     free: Vec<f64>,
     /// The body's mean rotation, if the step offers a preconditioner.
     mean_rotation: Option<Matrix3<f64>>,
+    /// The longest stable explicit step, s, once one was taken.
+    explicit_limit_s: Option<f64>,
     scratch: Scratch,
 }
 
@@ -74,6 +77,7 @@ impl FemStep {
             free_motion: FreeMotion::default(),
             free: Vec::new(),
             mean_rotation: None,
+            explicit_limit_s: None,
             scratch: Scratch::default(),
         }
     }
@@ -83,6 +87,9 @@ impl BodyStep for FemStep {
     fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
         self.check(state, input)?;
         self.motion.time_step = input.time_step;
+        if input.time_step.forces_s() == 0.0 {
+            self.refuse_unstable(input.time_step.length_s)?;
+        }
         let fill = |out: &mut Vec<Vector3<f64>>, values: &[f64]| {
             out.clear();
             out.extend(values.chunks_exact(3).map(Vector3::from_column_slice));

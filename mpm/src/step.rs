@@ -25,6 +25,7 @@ use crate::model::{MatrixForm, Parts, Records};
 use crate::nodes::{add_divergence, interpolate};
 use crate::sparse_grid::NONE;
 use crate::spline::corner;
+use crate::substeps::{ANY_STRESS, present_limit};
 use crate::system::{BlockMatrix, GridSystem, StepMotion, Tangents};
 
 pub(crate) use advance::{Crushed, finish};
@@ -160,6 +161,17 @@ impl MpmStep {
         self.right_hand_side = b;
     }
 
+    /// Refuses an explicit step that is longer than the particles allow.
+    fn refuse_unstable(&self, length_s: f64) -> Result<(), BodyError> {
+        let limit = present_limit(&self.parts, &self.records.particles, ANY_STRESS);
+        match limit.filter(|limit| length_s > limit.stable_s) {
+            None => Ok(()),
+            Some(limit) => Err(BodyError::Model(format!(
+                "an explicit step of {length_s:.2e} s is unstable: {limit}; shorten the time step, or integrate by backward Euler"
+            ))),
+        }
+    }
+
     /// Adds the impulses of gravity and loads on each node, N·s.
     fn add_external(&mut self, input: &StepInput<'_>) -> Result<(), BodyError> {
         let dt = input.time_step.length_s;
@@ -192,6 +204,9 @@ impl BodyStep for MpmStep {
         self.records.read_again(&self.parts, state)?;
         self.records.check_cloths(&self.parts)?;
         self.parts.check_bounds(&self.records.particles)?;
+        if input.time_step.forces_s() == 0.0 {
+            self.refuse_unstable(input.time_step.length_s)?;
+        }
         self.system.open(&self.records.particles, input.time_step)?;
         self.sorted_index.resize(self.records.particles.len(), 0);
         for (sorted, p) in self.system.particles.iter().enumerate() {

@@ -56,6 +56,7 @@ pub use links::{LinkIdx, LinkImpulse, LinkMotion, RigidLinks, RigidMotion};
 pub use obstacle::{Obstacle, ObstaclePair};
 pub use report::{PairImpulse, StageTimes, SubstepReport};
 pub use solver_kind::SubstepSolver;
+pub(crate) use time_step::{ANY_STRESS, present_limit};
 pub use time_step::{LimitReason, SubstepLimit};
 pub use warm_start::ParticleImpulse;
 

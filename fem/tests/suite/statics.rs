@@ -108,13 +108,13 @@ fn free_fall_is_exact_by_every_integration() {
             let mut state = body.rigid_state(&pose, &Vector3::zeros(), &v0);
             let start = state.clone();
             let time_step = TimeStep {
-                length_s: 1e-3,
+                length_s: 5e-4,
                 integration,
             };
             let mut alone = Alone::new(&body, time_step).under(GRAVITY);
             let n = 50;
             alone.steps(&mut state, n);
-            let (n, dt) = (n as f64, 1e-3);
+            let (n, dt) = (n as f64, 5e-4);
             let velocity = v0 + GRAVITY * (n * dt);
             // The sum of n steps: trapezoids for the midpoint rule, upper sums for the others.
             let more = match integration {

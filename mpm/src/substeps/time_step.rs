@@ -147,13 +147,13 @@ fn limit_of_waves(o: &Object, spacing: f64, modulus: f64) -> SubstepLimit {
 }
 
 /// No bound of the stress of any particle.
-pub(super) const ANY_STRESS: StressBound<'static> = &|_| f64::INFINITY;
+pub(crate) const ANY_STRESS: StressBound<'static> = &|_| f64::INFINITY;
 
 /// An upper bound of the norm of the Kirchhoff stress of each particle, Pa.
-pub(super) type StressBound<'a> = &'a (dyn Fn(usize) -> f64 + Sync);
+pub(crate) type StressBound<'a> = &'a (dyn Fn(usize) -> f64 + Sync);
 
 /// The longest substep from the present state of `particles`; `None` without particles. The stress is computed where its bound is not small.
-pub(super) fn present_limit<T: Real>(
+pub(crate) fn present_limit<T: Real>(
     parts: &Parts,
     particles: &[Particle<T>],
     bound: StressBound<'_>,

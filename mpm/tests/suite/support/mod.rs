@@ -4,8 +4,8 @@ pub(crate) mod substepped;
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{
-    BodyState, BodyStep, ConstraintSet, ContactProblem, ConvexContactSolver, DeformableModel,
-    Integration, Newton, Solution, StepInput, TimeStep,
+    BodyError, BodyState, BodyStep, ConstraintSet, ContactProblem, ConvexContactSolver,
+    DeformableModel, Integration, Newton, Solution, StepInput, TimeStep,
 };
 use pliant_mpm::MaterialPoints;
 
@@ -29,8 +29,13 @@ impl Run {
         }
     }
 
-    /// One step under gravity downwards.
-    pub(crate) fn step(&mut self, length_s: f64, integration: Integration, gravity: f64) {
+    /// Begins a step under gravity downwards.
+    pub(crate) fn begin(
+        &mut self,
+        length_s: f64,
+        integration: Integration,
+        gravity: f64,
+    ) -> Result<(), BodyError> {
         let control = self.model.default_control();
         let input = StepInput {
             time_step: TimeStep {
@@ -40,7 +45,12 @@ impl Run {
             gravity: Vector3::new(0.0, 0.0, -gravity),
             control: &control,
         };
-        self.step.begin(&self.state, &input).unwrap();
+        self.step.begin(&self.state, &input)
+    }
+
+    /// One step under gravity downwards.
+    pub(crate) fn step(&mut self, length_s: f64, integration: Integration, gravity: f64) {
+        self.begin(length_s, integration, gravity).unwrap();
         self.step.linearise_start(&mut Vec::new()).unwrap();
         if let Some(lagged) = self.step.as_lagged() {
             let _ = lagged.update_in_free_motion().unwrap();

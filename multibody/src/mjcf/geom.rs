@@ -103,6 +103,24 @@ impl Geom {
         if let Some(friction) = friction.filter(|mu| *mu < 0.0) {
             return Err(fail(format!("friction = {friction} must not be negative")));
         }
+        let friction = match integer(settings, "condim", 3, &subject)? {
+            1 => {
+                let text = format!(
+                    "{subject}: condim = 1: slides without friction on everything; in MuJoCo the larger condim of a pair holds"
+                );
+                remarks.suspicious(&own.place, text);
+                Some(0.0)
+            }
+            3 => friction,
+            condim @ (4 | 6) => {
+                let text = format!(
+                    "{subject}: condim = {condim}: torsional and rolling friction have no effect; sliding friction has"
+                );
+                remarks.suspicious(&own.place, text);
+                friction
+            }
+            other => return Err(fail(format!("condim = {other} must be 1, 3, 4 or 6"))),
+        };
         if settings.text("shellinertia") == Some("true") {
             let text = "shellinertia=\"true\" is not supported; give the body an <inertial>";
             return Err(fail(text.to_owned()));

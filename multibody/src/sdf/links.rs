@@ -51,6 +51,11 @@ fn inertial(
     subject: &str,
     remarks: &mut Remarks,
 ) -> Result<SpatialInertia, MultibodyError> {
+    if let Some("1" | "true") = element.attribute("auto").map(str::trim) {
+        let text = "<inertial auto=\"true\"> is not supported; write <mass> and <inertia>";
+        return Err(element.error(subject, text));
+    }
+    remarks.only_attributes(element, &["auto"]);
     remarks.only_children(element, &["pose", "mass", "inertia"]);
     let mass = element.number_in("mass", subject)?.unwrap_or(1.0);
     let mut rotational = Matrix3::identity();

@@ -247,6 +247,24 @@ fn groups_include_the_members_of_their_member_groups() {
     );
 }
 
+/// A slider `name` that follows `source`.
+fn follower(name: &str, source: &str, law: &str) -> String {
+    format!(
+        "<link name=\"l{name}\"/><joint name=\"{name}\" type=\"prismatic\"><parent link=\"base\"/>\
+         <child link=\"l{name}\"/><limit lower=\"-1\" upper=\"1\" effort=\"1\" velocity=\"1\"/>\
+         <mimic joint=\"{source}\" {law}/></joint>"
+    )
+}
+
+#[test]
+fn mimics_in_a_circle_are_an_error() {
+    let (a, b) = (follower("a", "b", ""), follower("b", "a", ""));
+    check_error(
+        &format!("<link name=\"base\"/>{a}{b}"),
+        &["mimics", "in a circle"],
+    );
+}
+
 #[test]
 fn errors_of_unsupported_elements_state_the_remedy() {
     check_error(

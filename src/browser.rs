@@ -16,10 +16,32 @@ use page::Tab;
 pub use page::{PictureFormat, Window};
 use socket::Socket;
 
-/// A software renderer draws a large scene in about a minute on one busy core.
-const PATIENCE: Duration = Duration::from_secs(240);
+/// Of opening a page: a software renderer draws a large scene in about a minute on one busy core.
+const OPENING: Duration = Duration::from_secs(120);
+/// Of an answer of an open page.
+const ANSWER: Duration = Duration::from_secs(60);
+/// Of a browser that is asked to end.
+const CLOSING: Duration = Duration::from_secs(2);
+/// Of a picture, beside [`OPENINGS`] times as long as its page took to open with its first picture.
+const PICTURE: Duration = Duration::from_secs(5);
+const OPENINGS: u32 = 3;
+/// How often a picture is tried, each time in a new browser and with twice the time.
+const TRIES: u32 = 3;
 /// From one look at a browser that starts or ends to the next.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// A page keeps its timers and animation frames whether or not it seems to be seen, and the browser talks to nobody.
+const UNDISTURBED: [&str; 9] = [
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    "--disable-ipc-flooding-protection",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--disable-features=CalculateNativeWinOcclusion,IntensiveWakeUpThrottling,Translate,OptimizationHints,MediaRouter",
+];
 
 /// Why a page was not opened, or what it did not do.
 ///
@@ -52,10 +74,15 @@ pub enum BrowserError {
         reason: io::Error,
     },
     /// It takes too long.
-    #[error("{} did not finish within {} s; try a smaller picture", program.display(), PATIENCE.as_secs())]
+    #[error(
+        "{} did not answer within {:.0} s; try a smaller picture, a machine with less to do, or another Chromium by PLIANT_CHROMIUM",
+        program.display(), limit.as_secs_f64()
+    )]
     TooSlow {
         /// The browser.
         program: PathBuf,
+        /// How long it was waited for.
+        limit: Duration,
     },
     /// It ended with an error.
     #[error("{} ended with {status}:\n{log}", program.display())]
@@ -140,6 +167,7 @@ impl Browser {
     /// # Errors
     /// [`BrowserError`], with the remedy.
     pub fn open_address(&self, address: &str, window: Window) -> Result<OpenPage, BrowserError> {
+        let begin = Instant::now();
         let folder = Folder::new()?;
         let profile = folder.0.join("profile");
         let mut command = Command::new(&self.program);
@@ -154,6 +182,7 @@ impl Browser {
                 "--use-angle=swiftshader",
                 "--enable-unsafe-swiftshader",
             ])
+            .args(UNDISTURBED)
             .args(["--remote-debugging-port=0", "--no-first-run"])
             .arg(format!("--user-data-dir={}", profile.display()));
         let [width, height] = window.size;
@@ -172,12 +201,18 @@ impl Browser {
         })?;
         let mut process = Process { child, folder };
         let (port, path) = self.address(&mut process, &profile.join("DevToolsActivePort"))?;
-        let tab = Socket::connect(port, &path, PATIENCE)
-            .and_then(|socket| Tab::open(socket, address, window, PATIENCE));
+        let tab = Socket::connect(port, &path, OPENING)
+            .and_then(|socket| Tab::open(socket, address, window, OPENING));
+        let mut tab = tab.map_err(|reason| self.fault(reason, OPENING))?;
+        tab.wait_at_most(ANSWER);
         Ok(OpenPage {
-            tab: tab.map_err(|reason| self.fault(reason))?,
+            tab,
             browser: self.clone(),
             process,
+            address: address.to_owned(),
+            window,
+            picture_limit: PICTURE + OPENINGS * begin.elapsed(),
+            life: PageLife::ManyPictures,
         })
     }
 
@@ -199,18 +234,18 @@ impl Browser {
                     log: fs::read_to_string(process.folder.0.join("log"))?,
                 });
             }
-            if begin.elapsed() > PATIENCE {
-                return Err(self.fault(io::ErrorKind::TimedOut.into()));
+            if begin.elapsed() > ANSWER {
+                return Err(self.fault(io::ErrorKind::TimedOut.into(), ANSWER));
             }
             std::thread::sleep(PAUSE);
         }
     }
 
-    fn fault(&self, reason: io::Error) -> BrowserError {
+    fn fault(&self, reason: io::Error, limit: Duration) -> BrowserError {
         let program = self.program.clone();
         match reason.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
-                BrowserError::TooSlow { program }
+                BrowserError::TooSlow { program, limit }
             }
             _ => BrowserError::Page { program, reason },
         }
@@ -239,6 +274,21 @@ pub struct OpenPage {
     tab: Tab,
     browser: Browser,
     process: Process,
+    address: String,
+    window: Window,
+    /// How long a picture may take.
+    picture_limit: Duration,
+    life: PageLife,
+}
+
+/// How many pictures a page is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PageLife {
+    ManyPictures,
+    /// One: some builds of Chromium no longer draw a page after its first picture.
+    OnePicture,
+    /// None: it has had its one.
+    Spent,
 }
 
 impl OpenPage {
@@ -248,7 +298,8 @@ impl OpenPage {
     /// A browser that does not answer.
     pub fn resize(&mut self, window: Window) -> Result<(), BrowserError> {
         let resized = self.tab.resize(window);
-        resized.map_err(|reason| self.browser.fault(reason))?;
+        resized.map_err(|reason| self.browser.fault(reason, ANSWER))?;
+        self.window = window;
         self.evaluate("globalThis.replay?.resetView()").map(|_| ())
     }
 
@@ -258,7 +309,7 @@ impl OpenPage {
     /// An exception in the page, or a browser that does not answer.
     pub fn evaluate(&mut self, expression: &str) -> Result<Value, BrowserError> {
         let value = self.tab.evaluate(expression);
-        value.map_err(|reason| self.browser.fault(reason))
+        value.map_err(|reason| self.browser.fault(reason, ANSWER))
     }
 
     /// An attribute of the page's root element; `None` if it has no such attribute. A replay has `data-ready` once its first picture
@@ -291,7 +342,45 @@ impl OpenPage {
     /// A browser that does not answer.
     pub fn picture(&mut self, format: PictureFormat) -> Result<Vec<u8>, BrowserError> {
         let picture = self.tab.picture(format);
-        picture.map_err(|reason| self.browser.fault(reason))
+        picture.map_err(|reason| self.browser.fault(reason, ANSWER))
+    }
+
+    /// A picture, as of [`picture`](Self::picture), of a replay at time `t_s`, s. A browser that does not draw is replaced by another, which opens the
+    /// page again: what was changed in it by [`evaluate`](Self::evaluate) is lost then.
+    ///
+    /// # Errors
+    /// A page that is no replay, or three browsers that do not answer.
+    pub fn picture_at(&mut self, t_s: f64, format: PictureFormat) -> Result<Vec<u8>, BrowserError> {
+        if self.life == PageLife::Spent {
+            self.open_again()?;
+        }
+        for attempt in 0..TRIES {
+            let limit = self.picture_limit * 2_u32.pow(attempt);
+            self.tab.wait_at_most(limit);
+            let picture = self.show(t_s).and_then(|()| self.picture(format));
+            self.tab.wait_at_most(ANSWER);
+            match picture {
+                Err(BrowserError::TooSlow { .. }) if attempt + 1 < TRIES => self.open_again()?,
+                Err(BrowserError::TooSlow { program, .. }) => {
+                    return Err(BrowserError::TooSlow { program, limit });
+                }
+                picture => {
+                    if self.life == PageLife::OnePicture {
+                        self.life = PageLife::Spent;
+                    }
+                    return picture;
+                }
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    /// Replaces the browser by another with the same page, for one picture.
+    fn open_again(&mut self) -> Result<(), BrowserError> {
+        let mut fresh = self.browser.open_address(&self.address, self.window)?;
+        fresh.life = PageLife::OnePicture;
+        *self = fresh;
+        Ok(())
     }
 
     /// Errors, exceptions and messages on the console of the page so far, in the order in which they came.
@@ -304,9 +393,10 @@ impl OpenPage {
 impl Drop for OpenPage {
     fn drop(&mut self) {
         // What does not end when asked is ended below.
+        self.tab.wait_at_most(CLOSING);
         let _ = self.tab.close_browser();
         let begin = Instant::now();
-        while begin.elapsed() < Duration::from_secs(2) {
+        while begin.elapsed() < CLOSING {
             if !matches!(self.process.child.try_wait(), Ok(None)) {
                 return;
             }
@@ -352,5 +442,85 @@ impl Drop for Folder {
     fn drop(&mut self) {
         // What is left is in the temporary folder of the system.
         let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::recording::{Frame, Recording};
+
+    /// Its clock reads the time that is shown.
+    fn replay(name: &str) -> (Folder, PathBuf) {
+        let folder = Folder::new().expect("a folder");
+        let mut recording =
+            Recording::new(name, Vec::new(), Vec::new(), Vec::new()).expect("empty");
+        for time_s in [0.0, 1.0, 2.0] {
+            let frame = Frame {
+                time_s,
+                ..Frame::default()
+            };
+            recording.push_frame(frame).expect("a frame");
+        }
+        let page = folder.0.join("replay.html");
+        recording.write_replay(&page).expect("written");
+        (folder, page)
+    }
+
+    #[test]
+    fn a_page_that_is_no_longer_drawn_is_opened_again_for_each_picture() {
+        let Some(browser) = Browser::find() else {
+            return;
+        };
+        let (_folder, file) = replay("a page that stops");
+        let window = Window {
+            size: [160, 120],
+            scale: 1.0,
+        };
+        let open = || {
+            let page = browser.open(&file, "still&theme=light", window);
+            page.unwrap_or_else(|error| panic!("{error}"))
+        };
+        let mut page = open();
+        let mut picture_at = |t_s| page.picture_at(t_s, PictureFormat::Png).expect("a picture");
+        let expected = [picture_at(1.0), picture_at(2.0)];
+
+        let mut page = open();
+        // Its timers and frames end; an answer of such a page never comes.
+        let frozen = json!({ "expression": "for (;;);", "timeout": 3_600_000 });
+        page.tab.wait_at_most(Duration::from_millis(100));
+        page.tab
+            .call("Runtime.evaluate", frozen)
+            .expect_err("no answer");
+        page.picture_limit = Duration::from_secs(1);
+        let begin = Instant::now();
+        for (t_s, expected) in [1.0, 2.0].into_iter().zip(&expected) {
+            let picture = page.picture_at(t_s, PictureFormat::Png);
+            assert!(picture.expect("a picture") == *expected, "at {t_s} s");
+            assert_eq!(page.life, PageLife::Spent);
+        }
+        assert!(begin.elapsed() < Duration::from_secs(60));
+    }
+
+    #[test]
+    fn a_promise_that_nobody_keeps_is_one_error_in_time() {
+        let Some(browser) = Browser::find() else {
+            return;
+        };
+        let (_folder, file) = replay("a promise");
+        let window = Window {
+            size: [160, 120],
+            scale: 1.0,
+        };
+        let mut page = browser.open(&file, "still", window).expect("a page");
+        page.tab.wait_at_most(Duration::from_secs(1));
+        let begin = Instant::now();
+        let error = page
+            .evaluate("new Promise(() => {})")
+            .expect_err("nobody keeps it");
+        assert!(matches!(error, BrowserError::TooSlow { .. }), "{error}");
+        assert!(begin.elapsed() < Duration::from_secs(10));
     }
 }

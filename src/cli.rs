@@ -99,7 +99,7 @@ pub fn main(registry: &Registry) -> ExitCode {
         Ok(Ending::NotAsExpected) => ExitCode::from(1),
         Ok(Ending::Interrupted) => ExitCode::from(interrupt::EXIT_CODE),
         Err(failure) => {
-            eprintln!("error: {failure}");
+            output::say!("error: {failure}");
             ExitCode::from(2)
         }
     }

@@ -26,6 +26,7 @@ mod inputs;
 mod observer;
 mod outcome;
 mod parameter_change;
+mod penetration;
 mod saved;
 mod series;
 mod simulation;
@@ -68,6 +69,7 @@ use expectations::RunningStatistic;
 use hooks::Watched;
 use observer::Observer;
 pub(crate) use observer::{LayerCount, built_in_quantities};
+use penetration::Penetration;
 use stepping::{AdaptiveSteps, stepper};
 use summary::Tally;
 
@@ -188,6 +190,7 @@ struct Run<S> {
     statistics: Vec<RunningStatistic>,
     tally: Tally,
     adaptive_steps: AdaptiveSteps,
+    penetration: Penetration,
     notes: Vec<String>,
     inputs: RunInputs,
 }
@@ -254,6 +257,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
             statistics,
             tally: Tally::default(),
             adaptive_steps: AdaptiveSteps::default(),
+            penetration: Penetration::default(),
         })
     }
 
@@ -366,6 +370,18 @@ impl<S: Deref<Target = Scene>> Run<S> {
                 start.time_s
             ));
         }
+        // Time is a sum of steps: it is off by round-off, or by steps of another length.
+        let dt = self.scene.simulation.time_step_s;
+        let expected_s = start.step as f64 * dt;
+        let off_s = (start.time_s - expected_s).abs();
+        if off_s.is_nan() || off_s > 0.25 * dt + 1e-6 * expected_s {
+            return refuse(format!(
+                "the saved state is at {} s after {} steps, which the scene's steps of {dt} s do not give: it was saved with steps of about {:.6e} s; give `--time-step`, or begin anew",
+                start.time_s,
+                start.step,
+                start.time_s / start.step.max(1) as f64
+            ));
+        }
         self.assembly.state = start;
         Ok(())
     }
@@ -373,6 +389,8 @@ impl<S: Deref<Target = Scene>> Run<S> {
     /// Checks the expectations of the run, which ended in `state`.
     fn finish(mut self, state: State, elapsed: Duration) -> RunOutcome {
         self.notes.extend(self.adaptive_steps.note());
+        self.notes
+            .extend(self.penetration.notes(&self.assembly.world));
         self.notes.extend(self.inputs.notes());
         let bodies = self.assembly.directory.named_bodies();
         let time_step_s = self.scene.simulation.time_step_s;

@@ -15,6 +15,9 @@
 mod capstan;
 mod cube_toss;
 mod error;
+mod first_touch;
+mod flush_tiles;
+mod four_bar;
 mod free_flight;
 mod gripper;
 mod incline;
@@ -321,6 +324,7 @@ pub const CASES: &[Case] = &[
         "two fingers hold a shoelace that is pulled",
     ),
     sliding_box::CASE,
+    flush_tiles::CASE,
     incline::CASE,
     ramp::CASE,
     penalty::RELAXATION,
@@ -337,6 +341,8 @@ pub const CASES: &[Case] = &[
     pd_actuator::CASE,
     free_flight::CASE,
     pendulum::CASE,
+    four_bar::CASE,
+    first_touch::CASE,
     mass_ratio::CASE,
     patch::CASE,
     patch_rest::CASE,

@@ -32,7 +32,8 @@ pub use majorant::Majorant;
 pub use normal_force::NormalForce;
 pub use parameters::{
     ContactParameters, Dissipation, FrictionLimit, NEAR_RIGID_CONTACT, NEAR_RIGID_ROW,
-    NEAR_RIGID_SIMILAR, NormalPrediction, STICTION_REGULARISATION, near_rigid_regularisation,
+    NEAR_RIGID_SIMILAR, NormalPrediction, STICTION_REGULARISATION, SlipPrediction,
+    near_rigid_regularisation,
 };
 pub use pd_actuator::{PdActuator, PdCommand, PdGains, PdSensitivity};
 pub use sap::Sap;

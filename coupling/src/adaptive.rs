@@ -351,6 +351,8 @@ impl<S: Stepper> Stepper for Adaptive<S> {
         self.here.clone_from(state);
         let proposed = self.cover(world, time_step_s, report, &mut summary)?;
         self.here.time_s = state.time_s + time_step_s;
+        // One step of the caller, however many it was divided into.
+        self.here.step = state.step + 1;
         self.here.memory.proposed_step_s = Some(proposed);
         next.clone_from(&self.here);
         summary.warnings.dedup();

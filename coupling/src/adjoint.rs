@@ -20,8 +20,8 @@ use crate::world::BodyIdx;
 ///
 /// Held fixed is what the convex problem takes as given: positions, distances and normals of contacts, friction bounds of the lagged
 /// model, rotations of corotated bodies, the point of a linearisation, and the midpoint of a midpoint step. With the similar or the SAP
-/// model the gradient of rigid bodies in backward Euler steps is therefore that of the step, except for contacts that begin within the
-/// step. Where a constraint opens, closes or saturates there are two one-sided gradients; this is one of them.
+/// model the gradient of rigid bodies in backward Euler steps is therefore that of the step, except for contacts that begin in it or
+/// began in the last. Where a constraint opens, closes or saturates there are two one-sided gradients; this is one of them.
 ///
 /// ```
 /// # use std::sync::Arc;

@@ -1,5 +1,6 @@
 //! Collision detection: the contact points of a step.
 
+mod internal_edges;
 mod meshes;
 mod motion;
 mod narrow_phase;
@@ -11,12 +12,12 @@ use pliant_hydroelastic::{
     Posed, Proxy, Query, RigidShape, SelfExclusion, SoftMesh, Twist,
 };
 
-use crate::contact_model::DissipationRule;
 use crate::duplicate_contacts::DuplicateContacts;
 use crate::error::StepError;
 use crate::pair_basis::{Bodies, Side};
 use crate::state::State;
 use crate::world::{GeometryIdx, Mount, World, flat};
+use internal_edges::{InternalEdges, Placed};
 use meshes::Fit;
 use motion::{Diversion, Motion};
 use narrow_phase::{NarrowPhase, Worker};
@@ -37,8 +38,9 @@ pub(crate) struct PairContact {
 pub(crate) enum Search {
     /// All candidates of the broad phase.
     All,
-    /// Candidates whose relative motion differs from the predicted one: see [`Collision::find_diverted`]. Rigid pairs already in contact
-    /// are skipped; filaments and deformable surfaces may have further contacts and are searched again.
+    /// Candidates whose relative motion differs from the predicted one: see [`Collision::find_diverted`]. Convex pairs already in contact
+    /// are skipped; meshes, filaments and deformable surfaces may have further contacts and are searched again. Rigid pairs so fast that
+    /// they may pass into each other are also searched for that.
     Missed,
 }
 
@@ -71,7 +73,6 @@ pub(crate) struct Collision {
     twists: Vec<Twist>,
     /// At the start of the step: the predicted motion of shapes in contact with deformable bodies.
     steady_twists: Vec<Twist>,
-    speeds: Vec<f64>,
     vertex_velocities: Vec<Vec<Vector3<f64>>>,
     /// Of one deforming geometry, along the solution.
     solved_velocities: Vec<Vector3<f64>>,
@@ -92,12 +93,15 @@ pub(crate) struct Collision {
     /// Pairs to search, and surfaces with self-contact paired with themselves.
     candidates: Vec<(usize, usize)>,
     workers: Vec<Worker>,
+    internal_edges: InternalEdges,
     duplicates: DuplicateContacts,
     /// Contacts found since the last full search; sorted in searches for missed contacts.
     known: Vec<(GeometryIdx, GeometryIdx, ContactKey)>,
     /// Deviations of the solution from the free motion, and from the motion at the start.
     diversions: Vec<Diversion>,
     unsteadiness: Vec<Diversion>,
+    /// Twists of the solution.
+    solved_twists: Vec<Twist>,
     /// Deviations up to this speed are tolerated, m/s: within a step they are covered by the resting margin.
     diversion_allowed: f64,
     side: Side,
@@ -207,10 +211,6 @@ impl Collision {
         let model = &parts.contact.model;
         let mut query = query;
         query.margin += model.range_m().unwrap_or(0.0);
-        let mut speeds = std::mem::take(&mut self.speeds);
-        speeds.clear();
-        speeds.extend((0..parts.geometries.len()).map(|g| self.speed(world, g)));
-        self.speeds = speeds;
         if !parts.contact.follows_paths() {
             self.twists.fill(Twist::zero());
             self.steady_twists.fill(Twist::zero());
@@ -227,13 +227,12 @@ impl Collision {
         let mut contacts = std::mem::take(&mut self.contacts);
         let mut proxies = std::mem::take(&mut self.proxies);
         proxies.clear();
-        let (friction, tau) = parts.largest_friction_and_relaxation();
         proxies.extend((0..parts.geometries.len()).map(|g| {
-            let mut margin = query.margin;
-            if model.has_sliding_gap() {
-                margin += friction * (time_step_s + tau) * self.speeds[g];
-            }
-            Proxy::of(&self.posed(world, g, Motion::Free), time_step_s, margin)
+            Proxy::of(
+                &self.posed(world, g, Motion::Free),
+                time_step_s,
+                query.margin,
+            )
         }));
         let mut pairs = std::mem::take(&mut self.pairs);
         self.broad_phase
@@ -249,14 +248,7 @@ impl Collision {
         let is_candidate = |&(a, b): &(usize, usize)| match search {
             Search::All => true,
             Search::Missed => {
-                let diversions = match self.motion(a, b) {
-                    Motion::Free => &self.diversions,
-                    Motion::Steady => &self.unsteadiness,
-                };
-                let diverted = diversions[a].largest_against(&diversions[b]);
-                let in_parts = |g: usize| self.filaments[g].is_some() || self.soft[g].is_some();
-                let searched_again = in_parts(a) || in_parts(b) || !self.is_known(a, b);
-                diverted > self.diversion_allowed && searched_again
+                self.may_be_missed(world, a, b) || self.may_pass(world, a, b, time_step_s)
             }
         };
         let self_pairs = parts.self_contact.iter().map(|&g| (g, g));
@@ -271,10 +263,18 @@ impl Collision {
             state,
             geometry,
             query,
-            time_step_s,
             search,
         };
         let result = self.find_all(phase, &mut contacts);
+        let mut internal_edges = std::mem::take(&mut self.internal_edges);
+        let placed = Placed {
+            collision: self,
+            world,
+            proxies: &proxies,
+            pairs: &pairs,
+        };
+        internal_edges.drop_from(placed, &mut contacts);
+        self.internal_edges = internal_edges;
         self.known
             .extend(contacts.iter().map(|c| (c.a, c.b, c.point.key)));
         self.duplicates.drop_from(parts, &mut contacts);
@@ -282,16 +282,6 @@ impl Collision {
         self.proxies = proxies;
         self.pairs = pairs;
         result
-    }
-
-    /// μ(δt + τ)‖v_t‖, m: the gap of two sliding surfaces in a model that has one.
-    fn sliding_gap(&self, world: &World, a: usize, b: usize, time_step_s: f64) -> f64 {
-        let material = world.pair(GeometryIdx(a), GeometryIdx(b));
-        let tau = match world.parts.contact.dissipation_rule() {
-            DissipationRule::RelaxationTime => material.relaxation_time_s,
-            DissipationRule::HuntCrossley => 0.0,
-        };
-        material.friction * (time_step_s + tau) * (self.speeds[a] + self.speeds[b])
     }
 
     fn posed<'a>(&'a self, world: &'a World, g: usize, motion: Motion) -> Posed<'a> {

@@ -87,6 +87,8 @@ impl ConstraintAssembly {
             let sides = (&self.a, &self.b);
             self.basis
                 .open(set, factors, bodies, sides, ContactStatus::Closed, p_WO);
+            // The same regularisation in all directions: one that is locked, up to round-off, would have an infinite stiffness of its own.
+            let mobility = self.basis.mobility(sides, &positions);
             for row in &self.rows {
                 self.phi.clear();
                 let rate = if point_A || point_B {
@@ -98,7 +100,10 @@ impl ConstraintAssembly {
                     self.phi.extend(row.angular.iter().chain(row.linear.iter()));
                     self.basis.start_rate(&self.phi)
                 };
-                let w = self.basis.response(&self.phi);
+                let w = match row.linear == Vector3::zeros() {
+                    true => mobility.angular,
+                    false => mobility.linear,
+                };
                 let error = time_step.coasted(row.error, rate);
                 let law = match constraint.compliance {
                     ConstraintCompliance::NearRigid => Bilateral::near_rigid(time_step, error, w),

@@ -181,8 +181,8 @@ pub trait ContactModel: Debug + Send + Sync {
         None
     }
 
-    /// Whether sliding bodies have a gap of μ‖v_t‖ times a time. Speculative contacts are then frictionless, since the gap would act at
-    /// a distance.
+    /// Whether the normal impulse of the law follows v_n − μ‖v_t‖, which lifts sliding bodies. The stepper then adds the
+    /// [`approach_of_slip`](ContactParameters::approach_of_slip) to v_n.
     fn has_sliding_gap(&self) -> bool {
         false
     }

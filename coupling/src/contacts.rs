@@ -57,7 +57,9 @@ impl ContactAssembly {
                     continue;
                 };
                 let record = ContactRecord::new(contact, &kinematics, setting)?;
-                let bias = kinematics.surface_velocity + record.remembered_bristle_rate(setting);
+                let bias = kinematics.surface_velocity
+                    + record.remembered_bristle_rate(setting)
+                    + record.approach_of_slip(&kinematics, model);
                 groups.add(set, position, bias, model.law(&record.inputs));
                 self.records.push(record);
             }

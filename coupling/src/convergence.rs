@@ -25,7 +25,8 @@ pub struct Convergence {
     pub solve: SolveReport,
     /// The friction bound iteration.
     pub friction: FrictionError,
-    /// A pair of geometries whose swept paths intersect and whose contacts the problem lacks.
+    /// A pair of geometries that come into contact, or pass deep into each other, along the solution, and whose contacts the problem
+    /// lacks.
     pub missed_contact: Option<(GeometryIdx, GeometryIdx)>,
     /// The fixed-point iteration of lagged terms, such as the rotations of corotated laws.
     pub lagged: LaggedReport,
@@ -77,7 +78,7 @@ pub enum Untrusted {
     Unsolved,
     /// So many substeps missed the tolerance of their contact problem: [`Convergence::unsolved_substeps`].
     Substeps(u32),
-    /// A pair may have passed through each other: [`Convergence::missed_contact`].
+    /// A pair may have passed into each other: [`Convergence::missed_contact`].
     MissedContact((GeometryIdx, GeometryIdx)),
     /// The implicit equations of deformable bodies were not met: [`Convergence::implicit`].
     ImplicitEquations,
@@ -101,7 +102,7 @@ impl Untrusted {
                 "{count} substeps missed the tolerance of their contact problem; allow more iterations, or shorten the time step"
             ),
             Self::MissedContact(pair) => format!(
-                "{} may have passed through each other: each search for missed contacts found new ones; shorten the time step",
+                "{} may have passed into each other: each search for missed contacts found new ones; shorten the time step",
                 names(pair)
             ),
             Self::ImplicitEquations => {

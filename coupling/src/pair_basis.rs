@@ -71,6 +71,18 @@ pub(crate) struct PointVelocity {
     pub(crate) change: Option<Vector3<f64>>,
 }
 
+/// Inverse inertias at a point of action, means over all directions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Mobility {
+    /// 1/kg.
+    pub(crate) linear: f64,
+    /// 1/(kg·m²).
+    pub(crate) angular: f64,
+}
+
+/// What turns about a point within this distance (m) does not move it: the distance may be round-off.
+const LEVER_MIN: f64 = 1e-6;
+
 impl PairBasis {
     /// Opens a basis in `set` for contacts between sides like `a` and `b` near `p_WO`, and computes its Delassus matrix.
     pub(crate) fn open(
@@ -233,10 +245,21 @@ impl PairBasis {
         dot(phi, &self.a.start) - dot(phi, &self.b.start)
     }
 
-    /// xᵀMx for a direction in the basis.
-    pub(crate) fn response(&self, x: &[f64]) -> f64 {
-        let columns = self.delassus.chunks_exact(self.n_rows);
-        columns.zip(x).map(|(m, x_j)| x_j * dot(m, x)).sum()
+    /// Mean inverse inertia of the point of action over all directions, and of turns about it.
+    pub(crate) fn mobility(
+        &mut self,
+        sides: (&Side, &Side),
+        positions: &ContactPositions,
+    ) -> Mobility {
+        let linear = self.delassus(sides, positions).trace() / 3.0;
+        let angular = match self.layout {
+            Layout::RelativeTwist => (0..3).map(|k| self.delassus[7 * k]).sum::<f64>() / 3.0,
+            Layout::Stencil | Layout::Stacked => 0.0,
+        };
+        Mobility {
+            linear: linear + LEVER_MIN * LEVER_MIN * angular,
+            angular,
+        }
     }
 
     /// Prepares [`row_sum`](Self::row_sum) for directions y, of r values each and one after the other.

@@ -135,8 +135,7 @@ impl Stiction {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Speculation {
-    /// Speculative contacts where swept paths intersect. In the similar and the SAP model they are frictionless in that step, since the gap
-    /// of sliding contacts would act at a distance.
+    /// Speculative contacts where swept paths intersect.
     #[default]
     Swept,
     /// Contacts within the resting margin only; fast bodies may tunnel.

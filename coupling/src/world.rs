@@ -84,23 +84,6 @@ pub(crate) struct WorldParts {
     pub(crate) soft: Vec<Option<SoftMesh>>,
 }
 
-impl WorldParts {
-    /// Upper bounds of μ and of τ (s) over all pairs.
-    pub(crate) fn largest_friction_and_relaxation(&self) -> (f64, f64) {
-        let own = self.geometries.iter().map(|g| {
-            let m = &g.material;
-            // μ ≤ 2 min(μ₁, μ₂) and τ = τ₁ + τ₂.
-            (2.0 * m.friction, 2.0 * m.relaxation_time_s)
-        });
-        let given = self.pair_rules.iter().map(|(_, rule)| {
-            let (friction, tau) = (rule.friction, rule.relaxation_time_s);
-            (friction.unwrap_or(0.0), tau.unwrap_or(0.0))
-        });
-        own.chain(given)
-            .fold((0.0, 0.0), |a, b| (a.0.max(b.0), a.1.max(b.1)))
-    }
-}
-
 impl World {
     /// The same with some bodies' models replaced, for steppers that step these bodies separately. Geometries mounted on
     /// the bodies must find its frames on the new ones.

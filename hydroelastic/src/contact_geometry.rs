@@ -148,4 +148,26 @@ pub trait ContactGeometry: Send + Sync {
         workspace: &mut ContactWorkspace,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>>;
+
+    /// Appends contacts of parts that pass into each other where the twists are the solution of a step instead of a
+    /// prediction; `None` if this implementation does not handle the pair. A step without such contacts has passed
+    /// nothing by.
+    ///
+    /// The default finds none for the pairs of [`collide`](Self::collide).
+    ///
+    /// # Errors
+    /// As [`collide`](Self::collide).
+    fn find_passing(
+        &self,
+        a: Posed<'_>,
+        b: Posed<'_>,
+        q: &Query,
+        workspace: &mut ContactWorkspace,
+        out: &mut Vec<ContactPoint>,
+    ) -> Option<Result<(), GeometryError>> {
+        let start = out.len();
+        let answer = self.collide(a, b, q, workspace, out);
+        out.truncate(start);
+        answer
+    }
 }

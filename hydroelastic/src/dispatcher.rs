@@ -96,4 +96,17 @@ impl ContactGeometry for GeometryDispatcher {
             .iter()
             .find_map(|e| e.collide(a, b, q, workspace, out))
     }
+
+    fn find_passing(
+        &self,
+        a: Posed<'_>,
+        b: Posed<'_>,
+        q: &Query,
+        workspace: &mut ContactWorkspace,
+        out: &mut Vec<ContactPoint>,
+    ) -> Option<Result<(), GeometryError>> {
+        self.implementations
+            .iter()
+            .find_map(|e| e.find_passing(a, b, q, workspace, out))
+    }
 }

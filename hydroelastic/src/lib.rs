@@ -16,6 +16,7 @@ mod contact_geometry;
 mod contact_point;
 mod contact_workspace;
 mod dispatcher;
+mod exposure;
 mod field;
 mod filament;
 mod filament_contact;
@@ -59,6 +60,7 @@ pub use contact_point::{
 };
 pub use contact_workspace::ContactWorkspace;
 pub use dispatcher::GeometryDispatcher;
+pub use exposure::is_exposed;
 pub use field::{Attachment, Compliance, PressureField};
 pub use filament::{Filament, FlatSection, Outline, Tips};
 pub use filament_contact::FilamentContact;

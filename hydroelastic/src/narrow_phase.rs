@@ -24,7 +24,7 @@ use nalgebra::{Isometry3, Vector3};
 
 use crate::Shape;
 use convex::{Convex, PosedCore};
-pub(crate) use feature::CAP_CORNERS;
+pub(crate) use feature::{CAP_CORNERS, feature_id};
 use manifold::ManifoldBuffers;
 pub(crate) use manifold::PairPoint;
 pub(crate) use separation::Separation;
@@ -174,6 +174,24 @@ impl<'a> ConvexPiece<'a> {
             core: convex::Core::Triangle(mesh.corners(triangle).map(|p| p.coords)),
             rounding: 0.0,
         })
+    }
+
+    /// Thickness, m; infinite for a triangle.
+    pub(crate) fn thickness(&self) -> f64 {
+        self.0.core.thickness() + self.0.rounding
+    }
+
+    /// Appends the manifold of two pieces with the normal and depth of `s`.
+    pub(crate) fn manifold(
+        &self,
+        other: &ConvexPiece<'_>,
+        X_BA: &Isometry3<f64>,
+        s: &Separation,
+        buffers: &mut ManifoldBuffers,
+        out: &mut Vec<PairPoint>,
+    ) {
+        let placed = PosedCore::new(self.0.core, X_BA);
+        manifold::manifold(&placed, self.0.rounding, &other.0, s, buffers, out);
     }
 
     /// The separation of two pieces if it is at most `reach`.

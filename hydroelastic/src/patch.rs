@@ -15,6 +15,7 @@ mod points;
 mod polygon;
 mod search;
 mod slab_on_surface;
+mod slice;
 mod soft_overlap;
 mod workspace;
 
@@ -22,8 +23,9 @@ pub(crate) use balance::Balance;
 pub(crate) use contact_patch::PatchSums;
 pub use contact_patch::{ContactPatch, PatchPolygon, PatchSummary};
 pub(crate) use pair::Order;
-pub(crate) use points::{Load, PiecePoints};
+pub(crate) use points::{Load, PieceLoad, PiecePoints};
 pub(crate) use polygon::{Moments, Polygon, Sign};
+pub(crate) use slice::{Scale, in_tetrahedron};
 pub(crate) use soft_overlap::SoftOverlap;
 
 use nalgebra::Point3;
@@ -47,17 +49,19 @@ use workspace::Workspace;
 /// less than 5π/8 with ∇p_A and −n̂ with ∇p_B, fading to zero at 3π/4. (A sharp limit would make the force
 /// discontinuous when a polygon rotates past it.) Likewise, equal-pressure polygons fade as ‖∇p_A − ∇p_B‖ falls from
 /// 0.3 to 0.1 of ‖∇p_A‖ + ‖∇p_B‖: fields that increase in the same direction exert no force on each other. A polygon in
-/// a face shared by two tetrahedra is found from both sides, each time with half its weight.
+/// a face shared by two tetrahedra counts in the one on the side where p_A > p_B (or outside the rigid surface), and in no
+/// other.
 ///
 /// **Thresholds.** Polygons of area up to 1e-12 d² are dropped, where d is the depth of the shallower field, or half of
-/// the longest side of a rigid surface if that is smaller. Corners within 1e-10 of the height of a tetrahedron lie on
-/// its face. Corners where the pressures differ by at most 1e-12 of the largest difference in the tetrahedron are zeros
-/// of the difference. Tetrahedra with less volume than 1e-14 of the cube of the longest edge are ignored.
+/// the longest side of a rigid surface if that is smaller. Corners within 1e-10 d of an edge lie on it. Vertices
+/// where the pressures differ by at most 1e-13 of the largest terms of their linear functions are zeros of the
+/// difference. Tetrahedra with less volume than 1e-14 of the cube of the longest edge are ignored.
 ///
 /// **Contact points.** Polygons that lie in one plane under one linear pressure function are merged (the whole
 /// underside of a box, independent of its mesh); the part with positive pressure and the speculative part separately.
-/// Each such group becomes three points with its area, centroid and second moments, or a single point at its centre if
-/// it is small compared with the patch. With A_e the area of a point, p₀ the pressure there, and g_A, g_B the pressure
+/// Each such group becomes a few points with its area, centroid and second moments: six with the mean distance of its
+/// area from the centroid too, on which the friction torque depends (between rigid bodies); three off the centre of the
+/// patch, where the torque hardly depends on it; one at its centre if it is small compared with the patch. With A_e the area of a point, p₀ the pressure there, and g_A, g_B the pressure
 /// gradients along the normal:
 ///
 /// ```text
@@ -198,6 +202,22 @@ impl ContactGeometry for PatchContact {
         }
         Some(Ok(()))
     }
+
+    /// None in pairs with a patch, whose fields may be compressed to any depth.
+    fn find_passing(
+        &self,
+        a: Posed<'_>,
+        b: Posed<'_>,
+        q: &Query,
+        _: &mut ContactWorkspace,
+        _: &mut Vec<ContactPoint>,
+    ) -> Option<Result<(), GeometryError>> {
+        if q.choice == ContactChoice::Point {
+            return None;
+        }
+        let (side_A, side_B) = side_of(&a).zip(side_of(&b))?;
+        side_A.0.has_patch_with(&side_B.0).then_some(Ok(()))
+    }
 }
 
 /// Whether the deepest point of a field lies inside the other shape.
@@ -232,7 +252,7 @@ fn travels_through(a: &Posed<'_>, b: &Posed<'_>, q: &Query, sides: &[Side<'_>; 2
     let (Posed::Rigid(a), Posed::Rigid(b)) = (a, b) else {
         return false;
     };
-    let speed = (a.V_WG.linear - b.V_WG.linear).norm() + sweep::turning_speed(a, b);
+    let speed = sweep::approach_speed(a, b);
     let depth = sides
         .iter()
         .filter_map(Side::depth)

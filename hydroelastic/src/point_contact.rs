@@ -6,10 +6,12 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use crate::contact_geometry::{ContactGeometry, Query};
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness};
 use crate::contact_workspace::ContactWorkspace;
-use crate::narrow_phase::{self, PairPoint};
+use crate::narrow_phase::{self, PairPoint, Separation};
 use crate::posed::{Posed, RigidShape};
 use crate::sweep::{self, SweptTriangles};
 use crate::{GeometryError, Shape};
+
+pub(crate) mod passing;
 
 /// Point contact of every pair of rigid [`Shape`]s.
 ///
@@ -18,8 +20,10 @@ use crate::{GeometryError, Shape};
 ///   within δ₀ themselves or would close within the step.
 /// - Beyond the margin a pair is in contact only if the paths predicted by the twists intersect within the step. The
 ///   contact then has the normal and manifold at the time of impact, and the remaining gap of the material points along
-///   that normal. So no shape tunnels through a thin wall, and no shape collides with the plane of a wall that it
-///   passes beside.
+///   that normal. So no shape flies through a thin wall, and no shape collides with the plane of a wall that it passes
+///   beside. While a part of a mesh is in contact, further parts are found in the same way.
+/// - [`find_passing`](ContactGeometry::find_passing) finds what the contacts did not hold: shapes that turn about a
+///   contact so fast that another feature passes, or that the solution moves elsewhere than predicted.
 ///
 /// Pairs with a [`CustomShape`](crate::CustomShape) need an implementation of their own.
 ///
@@ -67,6 +71,24 @@ impl ContactGeometry for PointContact {
         let checked = a.check('a').and_then(|()| b.check('b'));
         Some(checked.map(|()| touch(a, b, q, workspace.get(), out)))
     }
+
+    fn find_passing(
+        &self,
+        a: Posed<'_>,
+        b: Posed<'_>,
+        q: &Query,
+        workspace: &mut ContactWorkspace,
+        out: &mut Vec<ContactPoint>,
+    ) -> Option<Result<(), GeometryError>> {
+        let (Posed::Rigid(a), Posed::Rigid(b)) = (a, b) else {
+            return None;
+        };
+        if let (Shape::Custom(_), _) | (_, Shape::Custom(_)) = (a.shape, b.shape) {
+            return None;
+        }
+        let checked = a.check('a').and_then(|()| b.check('b'));
+        Some(checked.map(|()| Pair::new(a, b, q).find_passing(workspace.get(), out)))
+    }
 }
 
 /// Appends the contact of two shapes whose poses are finite.
@@ -93,7 +115,7 @@ struct Pair<'a> {
 impl<'a> Pair<'a> {
     fn new(a: RigidShape<'a>, b: RigidShape<'a>, q: &Query) -> Self {
         let margin = q.margin_for(a.shape, b.shape);
-        let speed = (a.V_WG.linear - b.V_WG.linear).norm() + sweep::turning_speed(&a, &b);
+        let speed = sweep::approach_speed(&a, &b);
         Self {
             X_BA: b.X_WG.inv_mul(&a.X_WG),
             a,
@@ -108,25 +130,8 @@ impl<'a> Pair<'a> {
         w.narrow.points.clear();
         match (self.a.shape, self.b.shape) {
             (Shape::HalfSpace, Shape::HalfSpace) => {}
-            (_, Shape::HalfSpace) => {
-                narrow_phase::half_space_points(
-                    self.a.shape,
-                    &self.X_BA,
-                    self.reach,
-                    &mut w.narrow.points,
-                );
-                self.present(&w.narrow.points, out);
-            }
-            (Shape::HalfSpace, _) => {
-                narrow_phase::half_space_points(
-                    self.b.shape,
-                    &self.X_BA.inverse(),
-                    self.reach,
-                    &mut w.narrow.points,
-                );
-                for p in &mut w.narrow.points {
-                    *p = p.swapped().moved(&self.X_BA);
-                }
+            (_, Shape::HalfSpace) | (Shape::HalfSpace, _) => {
+                self.half_space_points(&self.X_BA, &mut w.narrow.points);
                 self.present(&w.narrow.points, out);
             }
             (a, b) => {
@@ -141,12 +146,25 @@ impl<'a> Pair<'a> {
                 if lowest <= self.margin {
                     self.present(&w.narrow.points, out);
                 }
-                // One part of a mesh may be in contact while another approaches.
-                let in_parts = !(a.is_convex() && b.is_convex()) && lowest > 0.0;
-                if lowest > self.margin || in_parts {
+                if lowest > self.margin {
                     self.speculative(w, start, out);
+                } else if !(a.is_convex() && b.is_convex()) && self.reach > 2.0 * self.margin {
+                    self.further_parts(w, start, out);
                 }
             }
+        }
+    }
+
+    /// Appends the points of a shape at `X_BA` on a half space, in either order.
+    fn half_space_points(&self, X_BA: &Isometry3<f64>, points: &mut Vec<PairPoint>) {
+        if let Shape::HalfSpace = self.b.shape {
+            narrow_phase::half_space_points(self.a.shape, X_BA, self.reach, points);
+            return;
+        }
+        let start = points.len();
+        narrow_phase::half_space_points(self.b.shape, &X_BA.inverse(), self.reach, points);
+        for p in &mut points[start..] {
+            *p = p.swapped().moved(X_BA);
         }
     }
 
@@ -182,6 +200,42 @@ impl<'a> Pair<'a> {
         ) else {
             return;
         };
+        self.at_impact(w, start, (entry, &nearest), out);
+    }
+
+    /// One part of a mesh may be in contact while others approach: the first of them whose normal differs from those of
+    /// the pair's contacts from `start` on.
+    fn further_parts(&self, w: &mut Workspace, start: usize, out: &mut Vec<ContactPoint>) {
+        let mut swept = std::mem::take(&mut w.swept);
+        let impacts = sweep::impacts(
+            &self.a,
+            &self.b,
+            self.time_step_s,
+            self.margin,
+            self.reach,
+            &mut swept,
+        );
+        let present = out.len();
+        for (entry, nearest) in impacts {
+            let X_WB = self.b.pose_after(entry * self.time_step_s);
+            if !has_normal(&out[start..], &(X_WB.rotation * nearest.normal)) {
+                self.at_impact(w, start, (*entry, nearest), out);
+            }
+            if out.len() > present {
+                break;
+            }
+        }
+        w.swept = swept;
+    }
+
+    /// Points at the time of impact `entry`, as a fraction of the step.
+    fn at_impact(
+        &self,
+        w: &mut Workspace,
+        start: usize,
+        (entry, nearest): (f64, &Separation),
+        out: &mut Vec<ContactPoint>,
+    ) {
         let t = entry * self.time_step_s;
         let X_WB = self.b.pose_after(t);
         let X_BA = X_WB.inv_mul(&self.a.pose_after(t));
@@ -194,15 +248,12 @@ impl<'a> Pair<'a> {
             &mut w.narrow,
         );
         if w.narrow.points.iter().all(|p| p.phi > self.margin) {
-            w.narrow.points.push(PairPoint::nearest(&nearest));
+            w.narrow.points.push(PairPoint::nearest(nearest));
         }
         let end = out.len();
         for p in w.narrow.points.iter().filter(|p| p.phi <= self.margin) {
             let normal_W = X_WB.rotation * p.normal;
-            if out[start..end]
-                .iter()
-                .any(|c| c.normal_W.dot(&normal_W) > 0.99)
-            {
+            if has_normal(&out[start..end], &normal_W) {
                 continue;
             }
             let normal_B = self.b.X_WG.inverse_transform_vector(&normal_W);
@@ -239,6 +290,10 @@ impl<'a> Pair<'a> {
             entry,
         }
     }
+}
+
+fn has_normal(contacts: &[ContactPoint], normal_W: &Vector3<f64>) -> bool {
+    contacts.iter().any(|c| c.normal_W.dot(normal_W) > 0.99)
 }
 
 #[cfg(test)]

@@ -4,8 +4,10 @@ use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use crate::filament::Filament;
 use crate::patch_geometry::PatchGeometry;
+use crate::point_contact::passing;
 use crate::self_exclusion::SelfExclusion;
 use crate::soft_mesh::SoftMesh;
+use crate::sweep;
 use crate::twist::Twist;
 use crate::{Aabb, GeometryError, PressureField, Shape};
 
@@ -73,6 +75,13 @@ impl<'a> RigidShape<'a> {
             bounds = bounds.merged(&patch.local_aabb().transformed(&self.X_WG));
         }
         bounds.swept(&shift).inflated(margin + reach)
+    }
+
+    /// Whether this shape and `other` approach each other so fast that one may pass deep into the other within a step.
+    /// The depth is a part of the smaller thickness of the two.
+    pub fn may_pass_into(&self, other: &RigidShape<'_>, time_step_s: f64) -> bool {
+        let speed = sweep::approach_speed(self, other);
+        speed * time_step_s > passing::allowed_depth(self.shape, other.shape)
     }
 
     pub(crate) fn check(&self, side: char) -> Result<(), GeometryError> {

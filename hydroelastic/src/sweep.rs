@@ -14,8 +14,9 @@ use crate::{Aabb, Shape};
 /// Reused storage: the triangles swept by two meshes.
 #[derive(Default)]
 pub(crate) struct SweptTriangles {
-    of_A: Vec<u32>,
-    of_B: Vec<u32>,
+    pub(crate) of_A: Vec<u32>,
+    pub(crate) of_B: Vec<u32>,
+    found: Vec<(f64, Separation)>,
 }
 
 /// Time of impact of A and B as a fraction of the step, and their separation (in the frame of B at that time). Neither
@@ -29,10 +30,7 @@ pub(crate) fn entry(
     buffers: &mut SweptTriangles,
 ) -> Option<(f64, Separation)> {
     let touching = (1e-6 * a.shape.size().min(b.shape.size())).min(0.5 * margin);
-    let relative = |s: f64| {
-        b.pose_after(s * time_step_s)
-            .inv_mul(&a.pose_after(s * time_step_s))
-    };
+    let relative = |s: f64| relative_pose(a, b, s * time_step_s);
     if let (false, false) = (
         matches!(a.shape, Shape::Mesh(_)),
         matches!(b.shape, Shape::Mesh(_)),
@@ -45,21 +43,8 @@ pub(crate) fn entry(
         return Some((s, gap(&relative(s))?));
     }
     // Triangles of a mesh are swept one by one: each is convex, and the first impact counts.
-    let SweptTriangles { of_A, of_B } = buffers;
-    let turn = 0.5 * time_step_s * turning_speed(a, b);
-    let around_path = |shape: &Shape, start: &Isometry3<f64>, end: &Isometry3<f64>| {
-        shape
-            .aabb(start)
-            .merged(&shape.aabb(end))
-            .inflated(margin + turn)
-    };
-    let (start, end) = (relative(0.0), relative(1.0));
-    within(b.shape, &around_path(a.shape, &start, &end), of_B);
-    within(
-        a.shape,
-        &around_path(b.shape, &start.inverse(), &end.inverse()),
-        of_A,
-    );
+    buffers.gather(a, b, time_step_s, margin);
+    let SweptTriangles { of_A, of_B, .. } = buffers;
     let mut best: Option<(f64, Separation)> = None;
     for &i in of_A.iter() {
         let Some(piece_A) = piece(a.shape, i) else {
@@ -85,6 +70,95 @@ pub(crate) fn entry(
     best
 }
 
+/// Impacts of the pieces of A and B that are now separated by more than `margin`, the first one first, as for [`entry`].
+pub(crate) fn impacts<'w>(
+    a: &RigidShape<'_>,
+    b: &RigidShape<'_>,
+    time_step_s: f64,
+    margin: f64,
+    reach: f64,
+    buffers: &'w mut SweptTriangles,
+) -> &'w [(f64, Separation)] {
+    let touching = (1e-6 * a.shape.size().min(b.shape.size())).min(0.5 * margin);
+    let now = b.X_WG.inv_mul(&a.X_WG);
+    buffers.gather(a, b, time_step_s, margin);
+    let SweptTriangles { of_A, of_B, found } = buffers;
+    found.clear();
+    for (i, piece_A) in pieces(a.shape, of_A) {
+        for (j, piece_B) in pieces(b.shape, of_B) {
+            let gap = |X_BA: &Isometry3<f64>| piece_A.separation(&piece_B, X_BA, reach);
+            if gap(&now).is_none_or(|g| g.distance <= margin) {
+                continue;
+            }
+            let touch = first_touch(a, b, time_step_s, touching, 1.0, |X| {
+                gap(X).map(|g| (g.distance, g.normal))
+            });
+            let Some(s) = touch else { continue };
+            let X_BA = relative_pose(a, b, s * time_step_s);
+            if let Some(g) = gap(&X_BA)
+                && enters_outside((a.shape, i), (b.shape, j), &X_BA, &g.normal)
+            {
+                found.push((s, g));
+            }
+        }
+    }
+    found.sort_by(|x, y| x.0.total_cmp(&y.0));
+    found
+}
+
+/// Whether the partner of each triangle is on its outer side. `normal` points from B into A, in the frame of B.
+pub(crate) fn enters_outside(
+    (a, i): (&Shape, u32),
+    (b, j): (&Shape, u32),
+    X_BA: &Isometry3<f64>,
+    normal: &Vector3<f64>,
+) -> bool {
+    let faces = |shape: &Shape, t: u32, direction: &Vector3<f64>| match shape {
+        Shape::Mesh(mesh) => mesh.normal(t).dot(direction) > 0.0,
+        _ => true,
+    };
+    faces(b, j, normal) && faces(a, i, &-X_BA.inverse_transform_vector(normal))
+}
+
+/// X_BA after time `t`, s.
+pub(crate) fn relative_pose(a: &RigidShape<'_>, b: &RigidShape<'_>, t: f64) -> Isometry3<f64> {
+    b.pose_after(t).inv_mul(&a.pose_after(t))
+}
+
+impl SweptTriangles {
+    /// Finds the pieces of A and B that may meet within the step.
+    pub(crate) fn gather(
+        &mut self,
+        a: &RigidShape<'_>,
+        b: &RigidShape<'_>,
+        time_step_s: f64,
+        margin: f64,
+    ) {
+        let turn = 0.5 * time_step_s * turning_speed(a, b);
+        let around_path = |shape: &Shape, start: &Isometry3<f64>, end: &Isometry3<f64>| {
+            shape
+                .aabb(start)
+                .merged(&shape.aabb(end))
+                .inflated(margin + turn)
+        };
+        let (start, end) = (relative_pose(a, b, 0.0), relative_pose(a, b, time_step_s));
+        within(b.shape, &around_path(a.shape, &start, &end), &mut self.of_B);
+        within(
+            a.shape,
+            &around_path(b.shape, &start.inverse(), &end.inverse()),
+            &mut self.of_A,
+        );
+    }
+}
+
+/// The pieces of a shape with these numbers.
+pub(crate) fn pieces<'a>(
+    shape: &'a Shape,
+    numbers: &'a [u32],
+) -> impl Iterator<Item = (u32, ConvexPiece<'a>)> {
+    numbers.iter().filter_map(|&i| Some((i, piece(shape, i)?)))
+}
+
 /// The pieces of a shape within `region` (of its own frame): triangles of a mesh, otherwise the shape as number 0.
 fn within(shape: &Shape, region: &Aabb, out: &mut Vec<u32>) {
     out.clear();
@@ -97,7 +171,7 @@ fn within(shape: &Shape, region: &Aabb, out: &mut Vec<u32>) {
     }
 }
 
-fn piece(shape: &Shape, index: u32) -> Option<ConvexPiece<'_>> {
+pub(crate) fn piece(shape: &Shape, index: u32) -> Option<ConvexPiece<'_>> {
     match shape {
         Shape::Mesh(mesh) => Some(ConvexPiece::of_triangle(mesh, index)),
         _ => ConvexPiece::of_shape(shape),
@@ -142,6 +216,11 @@ pub(crate) fn first_touch(
     }
     // Grazing contact, undecided within the iteration limit: reported as contact.
     Some(s)
+}
+
+/// Upper bound of the approach speed of any two points, m/s.
+pub(crate) fn approach_speed(a: &RigidShape<'_>, b: &RigidShape<'_>) -> f64 {
+    (a.V_WG.linear - b.V_WG.linear).norm() + turning_speed(a, b)
 }
 
 /// Upper bound of the approach speed of points due to rotation, m/s.

@@ -20,6 +20,25 @@ pub(crate) fn random_rotation(rng: &mut ChaCha8Rng) -> UnitQuaternion<f64> {
     UnitQuaternion::from_scaled_axis(random_unit(rng) * rng.random_range(0.0..std::f64::consts::PI))
 }
 
+/// A point in the cube of two metres about the origin.
+pub(crate) fn random_point(rng: &mut ChaCha8Rng) -> Vector3<f64> {
+    Vector3::from_fn(|_, _| rng.random_range(-1.0..1.0))
+}
+
+/// Corners of a tetrahedron that is not flat, positively oriented.
+pub(crate) fn random_tet(rng: &mut ChaCha8Rng) -> [Vector3<f64>; 4] {
+    loop {
+        let mut x = [(); 4].map(|()| random_point(rng));
+        let volume = (x[1] - x[0]).cross(&(x[2] - x[0])).dot(&(x[3] - x[0]));
+        if volume < 0.0 {
+            x.swap(2, 3);
+        }
+        if volume.abs() > 0.1 {
+            return x;
+        }
+    }
+}
+
 pub(crate) fn random_pose(rng: &mut ChaCha8Rng, reach: f64) -> Isometry3<f64> {
     let shift = Vector3::from_fn(|_, _| rng.random_range(-reach..reach));
     Isometry3::from_parts(Translation3::from(shift), random_rotation(rng))

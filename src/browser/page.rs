@@ -12,20 +12,20 @@ use super::socket::Socket;
 /// From one look at a page that is not ready to the next.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Whether the document is there and, of a replay, its first picture.
+/// Whether the document is there and, of a replay, its first picture, which is drawn now if the page has had no animation frame.
 const READY: &str = "document.readyState === 'complete' && (!document.getElementById('recording') || \
-                     'ready' in document.documentElement.dataset || 'error' in document.documentElement.dataset)";
+                     'error' in document.documentElement.dataset || (globalThis.replay && \
+                     ('ready' in document.documentElement.dataset || (replay.drawNow(), true))))";
 
-/// Lets a page change with every frame, by a pixel that is drawn invisibly: the browser waits for the next change before it takes a picture, and a page
-/// that stands still may have none.
+/// Lets a page change all the time: the browser waits for the next change before it takes a picture, and a page that stands still may have none. A timer
+/// changes it, as animation frames may stop once a picture was taken. The spot is opaque, since Chromium leaves out what is transparent and
+/// then sees no change; black, the lighter of two colours is always the other, so that no pixel differs.
 const CHANGE: &str = "window.everChanging ??= (() => { \
                       const spot = document.body.appendChild(document.createElement('div')); \
-                      spot.style.cssText = 'position:fixed;left:0;top:0;width:1px;height:1px;pointer-events:none'; \
+                      spot.style.cssText = 'position:fixed;left:0;top:0;width:1px;height:1px;pointer-events:none;' \
+                      + 'background:#000;mix-blend-mode:lighten'; \
                       let count = 0; \
-                      const change = () => { \
-                      spot.style.background = `rgb(0 0 0 / ${count++ % 2 ? 0 : 0.001})`; \
-                      requestAnimationFrame(change); }; \
-                      change(); \
+                      setInterval(() => { spot.style.width = `${1 + count++ % 2}px`; }, 15); \
                       return true; })()";
 
 /// The window of a page: its size, and how many pixels its pictures have.
@@ -81,6 +81,7 @@ pub(super) struct Tab {
     socket: Socket<TcpStream>,
     session: Value,
     sent: u64,
+    limit: Duration,
     complaints: Vec<String>,
 }
 
@@ -92,10 +93,12 @@ impl Tab {
         window: Window,
         patience: Duration,
     ) -> io::Result<Self> {
+        let begin = Instant::now();
         let mut tab = Self {
             socket,
             session: Value::Null,
             sent: 0,
+            limit: patience,
             complaints: Vec::new(),
         };
         let target = tab.call("Target.createTarget", json!({ "url": "about:blank" }))?;
@@ -106,8 +109,11 @@ impl Tab {
         for domain in ["Page", "Runtime", "Log"] {
             tab.call(&format!("{domain}.enable"), json!({}))?;
         }
+        // A page in the background has no animation frames.
+        tab.call("Page.bringToFront", json!({}))?;
+        let focus = json!({ "enabled": true });
+        tab.call("Emulation.setFocusEmulationEnabled", focus)?;
         tab.call("Page.navigate", json!({ "url": address }))?;
-        let begin = Instant::now();
         let here = format!("location.href !== 'about:blank' && {READY}");
         while tab.evaluate(&here)? != Value::Bool(true) {
             if begin.elapsed() > patience {
@@ -116,6 +122,11 @@ impl Tab {
             std::thread::sleep(PAUSE);
         }
         Ok(tab)
+    }
+
+    /// How long it waits for an answer from now on.
+    pub(super) fn wait_at_most(&mut self, limit: Duration) {
+        self.limit = limit;
     }
 
     /// Gives the window another size.
@@ -168,15 +179,16 @@ impl Tab {
         self.call("Browser.close", json!({})).map(|_| ())
     }
 
-    fn call(&mut self, method: &str, parameters: Value) -> io::Result<Value> {
+    pub(super) fn call(&mut self, method: &str, parameters: Value) -> io::Result<Value> {
         self.sent += 1;
         let mut message = json!({ "id": self.sent, "method": method, "params": parameters });
         if !self.session.is_null() {
             message["sessionId"] = self.session.clone();
         }
+        let deadline = Instant::now() + self.limit;
         self.socket.send(&message.to_string())?;
         loop {
-            let text = self.socket.receive()?;
+            let text = self.socket.receive_before(deadline)?;
             let mut message: Value = serde_json::from_str(&text)?;
             if message["id"] == self.sent {
                 return match message.get("error") {

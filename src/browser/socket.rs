@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bits of the first byte of a frame.
 const FINAL: u8 = 0x80;
@@ -22,10 +22,11 @@ pub(super) struct Socket<S> {
 }
 
 impl Socket<TcpStream> {
-    /// Connects to `path` at a port of this machine. A message that takes longer than `patience` is an error.
-    pub(super) fn connect(port: u16, path: &str, patience: Duration) -> io::Result<Self> {
+    /// Connects to `path` at a port of this machine. An answer that takes longer than `limit` is an error.
+    pub(super) fn connect(port: u16, path: &str, limit: Duration) -> io::Result<Self> {
         let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
-        stream.set_read_timeout(Some(patience))?;
+        stream.set_read_timeout(Some(limit))?;
+        stream.set_write_timeout(Some(limit))?;
         stream.set_nodelay(true)?;
         let mut socket = Self { stream };
         socket.shake_hands(&format!(
@@ -33,6 +34,16 @@ impl Socket<TcpStream> {
              Sec-WebSocket-Key: cGxpYW50LXJlcGxheXM=\r\nSec-WebSocket-Version: 13\r\n\r\n"
         ))?;
         Ok(socket)
+    }
+
+    /// The next text, if it begins before `deadline`.
+    pub(super) fn receive_before(&mut self, deadline: Instant) -> io::Result<String> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.receive()
     }
 }
 

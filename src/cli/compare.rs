@@ -5,7 +5,7 @@ use crate::runner::{Outcome, RunLength, RunOptions, RunSummary};
 use crate::scene::{ParameterOverride, Scene, SceneOptions};
 use clap::Args;
 
-use super::output::{number, print, table};
+use super::output::{number, print, say, table};
 use super::run::{parse_time_step, run_with_progress, use_threads};
 use super::{Ending, Failure};
 
@@ -65,7 +65,7 @@ pub(super) fn main(arguments: &CompareArguments, registry: &Registry) -> Result<
         let names = [scene.stepper.name(), scene.solver.name()];
         let dt = scene.simulation.time_step_s;
         let varied = case.varied.iter().map(|value| format!(", {value}"));
-        eprintln!(
+        say!(
             "{} with {}, {}, {dt} s{}",
             scene.name(),
             names[0],
@@ -88,7 +88,7 @@ pub(super) fn main(arguments: &CompareArguments, registry: &Registry) -> Result<
                 row.extend(results(&outcome.summary));
             }
             Err(failure) => {
-                eprintln!("{failure}");
+                say!("{failure}");
                 row.push("failed".into());
             }
         }

@@ -9,7 +9,7 @@ pub(super) fn main() -> Result<Ending, Failure> {
 
     let adapters = pliant_gpu::adapters();
     if adapters.is_empty() {
-        eprintln!("no Vulkan adapter was found: install a driver, or use `--device cpu`");
+        super::output::say!("no Vulkan adapter was found: install a driver, or use `--device cpu`");
     }
     let rows: Vec<Vec<String>> = adapters
         .iter()

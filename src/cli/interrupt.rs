@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Failure;
+use super::output::say;
 
 /// Of a run that was interrupted, as of shells.
 pub(super) const EXIT_CODE: u8 = 130;
@@ -20,7 +21,7 @@ impl Interrupt {
             if come.swap(true, Ordering::Relaxed) {
                 std::process::exit(i32::from(EXIT_CODE));
             }
-            eprintln!("\nends after this step; once more ends at once, without files");
+            say!("\nends after this step; once more ends at once, without files");
         })?;
         Ok(interrupt)
     }

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::Failure;
+use super::output::say;
 use crate::live::{Pace, Start, Window};
 use crate::scene::Scene;
 
@@ -36,7 +37,7 @@ impl LiveOptions {
         };
         let window = Window::open(start, self.live_pace, scene)
             .map_err(|error| format!("--live: no server on the loopback address: {error}"))?;
-        eprintln!("live: open {}", window.address());
+        say!("live: open {}", window.address());
         Ok(window)
     }
 }

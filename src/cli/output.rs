@@ -15,6 +15,17 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Writes `text` to stderr, which may be gone with its terminal or its pipe: a run and its results do not depend on it.
+pub(super) fn say_text(text: &str) {
+    let _gone = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Writes a line to stderr, as `eprintln!`, but never ends the program.
+macro_rules! say {
+    ($($text:tt)*) => { $crate::cli::output::say_text(&format!("{}\n", format_args!($($text)*))) };
+}
+pub(super) use say;
+
 /// Columns as wide as their widest cell, the first to the left, the others to the right unless `left` names them.
 pub(super) fn table(header: &[&str], rows: &[Vec<String>], left: &[usize]) -> String {
     let width = |column: usize| {
@@ -122,16 +133,16 @@ impl ProgressLine {
         self.last = Some(Instant::now());
         let text = progress_text(progress);
         if self.terminal {
-            eprint!("\r{text:<COLUMNS$}");
+            say_text(&format!("\r{text:<COLUMNS$}"));
             self.open = true;
         } else {
-            eprintln!("{text}");
+            say!("{text}");
         }
     }
 
     pub(super) fn end(&mut self) {
         if self.open {
-            eprintln!();
+            say_text("\n");
             self.open = false;
         }
     }

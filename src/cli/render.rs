@@ -14,7 +14,7 @@ use crate::runner::{RunLength, RunOptions};
 use crate::scene::Scene;
 
 use super::notes::Notes;
-use super::output::{COLUMNS, number};
+use super::output::{COLUMNS, number, say, say_text};
 use super::run::{SceneSettings, run_with_progress};
 use super::{Ending, Failure};
 
@@ -130,7 +130,7 @@ pub(super) fn main(arguments: &RenderArguments, registry: &Registry) -> Result<E
         .and_then(|mut page| match product {
             Product::Picture => {
                 check_replay(&mut page, &arguments.source, at_s)?;
-                let picture = page.picture(PictureFormat::Png);
+                let picture = page.picture_at(at_s.unwrap_or(0.0), PictureFormat::Png);
                 let picture = picture.map_err(|error| error.to_string())?;
                 fs::write(&unfinished, picture).map_err(|error| error.to_string())
             }
@@ -149,7 +149,7 @@ pub(super) fn main(arguments: &RenderArguments, registry: &Registry) -> Result<E
         return Err(reason.into());
     }
     fs::rename(&unfinished, &out).map_err(|error| format!("--out {}: {error}", out.display()))?;
-    eprintln!("wrote {}", out.display());
+    say!("wrote {}", out.display());
     Ok(Ending::AsExpected)
 }
 
@@ -211,7 +211,7 @@ fn run_scene(
         ..RunOptions::default()
     };
     let outcome = run_with_progress(&scene, &options)?;
-    eprint!("{}", Notes::of(&outcome.notes).text(COLUMNS));
+    say_text(&Notes::of(&outcome.notes).text(COLUMNS));
     outcome.recording.write_replay(page)?;
     Ok(outcome.summary.simulated_s)
 }

@@ -9,7 +9,7 @@ use crate::scene::{Scene, bundled};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::output::{number, print};
+use super::output::{number, print, say};
 use super::run::{allowed, run_with_progress, use_threads};
 use super::{Ending, Failure, with};
 
@@ -61,7 +61,7 @@ pub(super) fn main(arguments: &ResultsArguments, registry: &Registry) -> Result<
     };
     for name in asked {
         let scene = Scene::load(name, &with(registry))?;
-        eprintln!("{}: {} s", scene.name(), scene.simulation.full_s);
+        say!("{}: {} s", scene.name(), scene.simulation.full_s);
         let outcome = run_with_progress(
             &scene,
             &RunOptions {
@@ -108,7 +108,7 @@ fn all_results(folder: &Path) -> Result<Vec<SceneResult>, Failure> {
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| named(path, &error))?;
-    eprintln!("wrote {}", path.display());
+    say!("wrote {}", path.display());
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! `pliant run`.
 
+use std::fs::{File, TryLockError};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,7 @@ use serde::Serialize;
 
 use super::interrupt::Interrupt;
 use super::notes::Notes;
-use super::output::{COLUMNS, ProgressLine, duration, number, print, table};
+use super::output::{COLUMNS, ProgressLine, duration, number, print, say, say_text, table};
 use super::packages::{add_packages, parse_package};
 use super::{Ending, Failure};
 
@@ -140,12 +141,13 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
     // Checks before the run, which may take long, that the output can be written.
     std::fs::create_dir_all(&arguments.out)
         .map_err(|error| format!("--out {}: {error}", arguments.out.display()))?;
+    let _held = hold(&arguments.out)?;
     let particles = match arguments.paraview {
         true => ParticleDetail::States,
         false => ParticleDetail::Shown,
     };
     let resumed = match &arguments.resume {
-        Some(path) => Some(resumed(&scene, path)?),
+        Some(path) => Some(resumed(&scene, path, &arguments.out)?),
         None => None,
     };
     let (start, past) = resumed.map(|from| (from.state, from.inputs)).unzip();
@@ -177,32 +179,12 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
             None => return Err(error.into()),
         },
     };
+    // Before any word: who reads them may be gone.
+    let written = write_results(&outcome, arguments, &checkpoint);
     let notes = Notes::of(&outcome.notes);
-    eprint!("{}", notes.text(COLUMNS));
-    let mut files = outcome.recording.write_to(&arguments.out)?;
-    files.extend(outcome.recording.write_images(&arguments.out)?);
-    if arguments.paraview {
-        files.push(outcome.recording.write_paraview(&arguments.out)?);
-        let deformed = arguments.out.join("deformed.npz");
-        if outcome.recording.write_deformed_npz(&deformed)? {
-            files.push(deformed);
-        }
-        let patches = arguments.out.join("patches.npz");
-        if outcome.recording.write_patches_npz(&patches)? {
-            files.push(patches);
-        }
-    }
-    if outcome.end == RunEnd::Early {
-        Checkpoint::new(&outcome.state, &outcome.inputs).save(&checkpoint)?;
-        files.push(checkpoint.clone());
-    }
-    if !outcome.inputs.is_empty() {
-        let inputs = arguments.out.join("inputs.json");
-        outcome.inputs.save(&inputs)?;
-        files.push(inputs);
-    }
-    for file in &files {
-        eprintln!("wrote {}", file.display());
+    say_text(&notes.text(COLUMNS));
+    for file in written? {
+        say!("wrote {}", file.display());
     }
     if let Some(fault) = fault {
         let until_s = number(outcome.state.time_s);
@@ -224,7 +206,7 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
         return Err(fault.into());
     }
     if outcome.end == RunEnd::Early {
-        eprintln!(
+        say!(
             "interrupted at {} s; `--resume` goes on from checkpoint.json",
             number(outcome.state.time_s)
         );
@@ -246,9 +228,66 @@ struct JsonReport<'a> {
     notes: Notes,
 }
 
-/// A checkpoint of the scene.
-fn resumed(scene: &Scene, path: &Path) -> Result<Checkpoint, Failure> {
+/// Writes the files of a run, the small ones first: what is lost when the disk is full is what matters least.
+fn write_results(
+    outcome: &RunOutcome,
+    arguments: &RunArguments,
+    checkpoint: &Path,
+) -> Result<Vec<PathBuf>, Failure> {
+    let (recording, out) = (&outcome.recording, &arguments.out);
+    let mut files = Vec::new();
+    if outcome.end == RunEnd::Early {
+        Checkpoint::new(&outcome.state, &outcome.inputs).save(checkpoint)?;
+        files.push(checkpoint.to_owned());
+    }
+    if !outcome.inputs.is_empty() {
+        let inputs = out.join("inputs.json");
+        outcome.inputs.save(&inputs)?;
+        files.push(inputs);
+    }
+    files.extend(recording.write_to(out)?);
+    files.extend(recording.write_images(out)?);
+    if arguments.paraview {
+        files.push(recording.write_paraview(out)?);
+        let deformed = out.join("deformed.npz");
+        if recording.write_deformed_npz(&deformed)? {
+            files.push(deformed);
+        }
+        let patches = out.join("patches.npz");
+        if recording.write_patches_npz(&patches)? {
+            files.push(patches);
+        }
+    }
+    Ok(files)
+}
+
+/// Keeps the folder for this run until the file is closed. Where a folder can't be locked, nothing is kept.
+fn hold(out: &Path) -> Result<Option<File>, Failure> {
+    let Ok(folder) = File::open(out) else {
+        return Ok(None);
+    };
+    match folder.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(format!(
+            "--out {}: another run writes into this folder; wait for its end, or give another folder",
+            out.display()
+        )
+        .into()),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(Some(folder)),
+    }
+}
+
+/// A checkpoint of the scene, whose results are not those that `out` is for.
+fn resumed(scene: &Scene, path: &Path, out: &Path) -> Result<Checkpoint, Failure> {
     let checkpoint = Checkpoint::load(path)?;
+    let folder = path.canonicalize()?.parent().map(Path::to_owned);
+    if folder == Some(out.canonicalize()?) {
+        return Err(format!(
+            "--out {}: has the results until the checkpoint, which would be overwritten; give another folder, such as `--out {}-resumed`",
+            out.display(),
+            out.display()
+        )
+        .into());
+    }
     let saved = &checkpoint.inputs.scene;
     if saved != scene.name() {
         return Err(format!(
@@ -440,7 +479,7 @@ fn warnings(summary: &RunSummary) -> Vec<String> {
         ),
         (
             summary.missed_contact_steps,
-            "in {} steps bodies may have passed through each other",
+            "in {} steps bodies may have passed into each other",
         ),
         (
             summary.unconverged_rotation_steps,

@@ -3,7 +3,7 @@
 use crate::validate::{CASES, Case, CaseLength, Finding, Relation};
 use clap::Args;
 
-use super::output::{number, print, table};
+use super::output::{number, print, say, table};
 use super::run::use_threads;
 use super::{Ending, Failure};
 
@@ -48,10 +48,10 @@ pub(super) fn main(arguments: &ValidateArguments) -> Result<Ending, Failure> {
     let mut findings: Vec<Finding> = Vec::new();
     for case in cases {
         if let Some(file) = case.missing() {
-            eprintln!("{}: skipped: {file} is not there", case.name);
+            say!("{}: skipped: {file} is not there", case.name);
             continue;
         }
-        eprintln!("{}: {}", case.name, case.about);
+        say!("{}: {}", case.name, case.about);
         findings.extend(case.run(length)?);
     }
     if arguments.json {

@@ -187,13 +187,15 @@ impl Recording {
     pub fn write_to(&self, folder: &Path) -> Result<Vec<PathBuf>, RecordingError> {
         std::fs::create_dir_all(folder).map_err(|source| RecordingError::write(folder, source))?;
         let mut written = vec![folder.join("replay.html")];
-        self.write_replay(&written[0])?;
+        // The small files first: the disk may be full before the end.
+        let mut tables = Ok(());
         if !self.observables.is_empty() {
             written.push(folder.join("observables.csv"));
-            self.write_csv(&written[1])?;
+            tables = self.write_csv(&written[1]);
             written.push(folder.join("observables.npz"));
-            self.write_npz(&written[2])?;
+            tables = tables.and(self.write_npz(&written[2]));
         }
+        tables.and(self.write_replay(&written[0]))?;
         Ok(written)
     }
 

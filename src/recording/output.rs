@@ -17,6 +17,8 @@ pub(super) fn whole_file(
         let mut writer = BufWriter::new(file);
         write(&mut writer)?;
         let flushed = writer.into_inner().map_err(io::IntoInnerError::into_error);
+        // A name never stands for bytes that are lost with the power.
+        let flushed = flushed.and_then(|file| file.sync_all());
         flushed.map_err(fault)?;
         fs::rename(&beside, path).map_err(fault)
     });

@@ -241,7 +241,9 @@ class Player {
     this.refresh();
   }
 
+  // What is drawn at the pointer; a pointer may move before the first picture.
   pickAt(event) {
+    if (!this.pictures) return null;
     const { left, top, width, height } = element("picture").getBoundingClientRect();
     return this.picture.pick((2 * (event.clientX - left)) / width - 1, 1 - (2 * (event.clientY - top)) / height);
   }

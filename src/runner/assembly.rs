@@ -5,6 +5,7 @@ mod capsule_chains;
 mod cloth;
 mod constraints;
 mod contact;
+mod default_stiffness;
 mod directory;
 mod patch;
 mod picture;
@@ -79,6 +80,8 @@ struct Draft<'s> {
     soft_starts: Vec<(BodyIdx, BodyState)>,
     holds: Vec<Hold>,
     notes: Vec<String>,
+    /// Geometries whose material names no stiffness.
+    of_default_stiffness: Vec<GeometryIdx>,
 }
 
 impl Assembly {
@@ -97,6 +100,7 @@ impl Assembly {
             soft_starts: Vec::new(),
             holds: Vec::new(),
             notes: Vec::new(),
+            of_default_stiffness: Vec::new(),
         };
         draft
             .builder
@@ -119,8 +123,11 @@ impl Assembly {
         }
         draft.add_points()?;
         for (name, range) in &scene.soft.copies {
-            draft.directory.add_copies(&name.name, range.clone());
+            let copies = &scene.soft.entries[range.clone()];
+            let names = copies.iter().map(|entry| &*entry.name.name);
+            draft.directory.add_copies(&name.name, names);
         }
+        draft.stiffen_for_the_load();
         draft.add_pairs()?;
         draft.add_constraints()?;
         let Draft {
@@ -191,14 +198,23 @@ impl Draft<'_> {
         surface.or(self.scene.materials.default_surface())
     }
 
-    /// Adds a geometry and records its owner.
-    fn add_geometry(&mut self, owner: directory::Owner, geometry: Geometry) -> GeometryIdx {
+    /// Adds a geometry with the material of `surface`, and records its owner.
+    fn add_geometry(
+        &mut self,
+        owner: directory::Owner,
+        surface: Surface,
+        geometry: Geometry,
+    ) -> GeometryIdx {
         debug_assert_eq!(
             matches!(geometry.mount, Mount::World(_)),
             matches!(owner, directory::Owner::Fixed)
         );
         self.directory.owners.push(owner);
-        self.builder.add_geometry(geometry)
+        let geometry = self.builder.add_geometry(geometry);
+        if self.filled(surface).stiffness.is_none() {
+            self.of_default_stiffness.push(geometry);
+        }
+        geometry
     }
 }
 

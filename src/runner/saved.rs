@@ -1,11 +1,11 @@
 //! Files that a run goes on from: JSON, written beside its place and renamed, so that no half of one is ever there.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::{Checkpoint, RunInputs};
 
@@ -49,6 +49,18 @@ pub enum SavedError {
     },
 }
 
+/// Of the program, in checkpoints.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A checkpoint with what tells whether the file was changed.
+#[derive(Serialize, Deserialize)]
+struct Sealed<C> {
+    /// Version of the program that wrote it.
+    pliant: String,
+    checksum: String,
+    checkpoint: C,
+}
+
 fn save(value: &impl Serialize, path: &Path) -> Result<(), SavedError> {
     let beside = path.with_extension("partial");
     let fault = |source| SavedError::File {
@@ -56,8 +68,15 @@ fn save(value: &impl Serialize, path: &Path) -> Result<(), SavedError> {
         source,
     };
     let text = serde_json::to_vec(value).map_err(|e| fault(e.into()))?;
-    fs::write(&beside, text).map_err(fault)?;
-    fs::rename(&beside, path).map_err(fault)
+    let written = fs::File::create(&beside).and_then(|mut file| {
+        file.write_all(&text)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    });
+    if written.is_err() {
+        let _gone = fs::remove_file(&beside);
+    }
+    written.map_err(fault)
 }
 
 fn load<T: DeserializeOwned>(
@@ -83,19 +102,53 @@ impl Checkpoint {
     /// # Errors
     /// [`SavedError::File`].
     pub fn save(&self, path: &Path) -> Result<(), SavedError> {
-        save(self, path)
+        let sealed = Sealed {
+            pliant: VERSION.into(),
+            checksum: self.checksum(),
+            checkpoint: self,
+        };
+        save(&sealed, path)
     }
 
     /// Reads a file.
     ///
     /// # Errors
-    /// [`SavedError`].
+    /// [`SavedError`], also for a file that was changed.
     pub fn load(path: &Path) -> Result<Self, SavedError> {
-        load(
-            path,
+        let (expected, remedy) = (
             "checkpoint of `pliant run`",
             "a file that `--checkpoint-every` or an interrupted run has written",
-        )
+        );
+        let sealed: Sealed<Self> = load(path, expected, remedy)?;
+        let refused = |reason: String| {
+            Err(SavedError::Content {
+                path: path.to_owned(),
+                expected,
+                source: serde::de::Error::custom(reason),
+                remedy,
+            })
+        };
+        if sealed.pliant != VERSION {
+            let saved = sealed.pliant;
+            return refused(format!(
+                "pliant {saved:?} has written it, and this is {VERSION:?}, whose steps may differ"
+            ));
+        }
+        if sealed.checkpoint.checksum() != sealed.checksum {
+            let reason =
+                "its content does not have its checksum: it was changed after it was written";
+            return refused(reason.into());
+        }
+        Ok(sealed.checkpoint)
+    }
+
+    /// Of the bytes of its content, as 16 hexadecimal digits: the hash FNV-1a of Fowler, Noll and Vo with 64 bits, which tells any two contents
+    /// apart that differ in one byte.
+    fn checksum(&self) -> String {
+        let bytes = serde_json::to_vec(self).unwrap_or_default();
+        let mix =
+            |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix))
     }
 }
 

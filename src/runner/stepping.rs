@@ -84,6 +84,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
             self.notes
                 .extend(suspicious_input::overlaps(world, state, &report));
         }
+        self.penetration.watch(world, state, &report);
         self.note_warnings(&report);
         Ok(report)
     }

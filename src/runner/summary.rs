@@ -53,7 +53,7 @@ pub struct RunSummary {
     pub linear_systems: LinearSystems,
     /// Steps whose solver missed its tolerance.
     pub unconverged_steps: u64,
-    /// Steps whose solver converged, but where two bodies may have passed through each other: see
+    /// Steps whose solver converged, but where two bodies may have passed into each other: see
     /// [`Convergence::missed_contact`](pliant_coupling::Convergence::missed_contact).
     pub missed_contact_steps: u64,
     /// Steps whose solver converged, but not the lagged rotations of a soft body in contact.

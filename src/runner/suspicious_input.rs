@@ -2,7 +2,7 @@
 
 use pliant_contact_sap::Surface;
 use pliant_coupling::{Geometry, GeometryIdx, State, StepReport, World};
-use pliant_hydroelastic::Aabb;
+use pliant_hydroelastic::{Aabb, Shape};
 
 /// Overlap relative to the size of the smaller body above which it is suspicious.
 const DEPTH_SHARE: f64 = 0.05;
@@ -43,7 +43,7 @@ pub(super) fn overlaps(world: &World, state: &State, report: &StepReport) -> Vec
 }
 
 /// The diagonal of the box around a geometry, m; infinite for a half space.
-fn size(world: &World, state: &State, geometry: &Geometry) -> f64 {
+pub(super) fn size(world: &World, state: &State, geometry: &Geometry) -> f64 {
     let bounds = match (&geometry.shape, geometry.mount.body()) {
         (Some(shape), _) => shape.local_aabb(),
         (None, Some(body)) => {
@@ -58,6 +58,13 @@ fn size(world: &World, state: &State, geometry: &Geometry) -> f64 {
         true => 2.0 * bounds.half_extents().norm(),
         false => f64::INFINITY,
     }
+}
+
+/// The least side of the box around a shape, m; infinite without a shape, and for a flat one.
+pub(super) fn thickness(geometry: &Geometry) -> f64 {
+    let bounds = geometry.shape.as_ref().map(Shape::local_aabb);
+    let side = bounds.map(|bounds| 2.0 * bounds.half_extents().min());
+    side.filter(|side| *side > 0.0).unwrap_or(f64::INFINITY)
 }
 
 /// A note on a rigid body of `mass` in `volume` (kg, m³) if its density is implausible.

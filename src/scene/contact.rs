@@ -43,7 +43,7 @@ static CONTACT: TableSchema = TableSchema {
             value: ValueKind::Part("contact model"),
             unit: "",
             default: "`lagged`",
-            about: "`lagged`: friction bound fixed in each solve; `similar`, `sap`: friction coupled to the normal force, sliding bodies have a small gap; `energy`, a baseline: springs of the materials' stiffness, without swept paths (Tong et al. 2023)",
+            about: "`lagged`: friction bound fixed in each solve; `similar`, `sap`: friction coupled to the normal force; `energy`, a baseline: springs of the materials' stiffness, without swept paths (Tong et al. 2023)",
         },
         Key {
             name: "stiction_speed",
@@ -78,7 +78,7 @@ static CONTACT: TableSchema = TableSchema {
             value: ValueKind::Choice(&words(&SPECULATION)),
             unit: "",
             default: "`swept`",
-            about: "`swept`: contacts that begin within the step are found along swept paths, fast bodies do not tunnel; `resting-margin`: within the resting margin only; `overlapping`, a baseline: only what overlaps at the start of the step",
+            about: "`swept`: contacts that begin within the step are found along swept paths; rigid bodies are also checked along the solution, and a step that lets one pass deep into another counts in `missed_contact_steps`; `resting-margin`: within the resting margin only; `overlapping`, a baseline: only what overlaps at the start of the step",
         },
         Key {
             name: "kind",

@@ -93,6 +93,17 @@ pub(super) fn image_sensors(list: Option<&Item<'_>>) -> Result<Vec<ImageSensorEn
     Ok(sensors)
 }
 
+/// Whether images of this name would be in the place of other files of the run, on file systems that tell capital letters from small ones or
+/// do not.
+fn belongs_to_the_run(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let archives = ["observables", "deformed", "patches", "vtu"];
+    let is_file = [".npz", ".html", ".csv", ".json", ".pvd", ".partial"]
+        .iter()
+        .any(|ending| name.ends_with(ending));
+    is_file || archives.contains(&&*name)
+}
+
 fn image_sensor(item: &Item<'_>) -> Result<ImageSensorEntry, SceneError> {
     let mut table = item.table(&IMAGE_SENSOR)?;
     let written = table.required("name")?;
@@ -100,6 +111,12 @@ fn image_sensor(item: &Item<'_>) -> Result<ImageSensorEntry, SceneError> {
     table.called(&name.name);
     if name.name.starts_with('.') {
         return Err(written.out_of_range(format!("{:?}", name.name), "must not begin with a dot"));
+    }
+    if belongs_to_the_run(&name.name) {
+        return Err(written.out_of_range(
+            format!("{:?}", name.name),
+            "must not be that of a file that every run writes: the sensor's images are in NAME.npz and the folder NAME",
+        ));
     }
     let on = match table.optional("on") {
         Some(item) => item.reference()?,

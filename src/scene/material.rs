@@ -16,8 +16,8 @@ static MATERIAL: TableSchema = TableSchema {
             name: "stiffness",
             value: ValueKind::Described("number > 0 or `inf`"),
             unit: "N/m",
-            default: "1000000",
-            about: "stiffness k of one contact point; two surfaces act in series: k = k₁k₂/(k₁+k₂)",
+            default: "1000000, more for heavy bodies",
+            about: "stiffness k of one contact point; two surfaces act in series: k = k₁k₂/(k₁+k₂). The default is max(10⁶ N/m, 2 M g/δ), with which M presses two such surfaces by δ = 0.2 mm on one point; M is the heaviest body of the scene, or a tenth of all of them if that is more",
         },
         Key {
             name: "dissipation",

@@ -53,8 +53,8 @@ impl Model {
         }
     }
 
-    /// T, s: a body that slides at v_t hovers μ‖v_t‖T above its contact.
-    pub(super) fn gliding_time(self, time_step_s: f64, material: &ContactMaterial) -> f64 {
+    /// T, s: a contact whose slip grows by Δv in a step is lifted by μ Δv T.
+    pub(super) fn lifting_time(self, time_step_s: f64, material: &ContactMaterial) -> f64 {
         match self {
             Model::Lagged => 0.0,
             Model::Similar => time_step_s,

@@ -98,17 +98,11 @@ fn twist(model: Model, ratio: f64) -> Outcome<Finding> {
         Model::Lagged | Model::Similar => limit / MOMENTS[2] * softening_loss(v1, v2),
         Model::Sap => 0.0,
     };
-    // As on the incline: with Hunt-Crossley dissipation the similar model rises by at most d μ v̇ mg/3k per second.
-    let rising = match model {
-        Model::Similar => surface.dissipation * FRICTION * ARM * alpha * depth,
-        Model::Lagged | Model::Sap => 0.0,
-    };
-    let more_load = limit / MOMENTS[2] * rising / (G * time(WINDOW_STEPS));
     Ok(Finding::equals(
         name("angular acceleration (rad/s²)"),
         growth.rate[0],
         alpha + softening,
-        run.solver_acceleration(omega_2) + more_load,
+        run.solver_acceleration(omega_2),
         "(M − μmgL)/I, friction softened; solver stops at 1e-6 of the momentum",
     ))
 }

@@ -26,32 +26,56 @@ fn rows_from(out: &Path, time_s: f64) -> Vec<String> {
     late.map(str::to_owned).collect()
 }
 
-/// Rigid bodies and a robot with frame targets, particles in explicit substeps, and attachments of penalty forces.
+/// Rigid bodies and a robot with frame targets, particles in explicit substeps, attachments of penalty forces, and steps that are divided.
 #[test]
 fn a_resumed_run_has_the_bits_of_one_without_a_break() {
-    for (scene, half, whole) in [
-        ("box-stack", "0.2", "0.4"),
-        ("dough-rolling", "0.05", "0.1"),
-        ("async-panels", "0.05", "0.1"),
-        ("penalty-rolling", "0.2", "0.4"),
+    for (scene, setting, half, whole) in [
+        ("box-stack", "simulation.time_step_s=0.005", "0.2", "0.4"),
+        (
+            "dough-rolling",
+            "materials.default.friction=0.5",
+            "0.05",
+            "0.1",
+        ),
+        (
+            "async-panels",
+            "materials.default.friction=0.5",
+            "0.05",
+            "0.1",
+        ),
+        (
+            "penalty-rolling",
+            "materials.default.friction=0.5",
+            "0.2",
+            "0.4",
+        ),
+        ("box-stack", "simulation.accuracy=1e-3", "0.2", "0.4"),
+        ("box-on-incline", "simulation.accuracy=1e-4", "0.2", "0.4"),
+        ("rolling-sphere", "simulation.accuracy=1e-4", "0.2", "0.4"),
     ] {
-        let [broken, resumed, straight] =
-            ["broken", "resumed", "straight"].map(|part| folder(&format!("{part}_{scene}")));
+        let [broken, resumed, straight] = ["broken", "resumed", "straight"]
+            .map(|part| folder(&format!("{part}_{scene}_{setting}")));
         let mut first = vec!["run", scene, "--until", half, "--out", path(&broken)];
+        first.extend(["--set", setting]);
         first.extend(["--checkpoint-every", half]);
         let _ = command(&first).output().expect("the program starts");
         let checkpoint = broken.join("checkpoint.json");
         assert!(checkpoint.is_file(), "{scene}");
         let mut second = vec!["run", scene, "--until", whole, "--out", path(&resumed)];
-        second.extend(["--resume", path(&checkpoint)]);
+        second.extend(["--resume", path(&checkpoint), "--set", setting]);
         let _ = command(&second).output().expect("the program starts");
-        let third = ["run", scene, "--until", whole, "--out", path(&straight)];
+        let mut third = vec!["run", scene, "--until", whole, "--out", path(&straight)];
+        third.extend(["--set", setting]);
         let _ = command(&third).output().expect("the program starts");
         let half: f64 = half.parse().expect("a time");
         // Forces of the step before are no part of a state: from the first row after it on.
         let [resumed, straight] = [resumed, straight].map(|out| rows_from(&out, half + 1e-6));
         assert!(resumed.len() > 1, "{scene}: {resumed:?}");
         assert_eq!(resumed, straight, "{scene}");
+        let last = straight.last().and_then(|row| row.split(',').next());
+        let last: f64 = last.and_then(|time| time.parse().ok()).expect("a time");
+        let whole: f64 = whole.parse().expect("a time");
+        assert!((last - whole).abs() < 1e-9, "{scene} ends at {last} s");
     }
 }
 
@@ -66,6 +90,7 @@ fn a_checkpoint_that_does_not_fit_is_refused() {
     let _ = command(&all).output().expect("the program starts");
     let checkpoint = out.join("checkpoint.json");
     let broken = out.join("broken.json");
+    let second = folder("checkpoint_refused_second");
     fs::write(&broken, "{\"scene\": 3}").expect("written");
     for (scene, until, file, expected) in [
         ("box-on-incline", "1", &checkpoint, "box-stack"),
@@ -73,7 +98,7 @@ fn a_checkpoint_that_does_not_fit_is_refused() {
         ("box-stack", "1", &broken, "is no checkpoint"),
         ("box-stack", "1", &out.join("none.json"), "none.json"),
     ] {
-        let arguments = ["run", scene, "--until", until, "--out", path(&out)];
+        let arguments = ["run", scene, "--until", until, "--out", path(&second)];
         let arguments: Vec<&str> = (arguments.into_iter())
             .chain(["--resume", path(file)])
             .collect();
@@ -82,8 +107,8 @@ fn a_checkpoint_that_does_not_fit_is_refused() {
         assert!(message.contains(expected), "{message}");
     }
     // Of the same name, with other bodies.
-    let clutter = |count: &str, rest: &[&str], code: i32| {
-        let first = ["run", "clutter", "--set", count, "--out", path(&out)];
+    let clutter = |into: &Path, count: &str, rest: &[&str], code: i32| {
+        let first = ["run", "clutter", "--set", count, "--out", path(into)];
         let all: Vec<&str> = first.iter().chain(rest).copied().collect();
         let output = command(&all).output().expect("the program starts");
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -91,12 +116,13 @@ fn a_checkpoint_that_does_not_fit_is_refused() {
         message
     };
     clutter(
+        &out,
         "count=6",
         &["--until", "0.02", "--checkpoint-every", "0.02"],
         0,
     );
     let resume = ["--until", "1", "--resume", path(&checkpoint)];
-    let message = clutter("count=8", &resume, 2);
+    let message = clutter(&second, "count=8", &resume, 2);
     assert!(
         message.contains("the state has 6 bodies and 0 constraints, the scene's world 8 bodies"),
         "{message}"
@@ -110,7 +136,7 @@ fn a_checkpoint_that_does_not_fit_is_refused() {
         "--resume",
         path(&checkpoint),
     ];
-    let message = clutter("count=6", &resume, 0);
+    let message = clutter(&second, "count=6", &resume, 0);
     let words: Vec<&str> = message.split_whitespace().collect();
     let message = words.join(" ");
     assert!(
@@ -158,5 +184,201 @@ fn a_signal_ends_a_run_with_its_files() {
             assert!(out.join(file).is_file(), "{name}: {file}");
         }
         assert!(rows_from(&out, 0.05).len() > 1);
+    }
+}
+
+/// Runs a short scene with the given stderr and stdout into a folder, and returns its exit code.
+#[cfg(target_os = "linux")]
+fn run_with(out: &Path, stdout: Stdio, stderr: Stdio) -> Option<i32> {
+    let arguments = [
+        "run",
+        "box-on-incline",
+        "--until",
+        "0.1",
+        "--out",
+        path(out),
+    ];
+    let mut child = command(&arguments)
+        .stdout(stdout)
+        .stderr(stderr)
+        .spawn()
+        .expect("the program starts");
+    // Closed pipes have no reader from here on.
+    drop((child.stdout.take(), child.stderr.take()));
+    child.wait().expect("it ends").code()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_whose_words_nobody_reads_has_its_files() {
+    let full = || {
+        let file = fs::File::options().write(true).open("/dev/full");
+        Stdio::from(file.expect("a device of Linux"))
+    };
+    for (name, stdout, stderr, code) in [
+        ("no-reader", Stdio::piped(), Stdio::piped(), 0),
+        ("full-stderr", Stdio::null(), full(), 0),
+        // The summary could not be said.
+        ("full-stdout", full(), Stdio::null(), 2),
+        ("full-both", full(), full(), 2),
+    ] {
+        let out = folder(name);
+        assert_eq!(run_with(&out, stdout, stderr), Some(code), "{name}");
+        for file in ["replay.html", "observables.csv", "observables.npz"] {
+            assert!(out.join(file).is_file(), "{name}: {file}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_keeps_its_folder_to_itself_and_ends_with_its_files_when_its_terminal_is_gone() {
+    let out = folder("held");
+    let arguments = [
+        "run",
+        "box-on-incline",
+        "--until",
+        "1e5",
+        "--out",
+        path(&out),
+    ];
+    let mut child = command(&arguments)
+        .args(["--checkpoint-every", "0.1"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop((child.stdout.take(), child.stderr.take()));
+    let begin = Instant::now();
+    while !out.join("checkpoint.json").is_file() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no checkpoint");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let beside = output(&["run", "box-stack", "--out", path(&out)], 2);
+    let message = String::from_utf8_lossy(&beside.stderr);
+    assert!(
+        message.contains("another run writes into this folder"),
+        "{message}"
+    );
+    signal(&child, "-INT");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    for file in ["replay.html", "observables.csv", "checkpoint.json"] {
+        assert!(out.join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn results_until_a_checkpoint_are_not_overwritten_by_those_after_it() {
+    let out = folder("first_part");
+    let run = ["run", "box-on-incline", "--out", path(&out)];
+    let first: Vec<&str> = (run.into_iter())
+        .chain(["--until", "0.1", "--checkpoint-every", "0.1"])
+        .collect();
+    output(&first, 0);
+    let table = fs::read(out.join("observables.csv")).expect("a table");
+    let checkpoint = out.join("checkpoint.json");
+    let second: Vec<&str> = (run.into_iter())
+        .chain(["--until", "0.2", "--resume", path(&checkpoint)])
+        .collect();
+    let message = output(&second, 2).stderr;
+    let message = String::from_utf8_lossy(&message);
+    assert!(message.contains("would be overwritten"), "{message}");
+    assert_eq!(
+        fs::read(out.join("observables.csv")).expect("a table"),
+        table
+    );
+}
+
+#[test]
+fn a_checkpoint_that_was_changed_or_has_other_steps_is_refused() {
+    let [out, second] = ["changed_checkpoint", "changed_checkpoint_second"].map(folder);
+    let first = [
+        "run",
+        "penalty-grasp",
+        "--until",
+        "0.02",
+        "--out",
+        path(&out),
+    ];
+    let all: Vec<&str> = (first.into_iter())
+        .chain(["--checkpoint-every", "0.02"])
+        .collect();
+    let _ = command(&all).output().expect("the program starts");
+    let checkpoint = out.join("checkpoint.json");
+    let text = fs::read_to_string(&checkpoint).expect("a checkpoint");
+    let resume = |file: &Path, more: &[&str], code: i32| {
+        let all = [
+            "run",
+            "penalty-grasp",
+            "--until",
+            "0.04",
+            "--resume",
+            path(file),
+        ];
+        let all: Vec<&str> = (all.iter().chain(more).copied())
+            .chain(["--out", path(&second)])
+            .collect();
+        String::from_utf8_lossy(&output(&all, code).stderr).into_owned()
+    };
+    let message = resume(&checkpoint, &["--time-step", "0.0031"], 2);
+    assert!(
+        message.contains("steps of 0.0031 s do not give"),
+        "{message}"
+    );
+    // Each tenth of the digits of the file, one at a time.
+    let digits: Vec<usize> = (text.char_indices())
+        .filter(|(_, c)| c.is_ascii_digit())
+        .map(|(at, _)| at)
+        .collect();
+    let changed = out.join("changed.json");
+    for at in digits.iter().step_by(digits.len() / 10 + 1) {
+        let mut bytes = text.clone().into_bytes();
+        bytes[*at] = if bytes[*at] == b'7' { b'3' } else { b'7' };
+        fs::write(&changed, &bytes).expect("written");
+        let all = [
+            "run",
+            "penalty-grasp",
+            "--until",
+            "0.04",
+            "--resume",
+            path(&changed),
+        ];
+        let refused = command(&all).args(["--out", path(&second)]).output();
+        let refused = refused.expect("the program starts");
+        let message = String::from_utf8_lossy(&refused.stderr);
+        assert!(
+            refused.status.code() == Some(2) && message.contains("is no checkpoint"),
+            "{at}: {message}"
+        );
+    }
+}
+
+#[test]
+fn an_image_sensor_is_not_called_as_a_file_of_the_run() {
+    let out = folder("sensor_names");
+    for (name, code) in [
+        ("observables", 2),
+        ("Deformed", 2),
+        ("vtu", 2),
+        ("eye.npz", 2),
+        ("replay.html", 2),
+        ("checkpoint.json", 2),
+        ("eye", 0),
+    ] {
+        let scene = out.join("scene.toml");
+        let text = format!(
+            "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 0.1\ntime_step_s = 0.01\n[[bodies]]\nname = \"ball\"\nshape = {{ sphere = {{ radius = 0.1 }} }}\n[[image_sensors]]\nname = \"{name}\"\nsize = [8, 6]\n"
+        );
+        fs::write(&scene, text).expect("written");
+        let refused = output(
+            &["run", path(&scene), "--out", path(&out.join("out"))],
+            code,
+        );
+        let message = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(
+            message.contains("a file that every run writes"),
+            code == 2,
+            "{message}"
+        );
     }
 }

@@ -154,7 +154,7 @@ fn a_drag_moves_a_body_and_ends() {
     // The force has left no load in the state.
     let checkpoint = fs::read_to_string(out.join("checkpoint.json")).expect("a checkpoint");
     let checkpoint: Value = serde_json::from_str(&checkpoint).expect("JSON");
-    let controls = checkpoint["state"]["controls"]
+    let controls = checkpoint["checkpoint"]["state"]["controls"]
         .as_array()
         .expect("controls");
     assert!(

@@ -9,16 +9,19 @@ mod benchmark_tables;
 mod bundled_scenes;
 mod check_command;
 mod command_line;
+mod contact_models;
 mod crowned_pulley;
 mod default_observables;
 mod documentation_links;
 mod drive_faults;
+mod flush_shapes;
 mod force_fields;
 mod gallery;
 #[cfg(feature = "gpu")]
 mod gpu_batch;
 #[cfg(feature = "gpu")]
 mod gpu_scenes;
+mod heavy_bodies;
 mod image_sensors;
 mod impulse_exchange;
 mod interrupted_runs;
@@ -55,5 +58,6 @@ mod shoelace_in_points;
 mod simulation_batch;
 mod soft_body_faults;
 mod soft_scene_features;
+mod tunnelling;
 mod tutorial_scenes;
 mod validate;

@@ -35,6 +35,7 @@ macro_rules! cases {
 cases! {
     a_pressed_cylinder_converges_under_refinement => "rubber-press",
     a_sliding_box_stops_where_it_must => "sliding-box",
+    a_box_keeps_its_speed_over_flush_tiles => "flush-tiles",
     a_box_on_an_incline_sticks_or_slides_as_coulomb_says => "incline",
     a_box_at_the_limit_of_sliding_sticks_or_slides_in_every_stepper => "ramp",
     attachments_relax_to_the_cone_with_the_right_derivatives => "penalty-relaxation",
@@ -51,6 +52,8 @@ cases! {
     an_actuator_saturates_exactly => "pd-actuator",
     momentum_is_kept_in_free_flight => "free-flight",
     a_pendulum_keeps_its_energy_to_first_order => "pendulum",
+    a_parallelogram_of_four_bars_swings_like_a_pendulum => "four-bar",
+    no_contact_model_acts_before_surfaces_touch => "first-touch",
     a_heavy_box_stands_on_a_light_one => "mass-ratio",
     patches_have_the_area_force_and_center_of_closed_forms => "patch",
     patches_of_round_bodies_converge_at_second_order => "patch-round",

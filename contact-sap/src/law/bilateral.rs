@@ -38,11 +38,14 @@ impl Bilateral {
     /// Where θ_vq < 1, g is the error [`coasted`](TimeStep::coasted).
     ///
     /// R = β²w/4π² and v̂ = −g/(2δt): the error is corrected over two steps, which adds no energy. Correction within one step
-    /// would make a midpoint step oscillate: v = −v0 from g0 = 0.
+    /// would make a midpoint step oscillate: v = −v0 from g0 = 0. With w = 0 nothing can move, and there is no impulse.
     #[must_use]
     pub fn near_rigid(time_step: impl Into<TimeStep>, error: f64, w: f64) -> Self {
         Self {
-            conductance: 1.0 / near_rigid_regularisation(NEAR_RIGID_ROW, w),
+            conductance: match w == 0.0 {
+                true => 0.0,
+                false => 1.0 / near_rigid_regularisation(NEAR_RIGID_ROW, w),
+            },
             stabilisation: -error / (2.0 * time_step.into().length_s),
             lower: f64::NEG_INFINITY,
             upper: f64::INFINITY,
@@ -202,12 +205,24 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_move_takes_no_impulse() {
+        for law in [
+            Bilateral::near_rigid(1e-3, 0.01, 0.0),
+            Bilateral::spring(1e-3, 0.01, 1e5, 0.0, 0.0),
+            Bilateral::spring(1e-3, 0.01, f64::INFINITY, 0.0, 0.0),
+        ] {
+            law.validate().unwrap();
+            assert_eq!(law.impulse(&Vector1::new(0.3)).x, 0.0);
+            assert_eq!(law.cost(&Vector1::new(0.3)), 0.0);
+        }
+    }
+
+    #[test]
     fn bad_numbers_are_rejected_without_a_panic() {
         let spring = |k, tau, w| Bilateral::spring(1e-3, 0.01, k, tau, w);
         let rejected = [
             spring(-5.0, 0.0, 1.0),
             spring(f64::NAN, 0.0, 1.0),
-            spring(f64::INFINITY, 0.0, 0.0),
             spring(10.0, f64::NAN, 1.0),
             Bilateral::dry_friction(-0.1, 1e-3),
             Bilateral::dry_friction(f64::NAN, 1e-3),

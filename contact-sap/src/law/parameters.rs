@@ -2,6 +2,8 @@
 
 use std::f64::consts::PI;
 
+use nalgebra::{Matrix3, Vector3};
+
 use super::normal_force::NormalForce;
 use super::validity::{Fault, at_least_zero, at_least_zero_or_infinite, finite, positive};
 use crate::error::SolveError;
@@ -110,6 +112,53 @@ pub struct NormalPrediction {
     pub row_sum: f64,
 }
 
+/// Motion and inertia for [`ContactParameters::approach_of_slip`].
+///
+/// ```
+/// use nalgebra::{Matrix3, Vector3};
+/// use pliant_contact_sap::*;
+///
+/// // A puck slides at 2 m/s.
+/// let v = Vector3::new(2.0, 0.0, 0.0);
+/// let slip = SlipPrediction { start: v, free: v, delassus: Matrix3::identity(), row_sum: 1.0 };
+/// # let puck = ContactParameters {
+/// #     time_step: 1e-3.into(), signed_distance: -1e-5, start_velocity: 0.0, stiffness: 1e6, friction: 0.5,
+/// #     dissipation: Dissipation::RelaxationTime(0.2), stiction_speed: 1e-4, inverse_inertia: 1.0,
+/// #     near_rigid: NEAR_RIGID_CONTACT,
+/// # };
+/// assert_eq!(puck.approach_of_slip(&Vector3::z(), &slip, 0.01), 0.5 * 2.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlipPrediction {
+    /// v_c at the start of the step, m/s.
+    pub start: Vector3<f64>,
+    /// v_c of the free motion, m/s.
+    pub free: Vector3<f64>,
+    /// W of the contact, 1/kg.
+    pub delassus: Matrix3<f64>,
+    /// As in [`NormalPrediction::row_sum`], 1/kg.
+    pub row_sum: f64,
+}
+
+impl SlipPrediction {
+    /// ‖v_t‖ after the friction μ n0 of all contacts of the pair, m/s, which opposes the free slip.
+    fn end(&self, normal_W: &Vector3<f64>, friction: f64, n0: f64) -> f64 {
+        let free = in_plane(normal_W, &self.free);
+        let (speed, response) = (free.norm(), normal_W.dot(&(self.delassus * normal_W)));
+        if speed == 0.0 || n0 == 0.0 || response == 0.0 {
+            return speed;
+        }
+        // The row sum is of normal directions.
+        let t = free / speed;
+        let row_sum = self.row_sum * t.dot(&(self.delassus * t)) / response;
+        (speed - friction * n0 * row_sum).max(0.0)
+    }
+}
+
+fn in_plane(normal_W: &Vector3<f64>, v: &Vector3<f64>) -> Vector3<f64> {
+    v - normal_W * normal_W.dot(v)
+}
+
 /// Parameters of one contact: materials, geometry and inertia.
 ///
 /// ```
@@ -197,6 +246,44 @@ impl ContactParameters {
             .coasted(self.signed_distance, self.start_velocity)
     }
 
+    /// v̂, m/s: contact ends the step without elastic force at this v_n, and without any impulse above it.
+    ///
+    /// It is −φ/(θ_vq δt + τ) in penetration and −φ/(θ_vq δt) before it, with φ the [`coasted_distance`](Self::coasted_distance): what
+    /// approaches within the step is damped from touching on. The published v̂ has θ_vq δt + τ in both, and would brake a body that is a
+    /// time τ away from contact.
+    #[must_use]
+    pub fn release_velocity(&self) -> f64 {
+        let (distance, lead) = (self.coasted_distance(), self.time_step.positions_s());
+        match distance > 0.0 {
+            true => -distance / lead,
+            false => -distance / (lead + self.relaxation_time()),
+        }
+    }
+
+    /// μ‖v_t‖, m/s, with ‖v_t‖ the slip expected at the end of the step; `n0` is the normal impulse (N·s) that
+    /// [`friction_limit`](Self::friction_limit) predicts.
+    ///
+    /// The normal impulses of the similar and the SAP model follow v_n − μ‖v_t‖: a body that slides would be lifted until it hovers by
+    /// μ‖v_t‖(θ_vq δt + τ), and one that has not touched yet be braked at that distance. A stepper adds this velocity to v_n, so that steady
+    /// sliding rests at the static depth and a free flight ends where the surfaces meet.
+    ///
+    /// In contact the slip at the start is taken, so that the law depends on nothing that acts within the step. A contact that begins, in
+    /// this step or the last, expects the slip of the free motion, less what friction μ n0 takes of it.
+    #[must_use]
+    pub fn approach_of_slip(
+        &self,
+        normal_W: &Vector3<f64>,
+        predicted: &SlipPrediction,
+        n0: f64,
+    ) -> f64 {
+        let moved = self.time_step.length_s * self.start_velocity;
+        let slip = match self.signed_distance < moved.min(0.0) {
+            true => in_plane(normal_W, &predicted.start).norm(),
+            false => predicted.end(normal_W, self.friction, n0),
+        };
+        self.friction * slip
+    }
+
     /// The stiffness in use, N/m: k, capped where R = 1/(δt(θ_vq δt + τ)k) falls to the near-rigid β²w/4π².
     #[must_use]
     pub fn capped_stiffness(&self) -> f64 {
@@ -206,15 +293,20 @@ impl ContactParameters {
             .min(1.0 / (self.time_step.length_s * lead * r))
     }
 
-    /// n(v_n) = δt k (−φ(v_n) − τ v_n)₊ (1 − d v_n)₊ with the capped stiffness and φ at the end of the step.
+    /// n(v_n) = δt k (−φ(v_n) − τ v_n)₊ (1 − d v_n)₊ with the capped stiffness and φ at the end of the step. Before touching
+    /// τ acts on v_n − v̂ only, the speed at which the step penetrates ([`release_velocity`](Self::release_velocity)).
     #[must_use]
     pub fn normal_force(&self) -> NormalForce {
         let k = self.capped_stiffness();
         let (dt, lead) = (self.time_step.length_s, self.time_step.positions_s());
-        let f0 = -k * self.coasted_distance();
         match self.dissipation {
-            Dissipation::HuntCrossley(d) => NormalForce::new(dt, f0, lead * k, d),
-            Dissipation::RelaxationTime(tau) => NormalForce::new(dt, f0, (lead + tau) * k, 0.0),
+            Dissipation::HuntCrossley(d) => {
+                NormalForce::new(dt, -k * self.coasted_distance(), lead * k, d)
+            }
+            Dissipation::RelaxationTime(tau) => {
+                let c = (lead + tau) * k;
+                NormalForce::new(dt, self.release_velocity() * c, c, 0.0)
+            }
         }
     }
 

@@ -9,8 +9,10 @@ use crate::potential::Potential;
 
 /// ℓ = ½ γᵀRγ with γ = P(y) the projection of y = R⁻¹(v̂ − v_c) onto the cone ‖γ_t‖ ≤ μγ_n in the norm of R.
 ///
-/// R = diag(R_t, R_t, R_n), R_t = σw, R_n = max(β²w/4π², 1/(δt k(θ_vq δt + τ))), v̂ = −φ/(θ_vq δt + τ) n̂ with φ the coasted
-/// distance ([`ContactParameters::coasted_distance`]). Dissipation is linear; a Hunt-Crossley coefficient is treated as τ = 0. Sliding bodies hover by μ(θ_vq δt + τ)‖v_t‖.
+/// R = diag(R_t, R_t, R_n), R_t = σw, R_n = max(β²w/4π², 1/(δt k(θ_vq δt + τ))), v̂ the
+/// [`release_velocity`](ContactParameters::release_velocity). Dissipation is linear; a Hunt-Crossley coefficient is treated as τ = 0.
+/// Sliding bodies hover by μ(θ_vq δt + τ)‖v_t‖ unless the stepper adds
+/// [`approach_of_slip`](ContactParameters::approach_of_slip) to v_n.
 ///
 /// Source: Castro, Permenter, Han (2022), section IV and appendix.
 ///
@@ -53,16 +55,15 @@ impl Sap {
     pub fn new(p: &ContactParameters, normal_W: Vector3<f64>) -> Self {
         let w = p.inverse_inertia;
         let lead = p.time_step.positions_s() + p.relaxation_time();
-        let distance = p.coasted_distance();
         let compliance = 1.0 / (p.time_step.length_s * p.stiffness * lead);
         let near_rigid = near_rigid_regularisation(p.near_rigid, w);
         // As k → 0 the impulse vanishes; R_n = ∞ itself would make the cost ∞·0.
         let (r_n, stabilisation) = if compliance == f64::INFINITY {
             (near_rigid, f64::NEG_INFINITY)
         } else if compliance >= 0.0 && compliance < near_rigid {
-            (near_rigid, -distance / lead)
+            (near_rigid, p.release_velocity())
         } else {
-            (compliance, -distance / lead)
+            (compliance, p.release_velocity())
         };
         Self {
             normal: normal_W,
@@ -329,12 +330,12 @@ mod tests {
 
     #[test]
     fn sliding_bodies_hover_above_the_surface() {
-        // Steady sliding under the load γ_n: φ0 = μ(δt + τ)‖v_t‖ − F/k, F = γ_n/(f δt).
+        // Steady sliding under the load γ_n: φ0 = δt(μ‖v_t‖ − R_n γ_n/f), 1/R_n = δt k (δt + τ).
         let (mu, tau, slip) = (0.5, 0.05, 2.0);
         let p = parameters(mu, tau);
         let (_, f) = Sap::new(&p, Vector3::z()).cone_factors();
         let load = 0.3;
-        let gap = mu * (DT + tau) * slip - load / (f * DT * p.stiffness);
+        let gap = DT * (mu * slip - load / (f * DT * p.stiffness * (DT + tau)));
         let law = Sap::new(
             &ContactParameters {
                 signed_distance: gap,

@@ -15,8 +15,8 @@ use crate::potential::Potential;
 /// γ = n(z)(n̂ − μ t̂),    G = −n'(z)(n̂ − μ t̂)(n̂ − μ t̂)ᵀ + μ n(z)(P − t̂ t̂ᵀ)/S
 /// ```
 ///
-/// Coulomb's law holds in the step where contact starts, at the price of a gap μ‖v_t‖δt under sliding bodies. Not for
-/// speculative contacts: a sliding body would be supported at a distance.
+/// Coulomb's law holds in the step where contact starts, at the price of a gap μ‖v_t‖δt under sliding bodies, unless the stepper adds
+/// [`approach_of_slip`](ContactParameters::approach_of_slip) to v_n.
 ///
 /// Source: Castro, Han, Masterjohn (2023), "Irrotational Contact Fields", section IV.
 ///

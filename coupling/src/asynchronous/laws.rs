@@ -35,6 +35,10 @@ impl SubstepLaws for ModelLaws<'_> {
         }
     }
 
+    fn has_sliding_gap(&self) -> bool {
+        self.0.has_sliding_gap()
+    }
+
     fn range_m(&self) -> f64 {
         self.0.range_m().unwrap_or(0.0)
     }

@@ -7,7 +7,7 @@
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{BodyError, BodyStep, Interpolation, MaterialPoint, ParticipantIdx, Rows};
-use pliant_hydroelastic::{Shape, Twist};
+use pliant_hydroelastic::{RigidShape, Shape, Twist};
 
 use super::{Collision, Search};
 use crate::error::StepError;
@@ -139,7 +139,9 @@ impl Collision {
     ) -> Result<bool, StepError> {
         self.diversions.clear();
         self.unsteadiness.clear();
+        self.solved_twists.clear();
         for (g, geometry) in world.parts.geometries.iter().enumerate() {
+            self.solved_twists.push(Twist::zero());
             let [diversion, unsteadiness] =
                 self.diverted(g, geometry, planned, solved)
                     .map_err(|(body, source)| {
@@ -176,6 +178,7 @@ impl Collision {
                 let [free, start, found] = self
                     .frame_twists(step, frame, &p_WG, velocities)
                     .map_err(|source| (body, source))?;
+                self.solved_twists[g] = found;
                 let shape = geometry.shape.as_ref();
                 Ok([free, start].map(|expected| Diversion::between(&expected, &found, shape)))
             }
@@ -222,22 +225,52 @@ impl Collision {
         }))
     }
 
-    /// An upper bound of the speed of any point of a geometry, m/s.
-    pub(super) fn speed(&self, world: &World, g: usize) -> f64 {
-        match &world.parts.geometries[g].shape {
-            Some(shape) => {
-                let twist = &self.twists[g];
-                let surface = world.parts.geometries[g].surface_velocity.norm();
-                let radius = shape.radius_about_origin();
-                let turning = twist.angular.norm();
-                let spin = if turning > 0.0 { turning * radius } else { 0.0 };
-                twist.linear.norm() + spin + surface
-            }
-            None => {
-                let speeds = self.vertex_velocities[g].iter().map(Vector3::norm);
-                speeds.fold(0.0, f64::max)
-            }
+    /// Whether the solution moves a pair elsewhere than predicted, where it may have contacts besides the known ones.
+    pub(super) fn may_be_missed(&self, world: &World, a: usize, b: usize) -> bool {
+        let diversions = match self.motion(a, b) {
+            Motion::Free => &self.diversions,
+            Motion::Steady => &self.unsteadiness,
+        };
+        if diversions[a].largest_against(&diversions[b]) <= self.diversion_allowed {
+            return false;
         }
+        let deforms = |g: usize| self.filaments[g].is_some() || self.soft[g].is_some();
+        deforms(a) || deforms(b) || !self.is_known(a, b) || self.has_moving_parts(world, a, b)
+    }
+
+    /// Whether one of the shapes is not convex and the pair moves further than the resting margin.
+    fn has_moving_parts(&self, world: &World, a: usize, b: usize) -> bool {
+        let shapes = [a, b].map(|g| world.parts.geometries[g].shape.as_ref());
+        if shapes.iter().flatten().all(|shape| shape.is_convex()) {
+            return false;
+        }
+        let motion = |g: usize, shape: Option<&Shape>| {
+            Diversion::between(&Twist::zero(), &self.solved_twists[g], shape)
+        };
+        motion(a, shapes[0]).largest_against(&motion(b, shapes[1])) > self.diversion_allowed
+    }
+
+    /// Whether two rigid shapes move so far along the solution that they may pass deep into each other.
+    pub(super) fn may_pass(&self, world: &World, a: usize, b: usize, time_step_s: f64) -> bool {
+        let side = |g: usize| {
+            let geometry = &world.parts.geometries[g];
+            let shape = geometry.shape.as_ref()?;
+            let is_rigid = matches!(geometry.mount, Mount::World(_) | Mount::Frame { .. });
+            is_rigid.then(|| RigidShape {
+                V_WG: self.solved_twists[g],
+                ..RigidShape::at_rest(shape, self.poses[g])
+            })
+        };
+        match (side(a), side(b)) {
+            (Some(a), Some(b)) => a.may_pass_into(&b, time_step_s),
+            _ => false,
+        }
+    }
+
+    /// Whether any pair of the last search may pass into each other.
+    pub(crate) fn any_may_pass(&self, world: &World, time_step_s: f64) -> bool {
+        let mut pairs = self.pairs.iter();
+        pairs.any(|(a, b)| self.may_pass(world, a.0 as usize, b.0 as usize, time_step_s))
     }
 
     /// Whether a pair has contacts since the last full search.

@@ -25,7 +25,6 @@ pub(super) struct NarrowPhase<'a> {
     pub(super) state: &'a State,
     pub(super) geometry: &'a dyn ContactGeometry,
     pub(super) query: Query,
-    pub(super) time_step_s: f64,
     pub(super) search: Search,
 }
 
@@ -112,20 +111,19 @@ impl Collision {
             world,
             state,
             geometry,
-            time_step_s,
             search,
             ..
         } = phase;
         let parts = &world.parts;
         let pair = (GeometryIdx(a), GeometryIdx(b));
-        let mut query = Query {
+        let query = Query {
             choice: world.choice(pair.0, pair.1),
             ..phase.query
         };
-        if parts.contact.model.has_sliding_gap() {
-            query.margin += self.sliding_gap(world, a, b, time_step_s);
-        }
         points.clear();
+        if search == Search::Missed && !self.may_be_missed(world, a, b) {
+            return self.find_passing(pair, query, phase, worker);
+        }
         let mut collide = |motion: Motion, points: &mut Vec<ContactPoint>| {
             let [posed_a, posed_b] = [a, b].map(|g| self.posed(world, g, motion));
             geometry
@@ -160,6 +158,49 @@ impl Collision {
                 true => self.world_point(world, b, &point.b),
                 false => point.p_WC,
             },
+            point: *point,
+        }));
+        match search {
+            Search::All => Ok(()),
+            Search::Missed => self.find_passing(pair, query, phase, worker),
+        }
+    }
+
+    /// Contacts of parts that pass into each other along the solution, added to those of the worker.
+    fn find_passing(
+        &self,
+        (a, b): (GeometryIdx, GeometryIdx),
+        query: Query,
+        phase: NarrowPhase<'_>,
+        worker: &mut Worker,
+    ) -> Result<(), StepError> {
+        let NarrowPhase {
+            world,
+            state,
+            geometry,
+            ..
+        } = phase;
+        if !self.may_pass(world, a.0, b.0, query.time_step_s) {
+            return Ok(());
+        }
+        let Worker {
+            workspace,
+            points,
+            contacts,
+            ..
+        } = worker;
+        points.clear();
+        let [posed_a, posed_b] = [a, b].map(|g| self.posed(world, g.0, Motion::Free));
+        if let Some(Err(source)) =
+            geometry.find_passing(posed_a, posed_b, &query, workspace, points)
+        {
+            return Err(StepError::of_pair(world, state, (a, b), source));
+        }
+        contacts.extend(points.iter().map(|point| PairContact {
+            a,
+            b,
+            p_WA: self.world_point(world, a.0, &point.a),
+            p_WB: self.world_point(world, b.0, &point.b),
             point: *point,
         }));
         Ok(())

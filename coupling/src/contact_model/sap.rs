@@ -6,7 +6,7 @@ use pliant_contact_sap::{ContactLaw, STICTION_REGULARISATION, Sap};
 use super::bristle::{bounded_bristle_rate, in_plane};
 use super::{ContactInputs, ContactModel, DissipationRule};
 
-/// Projection onto the friction cone with linear dissipation; sliding bodies have a gap of μ(δt + τ)‖v_t‖.
+/// Projection onto the friction cone with linear dissipation.
 ///
 /// The law is [`Sap`].
 ///

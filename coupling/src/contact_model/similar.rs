@@ -6,7 +6,7 @@ use pliant_contact_sap::{ContactLaw, NEAR_RIGID_SIMILAR, Similar};
 use super::bristle::{in_plane, regularised_bristle_rate};
 use super::{ContactInputs, ContactModel};
 
-/// Friction coupled to the normal impulse by a cone of similar shape; sliding bodies have a gap of μ‖v_t‖δt.
+/// Friction coupled to the normal impulse by a cone of similar shape.
 ///
 /// The law is [`Similar`].
 ///

@@ -20,6 +20,8 @@ pub(super) struct ContactKinematics {
     pub(super) velocity: PointVelocity,
     /// Velocity of A's surface over its body minus that of B's, m/s, world axes.
     pub(super) surface_velocity: Vector3<f64>,
+    /// W, 1/kg.
+    pub(super) delassus: Matrix3<f64>,
     /// w = ‖W‖/3, 1/kg.
     pub(super) inverse_inertia: f64,
     /// w of slip, 1/kg.
@@ -140,6 +142,7 @@ impl ContactGroups {
             positions: sides.positions,
             velocity,
             surface_velocity: surface_velocity(setting, contact),
+            delassus,
             inverse_inertia: w,
             slip_inertia: match (&sides.a.interpolation, &sides.b.interpolation) {
                 (Interpolation::Dense(_), _) | (_, Interpolation::Dense(_)) => {

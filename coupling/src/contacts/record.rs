@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{
-    ContactParameters, Dissipation, FrictionLimit, NormalPrediction, VelocityLayout,
+    ContactParameters, Dissipation, FrictionLimit, NormalPrediction, SlipPrediction, VelocityLayout,
 };
 use pliant_hydroelastic::{ContactKey, MaterialPoint, PairMaterial, PatchShare};
 
@@ -133,6 +133,30 @@ impl ContactRecord {
         self.inputs.parameters.inverse_inertia
     }
 
+    /// μ‖v_t‖ along the normal, m/s, for a model whose normal impulse follows v_n − μ‖v_t‖.
+    pub(super) fn approach_of_slip(
+        &self,
+        kinematics: &ContactKinematics,
+        model: &dyn ContactModel,
+    ) -> Vector3<f64> {
+        if !model.has_sliding_gap() {
+            return Vector3::zeros();
+        }
+        let slip = SlipPrediction {
+            start: kinematics.velocity.start + kinematics.surface_velocity,
+            free: kinematics.velocity.free + kinematics.surface_velocity,
+            delassus: kinematics.delassus,
+            row_sum: kinematics.row_sum,
+        };
+        let ContactInputs {
+            parameters,
+            normal_W,
+            normal_impulse,
+            ..
+        } = &self.inputs;
+        normal_W * parameters.approach_of_slip(normal_W, &slip, *normal_impulse)
+    }
+
     /// r/δt of the last step's bristle deflection, m/s, world axes.
     pub(super) fn remembered_bristle_rate(&self, setting: &Setting<'_>) -> Vector3<f64> {
         if !setting.world.parts.contact.stiction.remembers(self.patch) {
@@ -180,10 +204,7 @@ fn parameters(
                 Dissipation::RelaxationTime(material.relaxation_time_s)
             }
         },
-        friction: match settings.model.has_sliding_gap() && point.entry > 0.0 {
-            true => 0.0,
-            false => material.friction,
-        },
+        friction: material.friction,
         stiction_speed: settings.stiction_speed,
         inverse_inertia: kinematics.inverse_inertia,
         near_rigid: settings.near_rigid_period(),

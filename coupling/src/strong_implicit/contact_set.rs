@@ -1,14 +1,15 @@
-//! The set of contacts: contacts whose swept paths intersect only along the solution are added.
+//! The set of contacts: those are added that the bodies meet only along the solution, and those that did not hold them.
 
 use super::outer_loop::{Attempt, LaggedQuantity, LinearisationStage, Restart, Round};
 use crate::error::StepError;
 use crate::world::GeometryIdx;
 
 /// Most searches for missed contacts in a step that add what they find.
-const SEARCHES_MAX: usize = 4;
+const SEARCHES_MAX: usize = 8;
 
-/// Contacts are found along predicted motion. The solution may move a body elsewhere; pairs that come into contact there are missed
-/// until a search along the solution adds them.
+/// Contacts are found along predicted motion, and are linear in the velocities. The solution may move a body elsewhere, or turn it so far
+/// that its contacts let it pass into another. A search along the solution adds the contacts that are missing; what is still missing after
+/// the last search is reported.
 #[derive(Debug, Default)]
 pub(super) struct ContactSet {
     searches: usize,

@@ -242,7 +242,7 @@ impl StepProblem {
         self.guess.clone_from(&self.solution.velocity);
     }
 
-    /// Contacts of pairs that come into contact along the solution and not along the predicted motion.
+    /// Contacts of pairs that come into contact along the solution and not along the predicted motion, or pass into each other.
     pub(super) fn find_missed_contacts(
         &mut self,
         context: StepContext<'_>,
@@ -266,10 +266,11 @@ impl StepProblem {
             ..predicted
         };
         let collision = &mut self.collision;
-        if !collision.find_diverted(world, state, &predicted, &solved)? {
+        let time_step_s = time_step.length_s;
+        let diverted = collision.find_diverted(world, state, &predicted, &solved)?;
+        if !diverted && !collision.any_may_pass(world, time_step_s) {
             return Ok(&[]);
         }
-        let time_step_s = time_step.length_s;
         collision.place(world, state, &solved, time_step_s, Search::Missed)?;
         collision.find(world, state, geometry, time_step_s, Search::Missed)?;
         Ok(&collision.contacts)

@@ -88,6 +88,23 @@ impl WorldBuilder {
         GeometryIdx(self.parts.geometries.len() - 1)
     }
 
+    /// A geometry added before, to change it.
+    ///
+    /// # Panics
+    /// If `geometry` is not of this builder.
+    pub fn geometry_mut(&mut self, geometry: GeometryIdx) -> &mut Geometry {
+        &mut self.parts.geometries[geometry.0]
+    }
+
+    /// The model of a body added before.
+    ///
+    /// # Panics
+    /// If `body` is not of this builder.
+    #[must_use]
+    pub fn model(&self, body: BodyIdx) -> &dyn DeformableModel {
+        &*self.parts.bodies[body.0].model
+    }
+
     /// Adds a constraint, active at first.
     pub fn add_constraint(&mut self, constraint: Constraint) -> ConstraintIdx {
         self.parts.constraints.push(constraint);

@@ -8,6 +8,8 @@
 mod adaptive;
 mod adjoint;
 mod batch;
+mod before_touch;
+mod closed_loops;
 mod impacts;
 mod integration;
 mod joint_reactions;
@@ -25,4 +27,5 @@ mod reports;
 mod rigid_contact;
 mod soft_bodies;
 mod stiction;
+mod throws;
 mod who_touches_whom;

@@ -76,8 +76,9 @@ fn begin(c: u32) -> vec2<f32> {
     let lead = P.dt + select(0.0, pair.y, is_relaxation);
     let r = P.near_rigid * P.near_rigid * inverse_inertia / 39.478418;
     let k = min(pair.x, 1.0 / (P.dt * lead * r));
-    let f0 = -k * contact.gap;
     let damping = lead * k;
+    // Before touching, relaxation acts on the speed of penetration alone.
+    let f0 = -select(k, damping / P.dt, contact.gap > 0.0) * contact.gap;
     let d = select(pair.y, 0.0, is_relaxation);
     var force = vec4<f32>(-1e30, 0.0, 0.0, 0.0);
     if damping > 0.0 {

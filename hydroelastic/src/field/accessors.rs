@@ -132,6 +132,18 @@ impl PressureField {
         corners.map(|v| self.vertices[v as usize])
     }
 
+    /// Largest coordinate of a vertex, m.
+    pub(crate) fn reach(&self) -> f64 {
+        let root = self.tet_tree.root();
+        root.min.abs().sup(&root.max.abs()).max()
+    }
+
+    /// Largest pressure over the depth, Pa/m.
+    pub(crate) fn slope(&self) -> f64 {
+        let root = self.tet_tree.root();
+        root.p_max.abs().max(root.p_min.abs()) / self.depth
+    }
+
     pub(crate) fn tet_tree(&self) -> &PressureBvh {
         &self.tet_tree
     }

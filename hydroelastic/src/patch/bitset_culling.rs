@@ -3,7 +3,7 @@
 
 use nalgebra::Vector3;
 
-use super::polygon::{AT_ZERO, ON_FACE};
+use super::polygon::ON_FACE;
 use crate::field::{PressureField, Tetrahedron};
 
 /// One bit for each vertex of a field.
@@ -18,10 +18,12 @@ pub(super) fn is_small(field: &PressureField) -> bool {
 }
 
 /// Visits the pairs of tetrahedra of two small fields in one frame that may have a polygon in common: all pairs except
-/// those separated by a face of one of them, and those in which one pressure is everywhere above the other.
+/// those separated by a face of one of them, and those in which one pressure is everywhere above the other by more than
+/// `zero` (Pa).
 pub(super) fn visit_pairs(
     first: &PressureField,
     second: &PressureField,
+    zero: f64,
     mut visit: impl FnMut(u32, u32),
 ) {
     let (root_1, root_2) = (first.tet_tree().root(), second.tet_tree().root());
@@ -42,7 +44,7 @@ pub(super) fn visit_pairs(
         }
         let corners_2 = corners_of(second, j);
         let beyond_2 = beyond(tet_2, first.vertices());
-        let [above, below] = signs(first, tet_2);
+        let [above, below] = signs(first, tet_2, zero);
         for (i, tet_1) in (0_u32..).zip(&tets_1[..first.tets().len()]) {
             let apart = lies_in(tet_1.corners, above)
                 | lies_in(tet_1.corners, below)
@@ -84,20 +86,14 @@ fn beyond(tet: &Tetrahedron, vertices: &[Vector3<f64>]) -> [Vertices; 4] {
 }
 
 /// The vertices of the first field where its pressure is above that of the tetrahedron, and those where it is below, by
-/// more than the tolerance of [`Polygon::slice`](super::Polygon::slice) at the corners of any of its tetrahedra.
-fn signs(first: &PressureField, tet_2: &Tetrahedron) -> [Vertices; 2] {
-    let mut differences = [0.0; Vertices::BITS as usize];
-    let terms = first.vertices().iter().zip(first.pressures());
-    let mut most = 0.0_f64;
-    for (h, (x, pressure)) in differences.iter_mut().zip(terms) {
-        *h = pressure - tet_2.pressure.at(x);
-        most = most.max(h.abs());
-    }
-    let equal = AT_ZERO * most;
+/// more than `zero` (Pa).
+fn signs(first: &PressureField, tet_2: &Tetrahedron, zero: f64) -> [Vertices; 2] {
     let [mut above, mut below] = [0; 2];
-    for (v, h) in differences.iter().enumerate() {
-        above |= Vertices::from(*h > equal) << v;
-        below |= Vertices::from(*h < -equal) << v;
+    let terms = first.vertices().iter().zip(first.pressures());
+    for (v, (x, pressure)) in terms.enumerate() {
+        let h = pressure - tet_2.pressure.at(x);
+        above |= Vertices::from(h > zero) << v;
+        below |= Vertices::from(h < -zero) << v;
     }
     [above, below]
 }

@@ -6,6 +6,7 @@ use super::balance::Balance;
 use super::flood::Flood;
 use super::pieces::Pieces;
 use super::polygon::{ON_FACE, Polygon};
+use super::slice::{Scale, Slice};
 use super::{bitset_culling, closed_patches};
 use crate::field::Affine;
 use crate::field::{OUTSIDE, PressureField, SkinFace, Tetrahedron};
@@ -23,7 +24,7 @@ pub(crate) fn find(
     flood: &mut Flood,
     found: &mut Pieces,
 ) {
-    found.set_scale(first.depth().min(second.depth()));
+    found.set_scale(Scale::of_fields(first, second));
     flood.begin();
     let (skin_1, skin_2) = (first.skin_tree().root(), second.skin_tree().root());
     let Flood { pairs, seeds, .. } = flood;
@@ -73,7 +74,7 @@ pub(crate) fn find_among_all(
     flood: &mut Flood,
     found: &mut Pieces,
 ) {
-    found.set_scale(first.depth().min(second.depth()));
+    found.set_scale(Scale::of_fields(first, second));
     flood.begin();
     let Flood { stack, seeds, .. } = flood;
     let tree = second.tet_tree();
@@ -148,7 +149,8 @@ fn run(
 }
 
 /// Adds the polygon of a pair of tetrahedra if it has a positive weight; returns the faces that it touches, also for
-/// polygons too small to be kept.
+/// polygons too small to be kept or shrunk to an edge or a corner: equal meshes often meet there, and the patch
+/// continues beyond.
 pub(crate) fn pair(
     first: &PressureField,
     second: &PressureField,
@@ -157,11 +159,12 @@ pub(crate) fn pair(
     j: u32,
     found: &mut Pieces,
 ) -> Option<u8> {
-    let mut polygon = balanced(first, second, X, i, j)?;
-    if !polygon.clip_to(&second.functions_of(j).sides, 4) {
-        return None;
-    }
-    if !found.drops(&polygon.area_vector()) {
+    let in_first = slice_of_first(first, second, X, (i, j), found.scale())?;
+    let Slice {
+        mut polygon,
+        counts,
+    } = in_both(&in_first, first, second, X, (i, j), found)?;
+    if counts {
         push(first, second, X, (i, j), &mut polygon, found);
     }
     Some(polygon.corner_faces())
@@ -170,28 +173,35 @@ pub(crate) fn pair(
 /// Adds the polygons of two small fields in one frame, from the pairs of [`bitset_culling::visit_pairs`].
 pub(crate) fn find_in_small(first: &PressureField, second: &PressureField, found: &mut Pieces) {
     let X = Relative::new(&Isometry3::identity());
-    bitset_culling::visit_pairs(first, second, |i, j| {
-        let (tet_1, tet_2) = (first.functions_of(i), second.functions_of(j));
-        let Some(mut polygon) = balanced(first, second, &X, i, j) else {
+    bitset_culling::visit_pairs(first, second, found.scale().zero, |i, j| {
+        let in_first = slice_of_first(first, second, &X, (i, j), found.scale());
+        let Some(in_first) = in_first.filter(|slice| slice.counts) else {
             return;
         };
+        let (tet_1, tet_2) = (first.functions_of(i), second.functions_of(j));
         let normal = tet_1.pressure.gradient - tet_2.pressure.gradient;
-        if !polygon.leaves_at_most(found.area_min(), &normal, &tet_2.sides)
-            && polygon.clip_to(&tet_2.sides, 4)
+        let sides = &tet_2.sides;
+        if in_first
+            .polygon
+            .leaves_at_most(found.area_min(), &normal, sides)
         {
-            push(first, second, &X, (i, j), &mut polygon, found);
+            return;
+        }
+        let both = in_both(&in_first, first, second, &X, (i, j), found);
+        if let Some(mut slice) = both.filter(|slice| slice.counts) {
+            push(first, second, &X, (i, j), &mut slice.polygon, found);
         }
     });
 }
 
 /// The polygon in the first of two tetrahedra on which their pressures are equal.
-fn balanced(
+fn slice_of_first(
     first: &PressureField,
     second: &PressureField,
     X: &Relative,
-    i: u32,
-    j: u32,
-) -> Option<Polygon> {
+    (i, j): (u32, u32),
+    scale: &Scale,
+) -> Option<Slice> {
     let (tet_1, tet_2) = (first.functions_of(i), second.functions_of(j));
     if tet_1.is_flat() || tet_2.is_flat() {
         return None;
@@ -202,7 +212,54 @@ fn balanced(
     for k in 0..4 {
         h[k] = pressures[k] - tet_2.pressure.at(&corners[k]);
     }
-    Polygon::slice(&corners, &h)
+    Slice::of(&corners, &h, first.across(i), scale.zero)
+}
+
+/// The part of a slice of the first of two tetrahedra in the second. Each decides by its own corners whether a polygon
+/// in one of its faces counts.
+fn in_both(
+    in_first: &Slice,
+    first: &PressureField,
+    second: &PressureField,
+    X: &Relative,
+    (i, j): (u32, u32),
+    found: &Pieces,
+) -> Option<Slice> {
+    let tet_2 = second.functions_of(j);
+    let mut polygon = in_first.polygon;
+    if polygon.lies_beyond(&tet_2.sides) {
+        return None;
+    }
+    let pressure_1 = pressure_of_first(first, X, i);
+    let corners = second.corner_points(j);
+    let pressures = second.corner_pressures(j);
+    let mut h = [0.0; 4];
+    for k in 0..4 {
+        h[k] = pressure_1.at(&corners[k]) - pressures[k];
+    }
+    let scale = found.scale();
+    let mut in_second = Slice::of(&corners, &h, second.across(j), scale.zero)?;
+    let has_area = |slice: &Slice| slice.counts && !found.drops(&slice.polygon.area_vector());
+    let counts = has_area(in_first) && has_area(&in_second);
+    let remains = match counts {
+        true => {
+            in_second.polygon.renumber_as_second();
+            let normal = pressure_1.gradient - tet_2.pressure.gradient;
+            polygon.clip_to_polygon(&in_second.polygon, &normal, scale.length)
+        }
+        false => polygon.clip_to(&tet_2.sides, 4),
+    };
+    remains.then_some(Slice { polygon, counts })
+}
+
+/// The pressure in a tetrahedron of the first field, in the frame of the second.
+fn pressure_of_first(first: &PressureField, X: &Relative, i: u32) -> Affine {
+    let gradient = X.rotation * first.functions_of(i).pressure.gradient;
+    let corner = X.point(&first.corner_points(i)[0]);
+    Affine {
+        gradient,
+        offset: first.corner_pressures(i)[0] - gradient.dot(&corner),
+    }
 }
 
 /// Adds a polygon on which the pressures of two tetrahedra are equal.
@@ -214,34 +271,22 @@ fn push(
     polygon: &mut Polygon,
     found: &mut Pieces,
 ) {
-    let (tet_1, tet_2) = (first.functions_of(i), second.functions_of(j));
-    let gradient = X.rotation * tet_1.pressure.gradient;
-    let Some(mut balance) = Balance::of_fields(&gradient, &tet_2.pressure.gradient) else {
+    let (pressure_1, pressure_2) = (
+        pressure_of_first(first, X, i),
+        second.functions_of(j).pressure,
+    );
+    let (gradient_1, gradient_2) = (pressure_1.gradient, pressure_2.gradient);
+    let Some(balance) = Balance::of_fields(&gradient_1, &gradient_2) else {
         return;
     };
     // The pressure is taken from the softer field: near the surface of a stiff one it is a small difference of large
     // numbers.
-    let pressure = if gradient.norm_squared() < tet_2.pressure.gradient.norm_squared() {
-        let corner = X.point(&first.corner_points(i)[0]);
-        Affine {
-            gradient,
-            offset: first.corner_pressures(i)[0] - gradient.dot(&corner),
-        }
-    } else {
-        tet_2.pressure
+    let pressure = match gradient_1.norm_squared() < gradient_2.norm_squared() {
+        true => pressure_1,
+        false => pressure_2,
     };
-    balance.weight *= shared(polygon.common_faces(), first.across(i), second.across(j));
     let pieces = (first.piece(i), second.piece(j));
     found.push(polygon, (i, j), pieces, &balance, &pressure);
-}
-
-/// A polygon within a face is found from the tetrahedra on both sides and has half weight in each.
-fn shared(common_faces: u8, across_1: &[u32; 4], across_2: &[u32; 4]) -> f64 {
-    let neighbours = across_1.iter().chain(across_2);
-    let twice = |(k, n): (usize, &u32)| common_faces >> k & 1 == 1 && *n != OUTSIDE;
-    neighbours
-        .enumerate()
-        .fold(1.0, |w, x| if twice(x) { 0.5 * w } else { w })
 }
 
 impl Tetrahedron {

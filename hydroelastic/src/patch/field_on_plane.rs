@@ -5,9 +5,9 @@ use nalgebra::{Isometry3, Vector3};
 use super::balance::Balance;
 use super::flood::Flood;
 use super::pieces::Pieces;
-use super::polygon::Polygon;
+use super::slice::{Scale, Slice};
 use crate::field::Affine;
-use crate::field::{OUTSIDE, PressureField};
+use crate::field::PressureField;
 use crate::patch_geometry::Slab;
 
 /// Height above the half space at `X`.
@@ -26,7 +26,7 @@ pub(crate) fn find_on_plane(
     flood: &mut Flood,
     found: &mut Pieces,
 ) {
-    found.set_scale(field.depth());
+    found.set_scale(Scale::of_heights(field, f64::INFINITY));
     let plane = height(X);
     field.tet_tree().visit(
         &mut flood.stack,
@@ -57,7 +57,7 @@ pub(crate) fn find_on_slab(
     flood: &mut Flood,
     found: &mut Pieces,
 ) {
-    found.set_scale(field.depth().min(slab.thickness()));
+    found.set_scale(Scale::of_slab(field, slab));
     let above = height(X);
     let stiffness = slab.stiffness();
     let pressure = Affine {
@@ -113,9 +113,16 @@ fn cut(
     if tet.is_flat() {
         return;
     }
-    let Some(mut polygon) = Polygon::slice(corners, h) else {
+    let Some(Slice {
+        mut polygon,
+        counts,
+    }) = Slice::of(corners, h, field.across(i), found.scale().zero)
+    else {
         return;
     };
+    if !counts {
+        return;
+    }
     let own = &tet.pressure;
     let (balance, pressure) = match partner {
         Partner::Rigid(normal) => (Balance::on_rigid(&own.gradient, normal), own),
@@ -129,15 +136,9 @@ fn cut(
             )
         }
     };
-    let Some(mut balance) = balance else {
+    let Some(balance) = balance else {
         return;
     };
-    let faces = polygon.common_faces();
-    for (k, n) in field.across(i).iter().enumerate() {
-        if faces >> k & 1 == 1 && *n != OUTSIDE {
-            balance.weight *= 0.5;
-        }
-    }
     found.push(
         &mut polygon,
         (i, 0),

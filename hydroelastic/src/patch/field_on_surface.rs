@@ -4,7 +4,8 @@ use super::balance::Balance;
 use super::closed_patches;
 use super::flood::Flood;
 use super::pieces::Pieces;
-use super::polygon::{ON_FACE, Polygon};
+use super::polygon::ON_FACE;
+use super::slice::{Scale, Slice, in_tetrahedron};
 use crate::field::{OUTSIDE, PressureField, SkinFace};
 use crate::patch_geometry::RigidSurface;
 use crate::pressure_bvh::{Facet, Relative};
@@ -21,7 +22,7 @@ pub(crate) fn find(
     flood: &mut Flood,
     found: &mut Pieces,
 ) {
-    found.set_scale(field.depth().min(surface.extent()));
+    found.set_scale(Scale::of_heights(field, surface.extent()));
     flood.begin();
     let Flood {
         stack,
@@ -50,7 +51,7 @@ pub(crate) fn find_among_all(
     flood: &mut Flood,
     found: &mut Pieces,
 ) {
-    found.set_scale(field.depth().min(surface.extent()));
+    found.set_scale(Scale::of_heights(field, surface.extent()));
     flood.begin();
     let Flood { stack, seeds, .. } = flood;
     let tree = field.tet_tree();
@@ -109,18 +110,13 @@ fn pair(
     if tet.is_flat() {
         return None;
     }
-    let mut polygon = Polygon::triangle(&surface.corners(t).map(|x| X.point(&x)));
-    if !polygon.clip_to(&tet.sides, 0) {
-        return None;
-    }
     let normal = X.rotation * surface.normal(t);
-    if let Some(mut balance) = Balance::on_rigid(&tet.pressure.gradient, &normal) {
-        let own = polygon.common_faces();
-        for (k, n) in field.across(i).iter().enumerate() {
-            if own >> k & 1 == 1 && *n != OUTSIDE {
-                balance.weight *= 0.5;
-            }
-        }
+    let triangle = surface.corners(t).map(|x| X.point(&x));
+    let Slice {
+        mut polygon,
+        counts,
+    } = in_tetrahedron(&triangle, &normal, (field, i), found.scale())?;
+    if counts && let Some(balance) = Balance::on_rigid(&tet.pressure.gradient, &normal) {
         found.push(
             &mut polygon,
             (i, t),

@@ -12,6 +12,7 @@ use super::field_on_field;
 use super::pair::{Order, PairFrame};
 use super::points::StiffnessSource;
 use super::search::find;
+use super::slice::Scale;
 use super::workspace::{FilamentBuffers, Workspace};
 use crate::GeometryError;
 use crate::contact_geometry::Query;
@@ -63,7 +64,7 @@ pub(super) fn find_between<'a>(
         found, filaments, ..
     } = w;
     found.clear();
-    found.set_scale(first.depth().min(second.depth()));
+    found.set_scale(Scale::of_fields(first, second));
     let bounds = &mut filaments.bounds;
     let identity = Relative::new(&Isometry3::identity());
     let mut segments = |i: usize, j: usize| {

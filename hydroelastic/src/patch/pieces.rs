@@ -4,6 +4,7 @@ use nalgebra::Vector3;
 
 use super::balance::Balance;
 use super::polygon::{Moments, Polygon, Sign};
+use super::slice::Scale;
 use crate::field::Affine;
 
 /// Polygons of area up to this fraction of the square of the field depth are dropped.
@@ -38,6 +39,7 @@ pub(crate) struct Pieces {
     pub(crate) pieces: Vec<Piece>,
     order: Vec<u32>,
     corners: Vec<Vector3<f64>>,
+    scale: Scale,
     /// Smaller areas are dropped, m².
     area_min: f64,
 }
@@ -47,12 +49,18 @@ impl Pieces {
         self.pieces.clear();
         self.order.clear();
         self.corners.clear();
+        self.scale = Scale::default();
         self.area_min = 0.0;
     }
 
-    /// Sets the length (m) whose square times [`AREA_MIN`] is the smallest area kept.
-    pub(crate) fn set_scale(&mut self, length: f64) {
-        self.area_min = AREA_MIN * length * length;
+    /// Sets the scale, whose squared length times [`AREA_MIN`] is the smallest area kept.
+    pub(crate) fn set_scale(&mut self, scale: Scale) {
+        self.scale = scale;
+        self.area_min = AREA_MIN * scale.length * scale.length;
+    }
+
+    pub(crate) fn scale(&self) -> &Scale {
+        &self.scale
     }
 
     /// Also drops polygons up to this area (m²).
@@ -136,6 +144,19 @@ impl Pieces {
     /// The pieces with their indices, in an order independent of the search; requires [`Self::sort`].
     pub(crate) fn sorted(&self) -> impl Iterator<Item = (u32, &Piece)> {
         self.order.iter().map(|&i| (i, &self.pieces[i as usize]))
+    }
+
+    /// ∫‖x − c‖ dA over the pieces of one group, m³; requires [`Self::sort`].
+    pub(crate) fn first_radial_moment(&self, group: Group, c: &Vector3<f64>) -> f64 {
+        let key = |i: &u32| self.pieces[*i as usize].group;
+        let from = self.order.partition_point(|i| key(i) < group);
+        let pieces = self.order[from..].iter().take_while(|i| key(i) == group);
+        let of_piece = |i: &u32| {
+            let piece = &self.pieces[*i as usize];
+            let (corners, normal) = (self.corners(piece), &piece.balance.normal);
+            piece.balance.weight * Polygon::first_radial_moment(corners, c, normal)
+        };
+        pieces.map(of_piece).sum()
     }
 
     /// Sorts for [`Self::sorted`]. A pair of elements has at most one piece of a group.

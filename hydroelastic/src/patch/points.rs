@@ -2,7 +2,7 @@
 
 mod piece_points;
 
-pub(crate) use piece_points::PiecePoints;
+pub(crate) use piece_points::{PieceLoad, PiecePoints};
 
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
@@ -292,17 +292,28 @@ fn emit_group(
         centroid: rotation * center + frame.X_WF.translation.vector,
         second: rotation * sum.moments.second * rotation.transpose(),
     };
-    let piece_points = PiecePoints::of(&m, &normal, &gradient, mean, sum.group.sign, extent);
-    let count = piece_points.count as usize;
-    let share = match sum.group.sign {
-        Sign::Loaded => PatchShare {
-            area: m.area / count as f64,
-            pressure_max: sum.pressure_max,
-        },
-        Sign::Speculative => PatchShare::default(),
+    let load = PieceLoad {
+        normal: &normal,
+        gradient: &gradient,
+        mean,
+        sign: sum.group.sign,
+        extent,
     };
+    let is_rigid = matches!(posed, (Posed::Rigid(_), Posed::Rigid(_)));
+    let mean_radius = (is_rigid && load.is_central(&m))
+        .then(|| found.first_radial_moment(sum.group, &center) / m.area);
+    let piece_points = PiecePoints::of(&m, &load, mean_radius);
+    let count = piece_points.count as usize;
     for (k, arm) in piece_points.arms.iter().enumerate().take(count) {
         let p_WC = Point3::from(m.centroid + piece_points.offsets[k]);
+        let area = m.area * piece_points.parts[k];
+        let share = match sum.group.sign {
+            Sign::Loaded => PatchShare {
+                area,
+                pressure_max: sum.pressure_max,
+            },
+            Sign::Speculative => PatchShare::default(),
+        };
         let signed_distance = -(mean + gradient.dot(arm)) / slope;
         let normal_W = match frame.order {
             Order::AsGiven => normal,
@@ -319,9 +330,9 @@ fn emit_group(
         };
         let number = match sum.group.sign {
             Sign::Loaded => k as u32,
-            Sign::Speculative => 4 + k as u32,
+            Sign::Speculative => 8 + k as u32,
         };
-        let feature = |group: u32| group.wrapping_mul(8).wrapping_add(number);
+        let feature = |group: u32| group.wrapping_mul(16).wrapping_add(number);
         let key = ContactKey::new(feature(sum.group.first), feature(sum.group.second));
         let on_first = |posed: &Posed<'_>| {
             material_point(&frame.first, piece.elements.0, posed, &p_WC, &normal)
@@ -339,12 +350,12 @@ fn emit_group(
             signed_distance,
             stiffness: match source {
                 StiffnessSource::Field => PointStiffness::OfPatch {
-                    stiffness: m.area * slope / count as f64,
+                    stiffness: area * slope,
                     fraction_A,
                     share,
                 },
-                StiffnessSource::Pair(area) => PointStiffness::OfArea {
-                    share: m.area / (area * count as f64),
+                StiffnessSource::Pair(whole) => PointStiffness::OfArea {
+                    share: area / whole,
                     area: share.area,
                 },
             },

@@ -7,11 +7,6 @@ use crate::field::Affine;
 /// Relative tolerance: corners within this fraction of the height of the tetrahedron over a face lie on that face.
 pub(crate) const ON_FACE: f64 = 1e-10;
 
-/// Corners where a function is at most this fraction of its maximum over the tetrahedron's corners count as its zeros.
-/// Near its surface the pressure of a stiff field is small compared with its modulus, but of the order of a soft
-/// partner's pressure: the tolerance must be near round-off, or the rim of the patch would move.
-pub(crate) const AT_ZERO: f64 = 1e-12;
-
 /// Four corners of a slice, one more for each of the faces that clip it, and a reserve.
 const CORNERS_MAX: usize = 12;
 
@@ -42,12 +37,27 @@ impl Polygon {
         &self.corners[..self.n]
     }
 
-    fn push(&mut self, x: Vector3<f64>, mask: u8) {
+    pub(super) fn push(&mut self, x: Vector3<f64>, mask: u8) {
         if self.n < CORNERS_MAX {
             self.corners[self.n] = x;
             self.masks[self.n] = mask;
             self.n += 1;
         }
+    }
+
+    /// The faces that a corner lies on.
+    pub(super) fn mask(&self, corner: usize) -> u8 {
+        self.masks[corner]
+    }
+
+    /// Puts the whole polygon on these faces.
+    pub(super) fn mark(&mut self, faces: u8) {
+        self.masks[..self.n].iter_mut().for_each(|m| *m |= faces);
+    }
+
+    /// Renumbers the faces of the first solid as faces of the second.
+    pub(super) fn renumber_as_second(&mut self) {
+        self.masks[..self.n].iter_mut().for_each(|m| *m <<= 4);
     }
 
     /// The faces that any corner lies on.
@@ -69,63 +79,15 @@ impl Polygon {
         polygon
     }
 
-    /// The zero set of the linear function with values `h` at the corners of a tetrahedron; face k of the tetrahedron
-    /// is face k of the polygon. The orientation of the corners is arbitrary.
-    ///
-    /// `None` if the zero set is only a corner or an edge, or fills the tetrahedron.
-    pub(crate) fn slice(corners: &[Vector3<f64>; 4], h: &[f64; 4]) -> Option<Self> {
-        let tolerance = AT_ZERO * h.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-        let (mut above, mut below, mut on) = ([0; 4], [0; 4], [0; 4]);
-        let (mut n_above, mut n_below, mut n_on) = (0, 0, 0);
-        for (i, &height) in h.iter().enumerate() {
-            if height > tolerance {
-                above[n_above] = i;
-                n_above += 1;
-            } else if height < -tolerance {
-                below[n_below] = i;
-                n_below += 1;
-            } else {
-                on[n_on] = i;
-                n_on += 1;
-            }
-        }
-        if n_on < 3 && (n_above == 0 || n_below == 0) || n_on == 4 {
-            return None;
-        }
-        let mut polygon = Self::EMPTY;
-        for &i in &on[..n_on] {
-            polygon.push(corners[i], 0b1111 & !(1 << i));
-        }
-        let mut cross = |i: usize, j: usize| {
-            let t = h[i] / (h[i] - h[j]);
-            let x = corners[i] + (corners[j] - corners[i]) * t;
-            polygon.push(x, 0b1111 & !(1 << i) & !(1 << j));
-        };
-        // Consecutive crossings share a corner, so that the four of a two-two split are in cyclic order.
-        for (k, &i) in above[..n_above].iter().enumerate() {
-            for l in 0..n_below {
-                let j = if k == 0 { l } else { n_below - 1 - l };
-                cross(i, below[j]);
-            }
-        }
-        Some(polygon)
-    }
-
     /// Clips to a tetrahedron given by its barycentric coordinates; its faces are numbered from `first_face`. Returns
-    /// whether anything remains.
+    /// whether anything remains, if only a corner.
     pub(crate) fn clip_to(&mut self, sides: &[Affine; 4], first_face: u32) -> bool {
-        // Most polygons lie entirely beyond one face: test this before clipping.
-        let beyond = |side: &Affine| self.corners().iter().all(|x| side.at(x) < -ON_FACE);
-        if sides.iter().any(beyond) {
-            return false;
-        }
         let mut sides = (first_face..).zip(sides);
-        sides.all(|(face, side)| self.clip(side, face))
+        sides.all(|(face, side)| self.clip(side, 1 << face))
     }
 
-    /// Whether the part that [`Self::clip_to`] would keep is certainly not larger than `area` (m²): it is at most a
-    /// strip along one of the faces, if the polygon is not nearly parallel to it. `normal`: of the polygon, of any
-    /// length.
+    /// Whether the part in a tetrahedron is certainly not larger than `area` (m²): it is at most a strip along one of
+    /// the faces, if the polygon is not nearly parallel to it. `normal`: of the polygon, of any length.
     pub(crate) fn leaves_at_most(
         &self,
         area: f64,
@@ -151,9 +113,9 @@ impl Polygon {
         })
     }
 
-    /// Clips away the part where `side` is negative, the barycentric coordinate of a tetrahedron for its face `face`.
-    /// Returns whether anything remains.
-    pub(crate) fn clip(&mut self, side: &Affine, face: u32) -> bool {
+    /// Clips away the part where `side` is negative, a length relative to that of the element; it is zero on `faces`.
+    /// Returns whether anything remains, if only a corner.
+    pub(crate) fn clip(&mut self, side: &Affine, faces: u8) -> bool {
         let mut heights = [0.0; CORNERS_MAX];
         let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
         for (h, x) in heights.iter_mut().zip(self.corners()) {
@@ -168,14 +130,13 @@ impl Polygon {
             self.n = 0;
             return false;
         }
-        let bit = 1 << face;
         if lowest >= -ON_FACE {
             for (mask, h) in self.masks[..self.n].iter_mut().zip(&heights) {
                 if *h <= ON_FACE {
-                    *mask |= bit;
+                    *mask |= faces;
                 }
             }
-            return self.n >= 3;
+            return self.n > 0;
         }
         let whole = *self;
         self.n = 0;
@@ -184,7 +145,7 @@ impl Polygon {
             let (h_i, h_j) = (heights[i], heights[j]);
             let (in_i, in_j) = (h_i >= -ON_FACE, h_j >= -ON_FACE);
             if in_i {
-                let on = if h_i <= ON_FACE { bit } else { 0 };
+                let on = if h_i <= ON_FACE { faces } else { 0 };
                 self.push(whole.corners[i], whole.masks[i] | on);
             }
             // Also next to a corner that lies on the face but counts as inside: if polygon and face are nearly
@@ -192,10 +153,10 @@ impl Polygon {
             if in_i != in_j && h_i * h_j < 0.0 {
                 let t = h_i / (h_i - h_j);
                 let x = whole.corners[i] + (whole.corners[j] - whole.corners[i]) * t;
-                self.push(x, whole.masks[i] & whole.masks[j] | bit);
+                self.push(x, whole.masks[i] & whole.masks[j] | faces);
             }
         }
-        self.n >= 3
+        self.n > 0
     }
 
     /// The sign if `p` is nowhere negative, or nowhere positive, and not zero at all corners.
@@ -281,6 +242,34 @@ impl Polygon {
         }
         sum
     }
+
+    /// ∫‖x − c‖ dA, m³, for a point c of the plane with unit normal `normal`, about which the corners are
+    /// counter-clockwise.
+    ///
+    /// The triangle of c and an edge at distance h, from s₁ to s₂ along it, has h/6 [s r + h² asinh(s/h)] with r² = h² +
+    /// s².
+    pub(crate) fn first_radial_moment(
+        corners: &[Vector3<f64>],
+        c: &Vector3<f64>,
+        normal: &Vector3<f64>,
+    ) -> f64 {
+        let n = corners.len();
+        let of_edge = |i: usize| {
+            let (from, to) = (corners[i] - c, corners[(i + 1) % n] - c);
+            let length = (to - from).norm();
+            let h = from.cross(&to).dot(normal) / length;
+            if length <= 0.0 || h == 0.0 {
+                return 0.0;
+            }
+            let along = (to - from) / length;
+            let at = |x: &Vector3<f64>| {
+                let s = along.dot(x);
+                s * s.hypot(h) + h * h * (s / h.abs()).asinh()
+            };
+            h / 6.0 * (at(&to) - at(&from))
+        };
+        (0..n).map(of_edge).sum()
+    }
 }
 
 /// Area moments of a flat piece of surface.
@@ -314,75 +303,9 @@ impl Moments {
 mod tests {
     use super::*;
     use crate::field::Tetrahedron;
-    use rand::{RngExt, SeedableRng};
+    use crate::test_support::{random_point, random_tet};
+    use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
-
-    fn random_point(rng: &mut ChaCha8Rng) -> Vector3<f64> {
-        Vector3::from_fn(|_, _| rng.random_range(-1.0..1.0))
-    }
-
-    fn random_tet(rng: &mut ChaCha8Rng) -> [Vector3<f64>; 4] {
-        loop {
-            let mut x = [(); 4].map(|()| random_point(rng));
-            let volume = (x[1] - x[0]).cross(&(x[2] - x[0])).dot(&(x[3] - x[0]));
-            if volume < 0.0 {
-                x.swap(2, 3);
-            }
-            if volume.abs() > 0.1 {
-                return x;
-            }
-        }
-    }
-
-    #[test]
-    fn a_slice_lies_in_the_plane_and_in_the_faces_that_its_mask_names() {
-        let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let mut counts = [0; 5];
-        for _ in 0..500 {
-            let x = random_tet(&mut rng);
-            let plane = Affine {
-                gradient: random_point(&mut rng),
-                offset: rng.random_range(-0.3..0.3),
-            };
-            let Some(polygon) = Polygon::slice(&x, &x.map(|c| plane.at(&c))) else {
-                counts[0] += 1;
-                continue;
-            };
-            counts[polygon.n] += 1;
-            let tet = Tetrahedron::new(&x, &[0.0; 4]);
-            for (c, mask) in polygon.corners().iter().zip(&polygon.masks) {
-                assert!(plane.at(c).abs() < 1e-12);
-                for k in 0..4 {
-                    let height = tet.sides[k].at(c);
-                    assert!(height > -1e-12);
-                    assert_eq!(mask >> k & 1 == 1, height < 1e-9, "{height}");
-                }
-            }
-            if polygon.n == 4 {
-                // Convex and in order: every corner has the same orientation.
-                let normal = polygon.area_vector();
-                for i in 0..4 {
-                    let c = |j: usize| polygon.corners[(i + j) % 4];
-                    assert!((c(1) - c(0)).cross(&(c(2) - c(1))).dot(&normal) > 0.0);
-                }
-            }
-        }
-        assert!(
-            counts[0] > 20 && counts[3] > 20 && counts[4] > 20,
-            "{counts:?}"
-        );
-    }
-
-    #[test]
-    fn a_slice_through_a_face_is_that_face_from_both_sides() {
-        let x = [Vector3::zeros(), Vector3::x(), Vector3::y(), Vector3::z()];
-        for top in [1.0, -1.0] {
-            let face = Polygon::slice(&x, &[0.0, 0.0, 0.0, top]).unwrap();
-            assert_eq!((face.n, face.common_faces()), (3, 0b1000));
-        }
-        assert!(Polygon::slice(&x, &[0.0, 0.0, 1.0, 1.0]).is_none());
-        assert!(Polygon::slice(&x, &[0.0; 4]).is_none());
-    }
 
     #[test]
     fn clipping_a_triangle_by_a_tetrahedron_gives_the_area_that_sampling_finds() {
@@ -409,6 +332,19 @@ mod tests {
             let found = clipped.area_vector().norm();
             assert!((found - sampled).abs() < 0.02 * whole.area_vector().norm());
         }
+    }
+
+    #[test]
+    fn the_mean_distance_from_the_centre_of_a_square_is_the_textbook_one() {
+        let square = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)]
+            .map(|(x, y)| Vector3::new(3.0 + 0.5 * x, 0.5 * y, 1.0));
+        let center = Vector3::new(3.0, 0.0, 1.0);
+        let expected = (2.0_f64.sqrt() + (1.0 + 2.0_f64.sqrt()).ln()) / 6.0;
+        let found = Polygon::first_radial_moment(&square, &center, &Vector3::z());
+        assert!((found - expected).abs() < 1e-14);
+        // From a corner: twice the mean distance in a square of half the side.
+        let found = Polygon::first_radial_moment(&square, &square[0], &Vector3::z());
+        assert!((found - 2.0 * expected).abs() < 1e-14);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::balance::Balance;
 use super::flood::Flood;
 use super::pieces::Pieces;
 use super::polygon::Polygon;
+use super::slice::Scale;
 use crate::field::Affine;
 use crate::patch_geometry::RigidSurface;
 use crate::patch_geometry::Slab;
@@ -18,7 +19,10 @@ pub(crate) fn find(
     flood: &mut Flood,
     found: &mut Pieces,
 ) {
-    found.set_scale(slab.thickness().min(surface.extent()));
+    found.set_scale(Scale {
+        length: slab.thickness().min(surface.extent()),
+        ..Scale::default()
+    });
     let up = X.rotation * Vector3::z();
     let offset = -up.dot(&X.translation.vector);
     let level = slab.margin();
@@ -35,7 +39,7 @@ pub(crate) fn find(
         |r| r.heights(&up).0 + offset <= level,
         |t| {
             let mut polygon = Polygon::triangle(&surface.corners(t));
-            if !polygon.clip(&inside, 0) {
+            if !polygon.clip(&inside, 1) {
                 return;
             }
             if let Some(balance) = Balance::on_rigid(&pressure.gradient, surface.normal(t)) {

@@ -7,6 +7,7 @@ use super::flood::Flood;
 use super::pair::{Order, PairFrame};
 use super::pieces::Pieces;
 use super::points::{PointBuffers, StiffnessSource};
+use super::slice::Scale;
 use super::{bitset_culling, field_on_field};
 use crate::contact_geometry::Query;
 use crate::contact_point::ContactPoint;
@@ -97,7 +98,7 @@ impl SoftOverlap {
     ) {
         let found = &mut self.found;
         found.clear();
-        found.set_scale(first.depth().min(second.depth()));
+        found.set_scale(Scale::of_fields(first, second));
         found.drop_up_to(sliver);
         if own.is_none() && bitset_culling::is_small(first) && bitset_culling::is_small(second) {
             field_on_field::find_in_small(first, second, found);

@@ -1,11 +1,13 @@
 //! Bodies and poses shared by the tests.
 
 mod choice;
+mod coincident;
 mod degenerate;
 mod fields_of_filaments;
 mod filament;
 mod flat_tips;
 mod flood;
+mod friction_torque;
 mod invariants;
 
 use nalgebra::{Isometry3, Vector3};

@@ -4,8 +4,8 @@ use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
 use super::patch_points::Piece;
 use super::polygon_recorder::PolygonRecorder;
-use crate::field::{Affine, OUTSIDE, PieceKind, PressureField};
-use crate::patch::{Balance, Load, Moments, Polygon, Sign};
+use crate::field::{Affine, PieceKind, PressureField};
+use crate::patch::{Balance, Load, Moments, Scale, Sign, in_tetrahedron};
 use crate::pressure_bvh::Relative;
 use crate::soft_mesh::SoftMesh;
 
@@ -27,12 +27,14 @@ pub(super) fn find(
         .visit_pairs(&X_GW, field.tet_tree(), stack, |t, i| pairs.push((t, i)));
     pairs.sort_unstable_by_key(|&(t, i)| (t, field.piece(i), i));
     let rotation = *X_WG.rotation.to_rotation_matrix().matrix();
+    let scale = Scale::of_heights(field, f64::INFINITY);
     for group in pairs.chunk_by(|a, b| (a.0, field.piece(a.1)) == (b.0, field.piece(b.1))) {
         let (triangle, first) = group[0];
         let mut sums = [(Moments::default(), Load::default()); 2];
         let mut balance = None;
         for &(_, i) in group {
-            let found = pair(mesh, field, &X_GW, (triangle, i), &mut sums, recorder);
+            let pair = (triangle, i);
+            let found = add(mesh, field, &X_GW, pair, &scale, &mut sums, recorder);
             balance = balance.or(found);
         }
         let Some(balance) = balance else {
@@ -72,11 +74,12 @@ pub(super) fn find(
 }
 
 /// Adds the intersection of a triangle and a tetrahedron to the sums of loaded and speculative parts.
-fn pair(
+fn add(
     mesh: &SoftMesh,
     field: &PressureField,
     X_GW: &Relative,
     (triangle, i): (u32, u32),
+    scale: &Scale,
     sums: &mut [(Moments, Load); 2],
     recorder: &mut PolygonRecorder,
 ) -> Option<Balance> {
@@ -85,20 +88,15 @@ fn pair(
         return None;
     }
     let normal = X_GW.rotation * mesh.normal(triangle);
-    let mut balance = Balance::on_rigid(&tet.pressure.gradient, &normal)?;
-    let mut polygon = Polygon::triangle(&mesh.corners(triangle).map(|x| X_GW.point(&x)));
-    if !polygon.clip_to(&tet.sides, 0) {
+    let balance = Balance::on_rigid(&tet.pressure.gradient, &normal)?;
+    let corners = mesh.corners(triangle).map(|x| X_GW.point(&x));
+    let slice = in_tetrahedron(&corners, &normal, (field, i), scale)?;
+    if !slice.counts {
         return None;
-    }
-    let own = polygon.common_faces();
-    for (k, n) in field.across(i).iter().enumerate() {
-        if own >> k & 1 == 1 && *n != OUTSIDE {
-            balance.weight *= 0.5;
-        }
     }
     let pressure: &Affine = &tet.pressure;
     let signs = [Sign::Loaded, Sign::Speculative];
-    for ((part, sum), sign) in polygon.split(pressure).iter().zip(sums).zip(signs) {
+    for ((part, sum), sign) in slice.polygon.split(pressure).iter().zip(sums).zip(signs) {
         if part.corners().len() >= 3 {
             let moments = part.moments(&normal);
             if moments.area > 0.0 {

@@ -220,7 +220,7 @@ impl Search<'_> {
             gradient: -gap.gradient,
             offset: margin - gap.offset,
         };
-        if !polygon.clip(&below_margin, 0) {
+        if !polygon.clip(&below_margin, 1) {
             return;
         }
         let [speculative, loaded] = polygon.split(&gap);

@@ -5,7 +5,7 @@ use nalgebra::{Point3, Vector3};
 use crate::contact_point::{
     ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness, Primitive,
 };
-use crate::patch::{Moments, PiecePoints, Sign};
+use crate::patch::{Moments, PieceLoad, PiecePoints, Sign};
 use crate::soft_mesh::SoftMesh;
 
 /// A plane part of a triangle on which the gap to the other side is linear; world frame.
@@ -65,19 +65,19 @@ fn emit_piece(
     out: &mut Vec<ContactPoint>,
 ) {
     let m = &piece.moments;
-    // The pressure of a gap is its negative.
-    let piece_points = PiecePoints::of(
-        m,
-        mesh.normal(piece.triangle),
-        &-piece.gap_gradient,
-        -piece.gap,
-        piece.sign,
+    let load = PieceLoad {
+        normal: mesh.normal(piece.triangle),
+        // The pressure of a gap is its negative.
+        gradient: &-piece.gap_gradient,
+        mean: -piece.gap,
+        sign: piece.sign,
         extent,
-    );
+    };
+    let piece_points = PiecePoints::of(m, &load, None);
     let corners = mesh.corners(piece.triangle);
-    let part = m.area / f64::from(piece_points.count);
     for (k, offset) in (0_u32..).zip(&piece_points.offsets[..piece_points.count as usize]) {
         let p_W = m.centroid + offset;
+        let part = m.area * piece_points.parts[k as usize];
         let point = MaterialPoint {
             primitive: Primitive::Triangle(piece.triangle),
             weights: barycentric(&corners, &p_W),

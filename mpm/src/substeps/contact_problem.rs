@@ -13,7 +13,9 @@
 //! Source: Yu et al. (2025), eq. (12); the links' part is that of `docs/theory/yu-2025.md`.
 
 use nalgebra::{DVector, Matrix3, Vector3, Vector4, Vector6};
-use pliant_contact_sap::{ContactLaw, ContactParameters, NormalPrediction, Potential};
+use pliant_contact_sap::{
+    ContactLaw, ContactParameters, NormalPrediction, Potential, SlipPrediction,
+};
 
 use super::laws::SubstepLaws;
 use super::links::{LinkIdx, RigidLinks};
@@ -67,7 +69,7 @@ pub(super) struct Contact {
     pub(super) link: Option<(LinkIdx, Vector3<f64>)>,
     /// The contact point, m, world frame.
     pub(super) p_WC: Vector3<f64>,
-    /// Velocity of the obstacle's surface beside that of its link, m/s.
+    /// Velocity of the obstacle's surface beside that of its link, less the approach that slip amounts to, m/s.
     pub(super) surface_velocity: Vector3<f64>,
     /// From the obstacle into the particle.
     pub(super) normal: Vector3<f64>,
@@ -75,8 +77,8 @@ pub(super) struct Contact {
     pub(super) nodes: [u32; 27],
     pub(super) weights: [f64; 27],
     pub(super) signed_distance: f64,
-    /// Velocity of the particle before the substep, relative to the surface, along the normal, m/s.
-    pub(super) start_velocity: f64,
+    /// Velocity of the particle before the substep, relative to the surface, m/s.
+    pub(super) start_velocity: Vector3<f64>,
 }
 
 /// The law of a contact, and its impulse.
@@ -185,7 +187,7 @@ impl ContactProblem {
         }
         let mut stopping = 0.0;
         let mut contacts = std::mem::take(&mut self.contacts);
-        contacts.retain(|contact| {
+        contacts.retain_mut(|contact| {
             let Response { w, row_sum } = self.response(contact, links);
             let response = largest_eigenvalue_bound(&w);
             if response == 0.0 {
@@ -200,6 +202,16 @@ impl ContactProblem {
                 row_sum,
             };
             let n0 = parameters.friction_limit(laws.friction_limit(), &prediction);
+            if laws.has_sliding_gap() {
+                let slip = SlipPrediction {
+                    start: contact.start_velocity,
+                    free,
+                    delassus: w,
+                    row_sum,
+                };
+                let approach = parameters.approach_of_slip(&contact.normal, &slip, n0);
+                contact.surface_velocity -= contact.normal * approach;
+            }
             self.states.push(ContactState {
                 law: laws.law(&parameters, contact.normal, n0),
                 response,

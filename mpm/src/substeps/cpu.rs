@@ -259,7 +259,7 @@ impl<T: Precision> CpuSubsteps<T> {
             ContactParameters {
                 time_step: length_s.into(),
                 signed_distance: contact.signed_distance,
-                start_velocity: contact.start_velocity,
+                start_velocity: contact.normal.dot(&contact.start_velocity),
                 stiffness: pair.stiffness,
                 dissipation: pair.dissipation,
                 friction: pair.friction,

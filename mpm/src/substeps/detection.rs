@@ -182,7 +182,7 @@ fn contact<T: Real>(
         nodes,
         weights,
         signed_distance: gap,
-        start_velocity: normal.dot(&relative),
+        start_velocity: relative,
     })
 }
 

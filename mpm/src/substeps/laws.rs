@@ -37,6 +37,12 @@ pub trait SubstepLaws: Debug + Sync {
         FrictionLimit::LocalImplicit
     }
 
+    /// Whether the normal impulse of the law follows v_n − μ‖v_t‖. The
+    /// [`approach_of_slip`](ContactParameters::approach_of_slip) is then added to v_n.
+    fn has_sliding_gap(&self) -> bool {
+        false
+    }
+
     /// Distance from which on a particle is repelled, m; zero where contacts act when surfaces touch.
     fn range_m(&self) -> f64 {
         0.0

@@ -74,12 +74,12 @@ fn problem(random: &mut Random) -> (ContactProblem, Vec<ContactParameters>) {
             nodes: std::array::from_fn(|n| n as u32 + shift),
             weights,
             signed_distance: random.of(-1e-3, 2e-4),
-            start_velocity: random.of(-0.5, 0.5),
+            start_velocity: normal * random.of(-0.5, 0.5),
         });
         parameters.push(ContactParameters {
             time_step: 1e-4.into(),
             signed_distance: problem.contacts[particle].signed_distance,
-            start_velocity: problem.contacts[particle].start_velocity,
+            start_velocity: normal.dot(&problem.contacts[particle].start_velocity),
             stiffness: 10_f64.powf(random.of(2.0, 6.0)),
             dissipation: Dissipation::HuntCrossley(random.of(0.0, 20.0)),
             friction: random.of(0.0, 1.2),

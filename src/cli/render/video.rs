@@ -34,8 +34,7 @@ pub(super) fn write(page: &mut OpenPage, times: &[f64], file: &Path) -> Result<(
     let fault = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
     let mut encoder: Option<Encoder<BufWriter<File>>> = None;
     for t_s in times {
-        page.show(*t_s).map_err(|error| error.to_string())?;
-        let picture = page.picture(PictureFormat::Png);
+        let picture = page.picture_at(*t_s, PictureFormat::Png);
         let picture = picture.map_err(|error| error.to_string())?;
         let pixels = Pixels::read(&picture).ok_or("the browser's picture is not a plain PNG")?;
         let side = |n: usize| u16::try_from(n).map_err(|error| fault(&error));

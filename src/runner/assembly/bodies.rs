@@ -35,7 +35,7 @@ impl Draft<'_> {
             material: self.material(placed.surface),
             surface_velocity: placed.surface_velocity,
         };
-        let geometry = self.add_geometry(Owner::Fixed, geometry);
+        let geometry = self.add_geometry(Owner::Fixed, placed.surface, geometry);
         self.directory.add_fixed(name, geometry, placed.pose);
         Ok(())
     }
@@ -94,7 +94,7 @@ impl Draft<'_> {
                 material: self.material(placed.surface),
                 surface_velocity: placed.surface_velocity,
             };
-            self.add_geometry(Owner::Link(body, LinkIdx(0)), geometry);
+            self.add_geometry(Owner::Link(body, LinkIdx(0)), placed.surface, geometry);
         }
         Ok(())
     }

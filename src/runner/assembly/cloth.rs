@@ -149,7 +149,11 @@ impl Draft<'_> {
         } = added;
         let name = &entry.name.name;
         let geometry = Geometry::of_vertices(name, body, self.material(entry.surface));
-        let geometry = self.add_geometry(Owner::Soft(body), geometry.of_part(object.0 as u32));
+        let geometry = self.add_geometry(
+            Owner::Soft(body),
+            entry.surface,
+            geometry.of_part(object.0 as u32),
+        );
         let surface = spec.mesh.surface();
         let n = surface.vertices().len();
         let mut masses = vec![0.0; n];

@@ -2,6 +2,8 @@
 
 mod frames;
 mod in_tree;
+#[cfg(test)]
+mod tests;
 mod touching;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,7 +84,7 @@ pub(crate) struct Directory {
     repeats: BTreeMap<String, Range<usize>>,
     constraints: BTreeMap<String, Vec<ConstraintIdx>>,
     soft_names: BTreeMap<String, usize>,
-    copies: BTreeMap<String, Range<usize>>,
+    copies: BTreeMap<String, Vec<usize>>,
     /// Joints with an actuator.
     actuated: BTreeSet<(BodyIdx, JointIdx)>,
 }
@@ -131,9 +133,11 @@ impl Directory {
         self.soft_names.get(name).copied()
     }
 
-    /// Copies are the soft bodies in `range`.
-    pub(super) fn add_copies(&mut self, name: &str, range: Range<usize>) {
-        self.copies.insert(name.into(), range);
+    /// Copies of one entry by their names. The order of the scene is not that of [`soft`](Self::soft): bodies that share the grid
+    /// come last.
+    pub(super) fn add_copies<'n>(&mut self, name: &str, copies: impl Iterator<Item = &'n str>) {
+        let soft = copies.map(|copy| self.soft_names[copy]).collect();
+        self.copies.insert(name.into(), soft);
     }
 
     pub(super) fn add_actuator(&mut self, body: BodyIdx, joint: JointIdx) {
@@ -158,8 +162,8 @@ impl Directory {
         reference: &NamedReference,
     ) -> Result<Vec<MassRef>, SceneError> {
         let bodies = self.bodies(scene, reference)?;
-        Ok(match self.soft_range(&reference.name) {
-            Some(range) => range.map(MassRef::Soft).collect(),
+        Ok(match self.soft_named(&reference.name) {
+            Some(soft) => soft.iter().copied().map(MassRef::Soft).collect(),
             None => bodies.into_iter().map(MassRef::Body).collect(),
         })
     }
@@ -171,9 +175,10 @@ impl Directory {
         bodies.chain(soft).collect()
     }
 
-    fn soft_range(&self, name: &str) -> Option<Range<usize>> {
-        let one = self.soft_names.get(name).map(|&soft| soft..soft + 1);
-        one.or_else(|| self.copies.get(name).cloned())
+    /// The soft body, or the copies, of this name.
+    pub(super) fn soft_named(&self, name: &str) -> Option<&[usize]> {
+        let one = self.soft_names.get(name).map(std::slice::from_ref);
+        one.or_else(|| self.copies.get(name).map(Vec::as_slice))
     }
 
     /// Bodies, models and soft bodies by name.
@@ -203,7 +208,7 @@ impl Directory {
         let (kind, head, part) = scene.names.find(&scene.text, reference, &allowed)?;
         let whole = |soft| SoftPart { soft, points: None };
         if kind == NameKind::Copies {
-            return Ok(self.copies[head].clone().map(whole).collect());
+            return Ok(self.copies[head].iter().copied().map(whole).collect());
         }
         let soft = self.soft_names[head];
         let Some(part) = part else {
@@ -258,8 +263,8 @@ impl Directory {
             NameKind::Repeat => self.repeats[head].clone().map(BodyIdx).collect(),
             NameKind::Soft => vec![self.soft[self.soft_names[head]].body],
             NameKind::Copies => {
-                let copies = &self.soft[self.copies[head].clone()];
-                copies.iter().map(|soft| soft.body).collect()
+                let copies = self.copies[head].iter();
+                copies.map(|soft| self.soft[*soft].body).collect()
             }
             _ => vec![self.bodies[head]],
         })

@@ -163,7 +163,7 @@ impl Draft<'_> {
         };
         let name = &entry.name.name;
         let geometry = Geometry::of_vertices(name, body, self.material(entry.surface));
-        let geometry = self.add_geometry(Owner::Soft(body), geometry.of_part(part));
+        let geometry = self.add_geometry(Owner::Soft(body), entry.surface, geometry.of_part(part));
         let start = model.default_state();
         let object = PointsObject {
             model: model.clone(),

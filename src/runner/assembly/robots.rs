@@ -219,7 +219,7 @@ impl Draft<'_> {
             let notes = idle.iter().map(|text| format!("{geometry_name}: {text}"));
             self.notes.extend(notes);
             looks.push((collision.X_LG, solids::look(&shape), link.rgba));
-            geometries.push(Geometry {
+            let geometry = Geometry {
                 name: geometry_name,
                 mount: Mount::Frame {
                     body,
@@ -232,7 +232,8 @@ impl Draft<'_> {
                 patch,
                 material: self.material(surface),
                 surface_velocity: nalgebra::Vector3::zeros(),
-            });
+            };
+            geometries.push((surface, geometry));
         }
         let mut seen = Vec::new();
         for visual in &link.visuals {
@@ -244,8 +245,8 @@ impl Draft<'_> {
         if !seen.is_empty() {
             looks = seen;
         }
-        for geometry in geometries {
-            self.add_geometry(Owner::Link(body, index), geometry);
+        for (surface, geometry) in geometries {
+            self.add_geometry(Owner::Link(body, index), surface, geometry);
         }
         if looks.is_empty() {
             return Ok(());

@@ -94,7 +94,7 @@ impl Draft<'_> {
             geometry = geometry.with_tips(tips);
             geometry.compliance = self.filament_compliance(entry)?;
         }
-        let geometry = self.add_geometry(Owner::Soft(body), geometry);
+        let geometry = self.add_geometry(Owner::Soft(body), entry.surface, geometry);
         if made.self_contact == SelfContact::Absent {
             self.builder
                 .exclude(Exclusion::Geometries(geometry, geometry));

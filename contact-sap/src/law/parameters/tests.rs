@@ -35,7 +35,7 @@ fn velocity_after(mass: f64, v_free: Vector3<f64>, laws: &[Lagged]) -> Vector3<f
         if gradient.norm() <= 1e-13 * mass * v_free.norm() {
             break;
         }
-        let mut h = nalgebra::Matrix3::identity() * mass;
+        let mut h = Matrix3::identity() * mass;
         for law in laws {
             h += law.hessian(&v);
         }

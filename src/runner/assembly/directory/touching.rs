@@ -1,7 +1,5 @@
 //! What touches, by name.
 
-use std::ops::Range;
-
 use pliant_coupling::{BodyIdx, GeometryIdx};
 use pliant_multibody::LinkIdx;
 
@@ -30,9 +28,6 @@ impl Directory {
         };
         Ok(match (kind, part) {
             (NameKind::Fixed, _) => vec![self.fixed[head].0],
-            (NameKind::Soft, None) => {
-                self.soft_geometries(self.soft_names[head]..self.soft_names[head] + 1)
-            }
             (NameKind::Soft, Some(_)) => {
                 return Err(self.unknown(
                     scene,
@@ -41,7 +36,10 @@ impl Directory {
                     [head].into_iter(),
                 ));
             }
-            (NameKind::Copies, _) => self.soft_geometries(self.copies[head].clone()),
+            (NameKind::Soft | NameKind::Copies, _) => {
+                let soft = self.soft_named(head).unwrap_or_default().iter();
+                soft.map(|soft| self.soft[*soft].geometry).collect()
+            }
             (NameKind::Repeat, _) => of(&|body, _| self.repeats[head].contains(&body.0)),
             (_, None) => of(&|body, _| body == self.bodies[head]),
             (_, Some(part)) => {
@@ -49,10 +47,6 @@ impl Directory {
                 of(&|b, link| (b, link) == (body, requested))
             }
         })
-    }
-
-    fn soft_geometries(&self, range: Range<usize>) -> Vec<GeometryIdx> {
-        self.soft[range].iter().map(|soft| soft.geometry).collect()
     }
 
     /// As [`geometries`](Self::geometries), of one end of a constraint: the world has none, a model alone is its root link.

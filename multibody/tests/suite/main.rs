@@ -12,6 +12,7 @@ mod equivalent_joints;
 mod inverse_kinematics;
 mod joint_forces;
 mod kinematics;
+mod mjcf_condim;
 mod mjcf_copies;
 mod mjcf_faults;
 mod mjcf_inertias;

@@ -60,6 +60,8 @@ use crate::robot_file::{LoadedModel, RobotOptions, read_with};
 use assets::Assets;
 use compiler::Compiler;
 use defaults::Defaults;
+pub(crate) use inertial::sum as sum_of_inertias;
+pub(crate) use mesh_inertia::{MeshSolid, unit_density as inertia_of_mesh};
 use world::Tree;
 
 /// Reads an MJCF file. What it uses, repairs and reports is in the [module's table](self).

@@ -15,6 +15,7 @@
 //! | `<effort>`, `<velocity>` of 0 | no limit, and suspicious |
 //! | `friction` not below the effort limit | no dry friction, and suspicious |
 //! | `drake:gear_ratio`, `drake:rotor_inertia`, `drake:controller_gains`, `drake:mimic`, `<mimic>` | drive and couplings |
+//! | `<inertial auto>` | from the collision shapes and their `<density>`; a `<mass>` scales it |
 //! | a link without `<inertial>` | 1 kg and 1 kg m², as the format prescribes, and suspicious |
 //! | `<mu>` of `<ode>`, `drake:proximity_properties` | contact properties |
 //! | the `<diffuse>` colour | the colour of the visual shape |
@@ -23,6 +24,7 @@
 //! | an `<include>` in place of the model, by `model://` or a path | the model of that file |
 //! | `<include>` in a model, nested models, several models, universal, screw, gearbox and revolute2 joints | an error |
 
+mod auto_inertia;
 mod frames;
 mod include;
 mod joints;

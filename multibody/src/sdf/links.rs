@@ -3,6 +3,7 @@
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
 use super::File;
+use super::auto_inertia::{auto_inertia, is_auto};
 use super::frames::pose;
 use super::shapes;
 use crate::builder::LinkSpec;
@@ -19,6 +20,8 @@ pub(super) fn link(
     let subject = format!("link \"{name}\"");
     remarks.only_attributes(element, &["name"]);
     let inertia = match element.child("inertial") {
+        // Its shapes are not known yet.
+        Some(inertial) if is_auto(inertial) => SpatialInertia::zero(),
         Some(inertial) => self::inertial(inertial, &subject, remarks)?,
         None => {
             let text =
@@ -43,6 +46,21 @@ pub(super) fn link(
             _ => remarks.left_out(child),
         }
     }
+    let inertial = element.child("inertial");
+    if let Some(inertial) = inertial {
+        remarks.only_attributes(inertial, &["auto"]);
+    }
+    match inertial.filter(|inertial| is_auto(inertial)) {
+        Some(inertial) => {
+            spec.inertia = auto_inertia((element, inertial), &spec, &subject, remarks)?;
+        }
+        None => {
+            let collisions = element.children.iter().filter(|e| e.tag == "collision");
+            for density in collisions.filter_map(|collision| collision.child("density")) {
+                remarks.left_out(density);
+            }
+        }
+    }
     Ok(spec)
 }
 
@@ -51,11 +69,6 @@ fn inertial(
     subject: &str,
     remarks: &mut Remarks,
 ) -> Result<SpatialInertia, MultibodyError> {
-    if let Some("1" | "true") = element.attribute("auto").map(str::trim) {
-        let text = "<inertial auto=\"true\"> is not supported; write <mass> and <inertia>";
-        return Err(element.error(subject, text));
-    }
-    remarks.only_attributes(element, &["auto"]);
     remarks.only_children(element, &["pose", "mass", "inertia"]);
     let mass = element.number_in("mass", subject)?.unwrap_or(1.0);
     let mut rotational = Matrix3::identity();

@@ -24,6 +24,7 @@ mod published_sdf;
 mod random_trees;
 mod rigid_tree;
 mod robots;
+mod sdf_auto_inertia;
 mod sdf_axes;
 mod sdf_models;
 mod shared_data;

@@ -263,7 +263,7 @@ impl ModelBuilder {
                 offset: coupler.offset,
             });
         }
-        Ok(())
+        order_couplers(model)
     }
 
     fn attach_frames(&self, model: &mut Model) -> Result<(), MultibodyError> {
@@ -277,6 +277,26 @@ impl ModelBuilder {
         }
         Ok(())
     }
+}
+
+/// Sorts couplers so that each one follows the coupler of its source: one pass in order makes positions consistent.
+fn order_couplers(model: &mut Model) -> Result<(), MultibodyError> {
+    let mut waiting = core::mem::take(&mut model.couplers);
+    while !waiting.is_empty() {
+        let sources_wait = |coupler: &Coupler| waiting.iter().any(|w| w.joint == coupler.source);
+        let (later, ready): (Vec<_>, Vec<_>) = waiting.iter().copied().partition(sources_wait);
+        if let ([], [coupler, ..]) = (&ready[..], &later[..]) {
+            let name = |JointIdx(j): JointIdx| model.joints[j].name.clone();
+            return Err(MultibodyError::Mimic {
+                joint: name(coupler.joint),
+                source_joint: name(coupler.source),
+                reason: "in a circle: let one joint of the circle move freely".to_owned(),
+            });
+        }
+        model.couplers.extend(ready);
+        waiting = later;
+    }
+    Ok(())
 }
 
 impl Model {

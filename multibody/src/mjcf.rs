@@ -18,6 +18,7 @@
 //! | a mesh in contact | its convex hull |
 //! | a plane | a half space, on links that do not move |
 //! | the first number of `friction`, if given | both friction coefficients of the shape; those of contacts are combined as for all shapes |
+//! | `condim` 1 | no friction, if all geoms of the file that can touch the geom have it; otherwise the friction of the geom, and suspicious |
 //! | `contype`, `conaffinity`, `<exclude>`, parents and children | pairs of links without contact; masks act only between bodies of the file |
 //! | `motor`, `position`, `velocity`, `general` on a joint | effort limits, and gains of the joint's drive |
 //! | `<equality><joint>` with a linear polynomial | a coupled joint |
@@ -33,6 +34,7 @@ mod actuators;
 mod assets;
 mod body;
 mod compiler;
+mod condim;
 mod defaults;
 mod equality;
 mod filter;
@@ -58,6 +60,8 @@ use crate::robot_file::{LoadedModel, RobotOptions, read_with};
 use assets::Assets;
 use compiler::Compiler;
 use defaults::Defaults;
+pub(crate) use inertial::sum as sum_of_inertias;
+pub(crate) use mesh_inertia::{MeshSolid, unit_density as inertia_of_mesh};
 use world::Tree;
 
 /// Reads an MJCF file. What it uses, repairs and reports is in the [module's table](self).
@@ -121,7 +125,8 @@ pub fn parse_mjcf(
     }
     actuators::read(&file, &mut tree, &mut remarks)?;
     let couplings = equality::read(&file, &tree, &mut remarks)?;
-    let excluded = filter::read(&file, &tree, &mut remarks)?;
+    let apart = filter::pairs(&file, &tree, &mut remarks)?;
+    condim::apply(&file, &mut tree, &apart, &mut remarks);
     let keyframes = keyframes::read(&file, &tree, &mut remarks)?;
     file.report_sections(&mut remarks);
 
@@ -145,7 +150,7 @@ pub fn parse_mjcf(
             coupling.offset,
         );
     }
-    for group in excluded {
+    for group in filter::groups(&tree, &apart) {
         builder.collision_filter_group(group);
     }
     let model = builder

@@ -6,6 +6,8 @@
 //! | in the file | read as |
 //! |---|---|
 //! | `<pose relative_to>`, `<frame attached_to>`, `<xyz expressed_in>` | as written; frames become named frames |
+//! | `<xyz>` without `expressed_in` | in the frame of the joint; before version 1.5, or with `use_parent_model_frame`, in that of the model |
+//! | a frame or a joint as `<parent>` or `<child>` | the link that it is attached to; the joint is in the frame |
 //! | the link without a parent | the root link; its pose in the model has no effect, since the caller places it |
 //! | a joint with parent `world` | a joint of the root link `world` |
 //! | a joint that is not at the origin of its child | a further massless link `JOINT_link` |
@@ -13,6 +15,7 @@
 //! | `<effort>`, `<velocity>` of 0 | no limit, and suspicious |
 //! | `friction` not below the effort limit | no dry friction, and suspicious |
 //! | `drake:gear_ratio`, `drake:rotor_inertia`, `drake:controller_gains`, `drake:mimic`, `<mimic>` | drive and couplings |
+//! | `<inertial auto>` | from the collision shapes and their `<density>`; a `<mass>` scales it |
 //! | a link without `<inertial>` | 1 kg and 1 kg m², as the format prescribes, and suspicious |
 //! | `<mu>` of `<ode>`, `drake:proximity_properties` | contact properties |
 //! | the `<diffuse>` colour | the colour of the visual shape |
@@ -21,6 +24,7 @@
 //! | an `<include>` in place of the model, by `model://` or a path | the model of that file |
 //! | `<include>` in a model, nested models, several models, universal, screw, gearbox and revolute2 joints | an error |
 
+mod auto_inertia;
 mod frames;
 mod include;
 mod joints;
@@ -38,7 +42,7 @@ use crate::inertia::SpatialInertia;
 use crate::markup::{Element, Place, Remarks, parse};
 use crate::robot_file::{LoadedModel, RobotOptions, read_with};
 use frames::Frames;
-use include::only_model;
+use include::{Version, only_model};
 
 /// Name of the link that stands for the world.
 const WORLD: &str = "world";
@@ -102,6 +106,7 @@ pub fn parse_sdf(
     let frames = Frames::read(element)?;
     let file = File {
         path,
+        version: found.version,
         frames: &frames,
         options,
     };
@@ -175,6 +180,7 @@ pub fn parse_sdf(
 /// A file with what applies to all of its parts.
 struct File<'a> {
     path: &'a Path,
+    version: Option<Version>,
     frames: &'a Frames<'a>,
     options: &'a RobotOptions,
 }

@@ -9,12 +9,12 @@ use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
 use crate::markup::Remarks;
 
-/// One group per link that is in a pair without contact.
-pub(super) fn read(
+/// The pairs of links without contact, in ascending order.
+pub(super) fn pairs(
     file: &File<'_>,
     tree: &Tree,
     remarks: &mut Remarks,
-) -> Result<Vec<CollisionFilterGroup>, MultibodyError> {
+) -> Result<BTreeSet<(usize, usize)>, MultibodyError> {
     let mut pairs = excluded(file, tree, remarks)?;
     for (b, second) in tree.links.iter().enumerate() {
         for (a, first) in tree.links[..b].iter().enumerate() {
@@ -43,7 +43,7 @@ pub(super) fn read(
         }
     }
     report_masks(tree, file, remarks);
-    Ok(groups(tree, &pairs))
+    Ok(pairs)
 }
 
 /// Whether `parent` is on the rigid body that carries `child`'s; not for bodies fixed in the world.
@@ -106,7 +106,8 @@ fn report_masks(tree: &Tree, file: &File<'_>, remarks: &mut Remarks) {
     }
 }
 
-fn groups(tree: &Tree, pairs: &BTreeSet<(usize, usize)>) -> Vec<CollisionFilterGroup> {
+/// One group per link that is in a pair.
+pub(super) fn groups(tree: &Tree, pairs: &BTreeSet<(usize, usize)>) -> Vec<CollisionFilterGroup> {
     let mut others: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for &(a, b) in pairs {
         let name = tree.links[b].spec.name.clone();

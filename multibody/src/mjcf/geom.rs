@@ -46,11 +46,14 @@ pub(super) struct Geom {
     pub(super) surface: Option<Arc<TriMesh>>,
 }
 
-/// `contype` and `conaffinity`: two geoms touch if a bit of one's type is in the other's affinity.
+/// `contype` and `conaffinity`: two geoms touch if a bit of one's type is in the other's affinity. They do so without friction if
+/// both slide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ContactMask {
     pub(super) kind: i64,
     pub(super) affinity: i64,
+    /// Whether `condim` is 1.
+    pub(super) slides: bool,
 }
 
 impl ContactMask {
@@ -58,6 +61,7 @@ impl ContactMask {
     pub(super) const USUAL: Self = Self {
         kind: 1,
         affinity: 1,
+        slides: false,
     };
 
     pub(super) fn touches(self, other: Self) -> bool {
@@ -91,9 +95,11 @@ impl Geom {
             None => format!("geom of body \"{body}\""),
         };
         let fail = |text: String| own.error(&subject, text);
+        let condim = integer(settings, "condim", 3, &subject)?;
         let mask = ContactMask {
             kind: integer(settings, "contype", 1, &subject)?,
             affinity: integer(settings, "conaffinity", 1, &subject)?,
+            slides: condim == 1,
         };
         let group = settings.number("group", &subject)?.unwrap_or(0.0);
         let friction = match settings.holder("friction") {
@@ -102,6 +108,17 @@ impl Geom {
         };
         if let Some(friction) = friction.filter(|mu| *mu < 0.0) {
             return Err(fail(format!("friction = {friction} must not be negative")));
+        }
+        match condim {
+            1 | 3 => {}
+            4 | 6 if mask.touches_anything() => {
+                let text = format!(
+                    "{subject}: condim = {condim}: torsional and rolling friction have no effect; sliding friction has"
+                );
+                remarks.suspicious(&own.place, text);
+            }
+            4 | 6 => {}
+            other => return Err(fail(format!("condim = {other} must be 1, 3, 4 or 6"))),
         }
         if settings.text("shellinertia") == Some("true") {
             let text = "shellinertia=\"true\" is not supported; give the body an <inertial>";

@@ -53,7 +53,7 @@ pub(super) fn inertial(
 }
 
 /// The inertia of several parts together, each with its pose in the frame of the body.
-pub(super) fn sum(parts: impl Iterator<Item = (SpatialInertia, Isometry3<f64>)>) -> SpatialInertia {
+pub(crate) fn sum(parts: impl Iterator<Item = (SpatialInertia, Isometry3<f64>)>) -> SpatialInertia {
     let parts: Vec<SpatialInertia> = parts
         .map(|(inertia, X_BG)| inertia.expressed_in(&X_BG))
         .filter(|inertia| inertia.mass > 0.0)

@@ -7,7 +7,7 @@ use crate::inertia::SpatialInertia;
 
 /// How the solid of a mesh is defined.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum MeshSolid {
+pub(crate) enum MeshSolid {
     /// The inside of a closed surface.
     Exact,
     /// The union of the tetrahedra between the triangles and the centre, each counted as positive: MuJoCo's default. It is
@@ -21,7 +21,7 @@ pub(super) enum MeshSolid {
 ///
 /// # Errors
 /// A message if the mesh encloses no volume.
-pub(super) fn unit_density(
+pub(crate) fn unit_density(
     vertices: &[Vector3<f64>],
     triangles: &[[u32; 3]],
     solid: MeshSolid,

@@ -23,6 +23,7 @@ pub(super) fn used_attributes(tag: &str) -> Option<&'static [&'static str]> {
             "density",
             "contype",
             "conaffinity",
+            "condim",
             "group",
             "friction",
             "rgba",

@@ -84,15 +84,13 @@ impl Model {
             let x = &mut q[joint.q_start];
             *x = x.max(joint.limits.lower).min(joint.limits.upper);
         }
-        // Sources may be coupled themselves; each pass resolves one more link of such a chain.
-        for _ in &self.couplers {
-            for c in &self.couplers {
-                let (to, from) = (
-                    self.joints[c.joint.0].q_start,
-                    self.joints[c.source.0].q_start,
-                );
-                q[to] = c.multiplier * q[from] + c.offset;
-            }
+        // Couplers are sorted: that of a source comes first.
+        for c in &self.couplers {
+            let (to, from) = (
+                self.joints[c.joint.0].q_start,
+                self.joints[c.source.0].q_start,
+            );
+            q[to] = c.multiplier * q[from] + c.offset;
         }
     }
 

@@ -8,7 +8,7 @@ use crate::error::MultibodyError;
 use crate::markup::Element;
 
 /// Name of the frame of the model.
-const MODEL: &str = "__model__";
+pub(super) const MODEL: &str = "__model__";
 
 /// The frames of a model: its links, joints and `<frame>`s, by name.
 pub(super) struct Frames<'a> {

@@ -12,8 +12,13 @@ const FILES_MAX: usize = 16;
 /// A model and the file that it is in.
 pub(super) struct Found {
     pub(super) model: Element,
+    /// Of the file with the model; `None` if it gives none.
+    pub(super) version: Option<Version>,
     pub(super) path: PathBuf,
 }
+
+/// Major and minor version of the format.
+pub(super) type Version = (u32, u32);
 
 /// The only model of a file, or of the only file that it includes. The name that an `<include>` gives takes precedence.
 pub(super) fn only_model(
@@ -34,7 +39,12 @@ pub(super) fn only_model(
                     .retain(|(attribute, _)| attribute != "name");
                 model.attributes.push(("name".to_owned(), name));
             }
-            return Ok(Found { model, path });
+            let version = version(&root)?;
+            return Ok(Found {
+                model,
+                version,
+                path,
+            });
         }
         remarks.only_children(part, &["uri", "name", "pose"]);
         if let Some(pose) = part.child("pose") {
@@ -52,6 +62,20 @@ pub(super) fn only_model(
         (root, path) = (parse(&bytes, &next)?, next);
     }
     Err(root.error("<include>", "files include one another without end"))
+}
+
+fn version(root: &Element) -> Result<Option<Version>, MultibodyError> {
+    let Some(written) = root.attribute("version") else {
+        return Ok(None);
+    };
+    let numbers = written.trim().split_once('.');
+    let numbers =
+        numbers.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+    if numbers.is_none() {
+        let text = format!("version=\"{written}\" must be two numbers, such as 1.9");
+        return Err(root.error("<sdf>", text));
+    }
+    Ok(numbers)
 }
 
 /// The `<model>` or the `<include>` of a file.

@@ -2,6 +2,8 @@
 
 use nalgebra::Vector3;
 
+use super::frames::MODEL;
+use super::include::Version;
 use super::{File, WORLD};
 use crate::builder::JointSpec;
 use crate::error::MultibodyError;
@@ -10,6 +12,9 @@ use crate::markup::{Element, Remarks};
 
 /// Limits from here on are none: the format's default.
 const NO_LIMIT: f64 = 1e16;
+
+/// From this version on, axes are in the frame of the joint; before, in the frame of the model.
+const AXES_IN_JOINTS: Version = (1, 5);
 
 /// A joint, with a massless link and a weld if it is not at the origin of its child.
 pub(super) struct ReadJoint {
@@ -53,6 +58,11 @@ pub(super) fn joint(
     };
     let (parent, child) = (end("parent")?, end("child")?);
     let X_MJ = file.frames.of(element, child)?;
+    let on_link = |frame: &str| match frame {
+        WORLD => Ok(WORLD.to_owned()),
+        frame => file.frames.on_link(frame, element).map(|(link, _)| link),
+    };
+    let (parent, child) = (&*on_link(parent)?, &*on_link(child)?);
     let X_MC = file.frames.in_model(child, element)?;
     let X_MP = file.frames.in_model(parent, element)?;
     let mut spec = JointSpec::new(name, kind, parent, child);
@@ -93,7 +103,6 @@ pub(super) fn joint(
         read.joints.push(weld.at(X_JC));
         read.massless = Some(massless);
     }
-    debug_assert!(parent == WORLD || !parent.is_empty());
     Ok(read)
 }
 
@@ -115,13 +124,13 @@ fn axis(
     spec.axis = Vector3::z();
     if let Some(xyz) = element.child("xyz") {
         spec.axis = Vector3::from(xyz.content::<3>(subject)?);
-        let in_model = element
-            .child("use_parent_model_frame")
-            .filter(|flag| ["1", "true"].contains(&&*flag.text));
-        let frame = match xyz.attribute("expressed_in") {
-            Some(frame) if !frame.is_empty() => Some(frame),
-            _ => in_model.map(|_| "__model__"),
+        let is_old = file.version.is_some_and(|version| version < AXES_IN_JOINTS);
+        let in_model = match element.child("use_parent_model_frame") {
+            Some(flag) => ["1", "true"].contains(&&*flag.text),
+            None => is_old,
         };
+        let written = xyz.attribute("expressed_in").filter(|f| !f.is_empty());
+        let frame = written.or(in_model.then_some(MODEL));
         if let Some(frame) = frame {
             let X_MF = file.frames.in_model(frame, xyz)?;
             spec.axis = X_MJ.rotation.inverse() * (X_MF.rotation * spec.axis);

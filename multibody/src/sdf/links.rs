@@ -3,6 +3,7 @@
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
 use super::File;
+use super::auto_inertia::{auto_inertia, is_auto};
 use super::frames::pose;
 use super::shapes;
 use crate::builder::LinkSpec;
@@ -19,6 +20,8 @@ pub(super) fn link(
     let subject = format!("link \"{name}\"");
     remarks.only_attributes(element, &["name"]);
     let inertia = match element.child("inertial") {
+        // Its shapes are not known yet.
+        Some(inertial) if is_auto(inertial) => SpatialInertia::zero(),
         Some(inertial) => self::inertial(inertial, &subject, remarks)?,
         None => {
             let text =
@@ -41,6 +44,21 @@ pub(super) fn link(
             }
             "kinematic" | "self_collide" if ["0", "false"].contains(&&*child.text) => {}
             _ => remarks.left_out(child),
+        }
+    }
+    let inertial = element.child("inertial");
+    if let Some(inertial) = inertial {
+        remarks.only_attributes(inertial, &["auto"]);
+    }
+    match inertial.filter(|inertial| is_auto(inertial)) {
+        Some(inertial) => {
+            spec.inertia = auto_inertia((element, inertial), &spec, &subject, remarks)?;
+        }
+        None => {
+            let collisions = element.children.iter().filter(|e| e.tag == "collision");
+            for density in collisions.filter_map(|collision| collision.child("density")) {
+                remarks.left_out(density);
+            }
         }
     }
     Ok(spec)

@@ -22,7 +22,13 @@ pub(super) fn collision(
     remarks: &mut Remarks,
 ) -> Result<(), MultibodyError> {
     let subject = format!("link \"{}\"", link.name);
-    let known = ["pose", "geometry", "surface", "drake:proximity_properties"];
+    let known = [
+        "pose",
+        "geometry",
+        "surface",
+        "density",
+        "drake:proximity_properties",
+    ];
     remarks.only_children(element, &known);
     let X_LG = in_link(file, element, link)?;
     let Some(geometry) = element.child("geometry") else {

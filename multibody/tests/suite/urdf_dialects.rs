@@ -247,6 +247,50 @@ fn groups_include_the_members_of_their_member_groups() {
     );
 }
 
+/// A slider `name` that follows `source`.
+fn follower(name: &str, source: &str, law: &str) -> String {
+    format!(
+        "<link name=\"l{name}\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial></link>\
+         <joint name=\"{name}\" type=\"prismatic\"><parent link=\"base\"/>\
+         <child link=\"l{name}\"/><limit lower=\"-1\" upper=\"1\" effort=\"1\" velocity=\"1\"/>\
+         <mimic joint=\"{source}\" {law}/></joint>"
+    )
+}
+
+#[test]
+fn a_mimic_of_a_mimic_is_resolved_whatever_the_order_of_the_file() {
+    let c = follower("c", "b", "multiplier=\"0.5\" offset=\"-0.02\"");
+    let b = follower("b", "a", "multiplier=\"-2\" offset=\"0.1\"");
+    let a = follower("a", "", "").replace("<mimic joint=\"\" />", "");
+    assert!(!a.contains("mimic"), "{a}");
+    for order in [[&c, &b, &a], [&b, &c, &a], [&a, &c, &b]] {
+        let [first, second, third] = order;
+        let model = load(&format!("<link name=\"base\"/>{first}{second}{third}")).model;
+        let index = |name: &str| {
+            let joint = model.joint(model.joint_named(name).expect("a joint"));
+            joint.positions().start
+        };
+        // b = 0.1 − 2 a, c = b/2 − 0.02.
+        for (start, [b, c]) in [(0.0, [0.1, 0.03]), (0.2, [-0.3, -0.17])] {
+            let mut q = model.initial_positions();
+            q[index("a")] = start;
+            model.make_admissible(&mut q);
+            let found = [q[index("b")], q[index("c")]];
+            assert!((found[0] - b).abs() < 1e-15, "{found:?}");
+            assert!((found[1] - c).abs() < 1e-15, "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn mimics_in_a_circle_are_an_error() {
+    let (a, b) = (follower("a", "b", ""), follower("b", "a", ""));
+    check_error(
+        &format!("<link name=\"base\"/>{a}{b}"),
+        &["mimics", "in a circle"],
+    );
+}
+
 #[test]
 fn errors_of_unsupported_elements_state_the_remedy() {
     check_error(

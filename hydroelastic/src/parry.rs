@@ -1,7 +1,7 @@
 //! Conversions to parry: the only file that uses both its glam types and our nalgebra types.
 //!
-//! parry provides bounding volume trees and the convex hull. Distances, normals and manifolds are computed here,
-//! because a solver needs them exact and continuous.
+//! parry provides bounding volume trees. Hulls, distances, normals and manifolds are computed here, because a solver needs them exact
+//! and continuous.
 
 use nalgebra::{Point3, Vector3};
 use parry3d_f64::bounding_volume::Aabb as ParryAabb;
@@ -15,10 +15,6 @@ pub(crate) fn vector(v: &Vector3<f64>) -> ParryVector {
 
 pub(crate) fn point(p: &Point3<f64>) -> ParryVector {
     ParryVector::new(p.x, p.y, p.z)
-}
-
-pub(crate) fn from_vector(v: ParryVector) -> Vector3<f64> {
-    Vector3::new(v.x, v.y, v.z)
 }
 
 pub(crate) fn aabb(b: &Aabb) -> ParryAabb {

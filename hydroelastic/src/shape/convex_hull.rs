@@ -1,13 +1,13 @@
 //! The convex hull of points, with its faces, edges and neighbours.
 
 use nalgebra::{Point3, Vector3};
-use parry3d_f64::shape::ConvexPolyhedron;
 
 use super::MassProperties;
 use super::adjacency::Adjacency;
+use super::hull_faces::flat_faces;
+use super::quickhull::hull_triangles;
 use crate::GeometryError;
 use crate::aabb::Aabb;
-use crate::parry;
 
 /// A flat face of a [`ConvexHull`].
 ///
@@ -83,12 +83,12 @@ pub struct ConvexHull {
 }
 
 impl ConvexHull {
-    /// The convex hull of `points`, m. Interior points are dropped, coplanar neighbouring triangles merged into
-    /// polygons.
+    /// The convex hull of `points`, m. Points that are no corners are dropped, and triangles that are coplanar to 1e-7 of the size joined
+    /// to polygons.
     ///
     /// # Errors
-    /// [`GeometryError::Vertex`] for a point that is not finite, [`GeometryError::FlatHull`] when all points are
-    /// coplanar.
+    /// [`GeometryError::Vertex`] for a point that is not finite, [`GeometryError::FlatHull`] when all points are coplanar, exactly or to
+    /// the rounding of their coordinates.
     pub fn new(points: &[Point3<f64>]) -> Result<Self, GeometryError> {
         for (vertex, p) in points.iter().enumerate() {
             if !p.iter().all(|x| x.is_finite()) {
@@ -105,91 +105,75 @@ impl ConvexHull {
         } else {
             2.0 * bounds.half_extents().max()
         };
-        let flat = |thickness| GeometryError::FlatHull {
+        let thickness = smallest_extent(points);
+        let flat = || GeometryError::FlatHull {
             points: points.len(),
             thickness,
             size,
         };
-        let thickness = smallest_extent(points);
-        if points.len() < 4 || thickness <= 1e-9 * size {
-            return Err(flat(thickness));
+        let reach = points.iter().map(|p| p.coords.amax()).fold(0.0, f64::max);
+        if points.len() < 4 || thickness <= 8.0 * f64::EPSILON * reach {
+            return Err(flat());
         }
-        let input: Vec<_> = points.iter().map(parry::point).collect();
-        let hull = ConvexPolyhedron::from_convex_hull(&input).ok_or_else(|| flat(thickness))?;
-        let hull = Self::from_parry(&hull);
-        // With needle-shaped triangles, faces may wrongly have been merged as coplanar: then only two are left, or a
-        // hole.
-        if hull.is_closed() && hull.mass_properties(1.0).volume > 1e-15 * size.powi(3) {
-            Ok(hull)
-        } else {
-            Err(flat(thickness))
-        }
+        let triangles = hull_triangles(points).ok_or_else(flat)?;
+        let faces = flat_faces(points, &triangles, size, thickness);
+        Ok(Self::from_faces(points, faces))
     }
 
-    fn from_parry(hull: &ConvexPolyhedron) -> Self {
-        let vertices: Vec<Point3<f64>> = hull
-            .points()
+    /// From faces with the indices of their corners among `points`.
+    fn from_faces(points: &[Point3<f64>], faces: Vec<Vec<u32>>) -> Self {
+        let mut used: Vec<u32> = faces.iter().flatten().copied().collect();
+        used.sort_unstable();
+        used.dedup();
+        let vertices: Vec<Point3<f64>> = used.iter().map(|v| points[*v as usize]).collect();
+        let interior = vertices
             .iter()
-            .map(|p| parry::from_vector(*p).into())
-            .collect();
-        let adjacency = hull.vertices_adj_to_face();
-        let mut faces = Vec::new();
-        let mut face_vertices: Vec<u32> = Vec::new();
+            .fold(Vector3::zeros(), |sum, p| sum + (p - vertices[0]))
+            / vertices.len() as f64
+            + vertices[0].coords;
+        let (mut hull_faces, mut face_vertices) = (Vec::with_capacity(faces.len()), Vec::new());
         let mut half_edges: Vec<([u32; 2], u32)> = Vec::new();
-        let interior =
-            vertices.iter().fold(Vector3::zeros(), |s, p| s + p.coords) / vertices.len() as f64;
-        for face in hull.faces() {
-            let ids = &adjacency[face.first_vertex_or_edge as usize..]
-                [..face.num_vertices_or_edges as usize];
-            let first = face_vertices.len() as u32;
-            face_vertices.extend_from_slice(ids);
-            let corner = |i: usize| &vertices[ids[i % ids.len()] as usize];
+        for (mut own, index) in faces.into_iter().zip(0_u32..) {
+            for v in &mut own {
+                *v = used.partition_point(|used| *used < *v) as u32;
+            }
+            let corner = |i: usize| &vertices[own[i % own.len()] as usize];
             // Newell's normal: stable for polygons with short edges.
-            let twice_area = (0..ids.len()).fold(Vector3::zeros(), |n, i| {
+            let twice_area = (0..own.len()).fold(Vector3::zeros(), |n, i| {
                 n + (corner(i) - corner(0)).cross(&(corner(i + 1) - corner(0)))
             });
-            let mut normal = twice_area
-                .try_normalize(0.0)
-                .unwrap_or(parry::from_vector(face.normal));
-            let own = &mut face_vertices[first as usize..];
-            if normal.dot(&(vertices[own[0] as usize].coords - interior)) < 0.0 {
-                normal = -normal;
-                own.reverse();
-            }
-            let offset = own
-                .iter()
-                .map(|&v| normal.dot(&vertices[v as usize].coords))
-                .fold(f64::NEG_INFINITY, f64::max);
-            let index = faces.len() as u32;
-            for i in 0..own.len() {
-                half_edges.push(([own[i], own[(i + 1) % own.len()]], index));
-            }
-            faces.push(HullFace {
+            let outward = corner(0).coords - interior;
+            let normal = (twice_area.try_normalize(0.0)).unwrap_or_else(|| outward.normalize());
+            half_edges.extend((0..own.len()).map(|i| ([own[i], own[(i + 1) % own.len()]], index)));
+            hull_faces.push(HullFace {
                 normal,
-                offset,
-                first,
-                count: ids.len() as u32,
+                offset: own
+                    .iter()
+                    .map(|v| normal.dot(&vertices[*v as usize].coords))
+                    .fold(f64::NEG_INFINITY, f64::max),
+                first: face_vertices.len() as u32,
+                count: own.len() as u32,
             });
+            face_vertices.extend(own);
         }
         let mut edges = edges_of(&mut half_edges);
         edges.sort_by_key(|e| e.vertices);
-        let neighbours = Adjacency::new(vertices.len(), edges.iter().map(|e| e.vertices));
-        let bounds = Aabb::from_points(&vertices);
-        let radius = vertices.iter().map(|p| p.coords.norm()).fold(0.0, f64::max);
-        Self {
+        let mut hull = Self {
+            neighbours: Adjacency::new(vertices.len(), edges.iter().map(|e| e.vertices)),
+            bounds: Aabb::from_points(&vertices),
+            radius: vertices.iter().map(|p| p.coords.norm()).fold(0.0, f64::max),
             vertices,
-            faces,
+            faces: hull_faces,
             face_vertices,
             edges,
-            neighbours,
-            bounds,
-            radius,
+        };
+        // A joined face has all corners below its plane.
+        for f in 0..hull.faces.len() {
+            let HullFace { normal, offset, .. } = hull.faces[f];
+            let top = hull.vertices[hull.support_index(&normal)];
+            hull.faces[f].offset = offset.max(normal.dot(&top.coords));
         }
-    }
-
-    /// Whether every side of a face is the side of exactly one other face.
-    fn is_closed(&self) -> bool {
-        self.edges.len() * 2 == self.face_vertices.len()
+        hull
     }
 
     /// Corners, m.
@@ -290,10 +274,11 @@ fn edges_of(half_edges: &mut [([u32; 2], u32)]) -> Vec<HullEdge> {
 
 /// Extent along the direction in which the points vary least, m.
 fn smallest_extent(points: &[Point3<f64>]) -> f64 {
-    if points.is_empty() {
+    let Some(first) = points.first() else {
         return 0.0;
-    }
-    let mean = points.iter().fold(Vector3::zeros(), |s, p| s + p.coords) / points.len() as f64;
+    };
+    let mean = points.iter().fold(Vector3::zeros(), |s, p| s + (p - first)) / points.len() as f64;
+    let mean = mean + first.coords;
     let covariance = points.iter().fold(nalgebra::Matrix3::zeros(), |s, p| {
         let d = p.coords - mean;
         s + d * d.transpose()

@@ -6,6 +6,7 @@
 )]
 
 mod broken_meshes;
+mod convex_hulls;
 mod mesh_checks;
 mod mesh_readers;
 mod patch_accuracy;

@@ -29,8 +29,8 @@ mod live_runs;
 mod looks_and_keyframes;
 mod material_point_faults;
 mod material_points_in_scenes;
-#[allow(dead_code, reason = "unit tests of the recording use the rest")]
 mod mimic_chains;
+#[allow(dead_code, reason = "unit tests of the recording use the rest")]
 mod npz;
 mod particle_states;
 mod penalty_force_bodies;

@@ -65,7 +65,7 @@ pub(super) fn apply(
     if !smooth.is_empty() {
         let names: Vec<&str> = smooth.iter().copied().map(name).collect();
         let text = format!(
-            "condim = 1: no friction, on bodies outside of the file neither: {}",
+            "condim = 1: no friction, not even on bodies outside the file: {}",
             names.join(", ")
         );
         remarks.suspicious(place, text);

@@ -3,12 +3,14 @@
 mod joints;
 mod tables;
 
-use nalgebra::{Isometry3, Point3};
+use std::f64::consts::PI;
+
+use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::error::SceneError;
 use super::item::{Item, NamedReference};
 use super::model::ModelEntry;
-use super::pose::pose;
+use super::pose::pose_and_angles;
 use super::read::each;
 use super::schema::TableSchema;
 use super::table::TableReader;
@@ -195,22 +197,64 @@ pub(super) fn read_knots<T>(
     Ok(knots)
 }
 
-fn pose_knots(table: &TableReader<'_>) -> Result<Vec<(f64, Isometry3<f64>)>, SceneError> {
+/// How a rotation gets from one knot to the next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turns {
+    /// Along the shorter way, which angles that turn by π or more lack, or which is another than they say.
+    ShorterWay,
+    /// At once, or it does not matter.
+    Jump,
+}
+
+impl Turns {
+    fn of(interpolation: TrackInterpolation) -> Self {
+        match interpolation {
+            TrackInterpolation::Linear | TrackInterpolation::Cubic => Self::ShorterWay,
+            TrackInterpolation::Hold => Self::Jump,
+        }
+    }
+}
+
+fn pose_knots(
+    table: &TableReader<'_>,
+    turns: Turns,
+) -> Result<Vec<(f64, Isometry3<f64>)>, SceneError> {
+    let mut before: Option<Vector3<f64>> = None;
     read_knots(&table.required("knots")?, &POSE_KNOT, |knot| {
-        pose(Some(&knot.required("pose")?))
+        let item = knot.required("pose")?;
+        let (pose, rpy) = pose_and_angles(&item)?;
+        if let (Some(from), Some(to)) = (before, rpy)
+            && turns == Turns::ShorterWay
+        {
+            let turn = (to - from).amax();
+            // Half a turn, but for round-off.
+            if turn > PI - 1e-9 {
+                return Err(item.out_of_range(
+                    format!("a turn of {turn:.4} rad from the knot before"),
+                    "must be less than π for each angle of `rpy`, as rotations take the shorter way; add knots between, or count the angles on past π",
+                ));
+            }
+        }
+        before = rpy;
+        Ok(pose)
     })
 }
 
 fn frame_target(item: &Item<'_>) -> Result<FrameTarget, SceneError> {
     let table = item.table(&FRAME_TARGETS)?;
     let interpolation = table.choice_or_first("interpolation", &INTERPOLATIONS)?;
+    let follow = table.choice_or_first(
+        "follow",
+        &[("pose", Follow::Pose), ("position", Follow::Position)],
+    )?;
+    let turns = match follow {
+        Follow::Pose => Turns::of(interpolation),
+        Follow::Position => Turns::Jump,
+    };
     let target = FrameTarget {
         frame: table.required("frame")?.reference()?,
-        follow: table.choice_or_first(
-            "follow",
-            &[("pose", Follow::Pose), ("position", Follow::Position)],
-        )?,
-        track: PoseTrack::new(interpolation, &pose_knots(&table)?),
+        follow,
+        track: PoseTrack::new(interpolation, &pose_knots(&table, turns)?),
     };
     table.finish();
     Ok(target)
@@ -221,7 +265,10 @@ fn body_motion(item: &Item<'_>) -> Result<BodyMotion, SceneError> {
     let interpolation = table.choice_or_first("interpolation", &INTERPOLATIONS)?;
     let motion = BodyMotion {
         body: table.required("body")?.reference()?,
-        track: PoseTrack::new(interpolation, &pose_knots(&table)?),
+        track: PoseTrack::new(
+            interpolation,
+            &pose_knots(&table, Turns::of(interpolation))?,
+        ),
     };
     table.finish();
     Ok(motion)

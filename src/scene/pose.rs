@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion};
+use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion, Vector3};
 
 use super::error::SceneError;
 use super::item::Item;
@@ -42,6 +42,13 @@ pub(super) fn pose(item: Option<&Item<'_>>) -> Result<Isometry3<f64>, SceneError
     let Some(item) = item else {
         return Ok(Isometry3::identity());
     };
+    Ok(pose_and_angles(item)?.0)
+}
+
+/// A pose, with its roll, pitch and yaw if they give it.
+pub(super) fn pose_and_angles(
+    item: &Item<'_>,
+) -> Result<(Isometry3<f64>, Option<Vector3<f64>>), SceneError> {
     let table = item.table(&POSE)?;
     let position = table.vector3_or_zero("position")?;
     let rpy = table.vector3_or_zero("rpy")?;
@@ -52,7 +59,9 @@ pub(super) fn pose(item: Option<&Item<'_>>) -> Result<Isometry3<f64>, SceneError
             "`rpy` has the angle {angle} rad, more than a turn; for degrees write \"{angle}*deg\""
         )));
     }
-    let rotation = match table.optional("quat_wxyz") {
+    let quaternion = table.optional("quat_wxyz");
+    let angles = quaternion.is_none().then_some(rpy);
+    let rotation = match quaternion {
         None => UnitQuaternion::from_euler_angles(rpy.x, rpy.y, rpy.z),
         Some(_) if table.optional("rpy").is_some() => {
             return Err(table.conflict("`rpy` and `quat_wxyz` are both given; keep one"));
@@ -60,10 +69,8 @@ pub(super) fn pose(item: Option<&Item<'_>>) -> Result<Isometry3<f64>, SceneError
         Some(item) => unit_quaternion(&item)?,
     };
     table.finish();
-    Ok(Isometry3::from_parts(
-        Translation3::from(position),
-        rotation,
-    ))
+    let pose = Isometry3::from_parts(Translation3::from(position), rotation);
+    Ok((pose, angles))
 }
 
 fn unit_quaternion(item: &Item<'_>) -> Result<UnitQuaternion<f64>, SceneError> {

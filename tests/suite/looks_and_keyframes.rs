@@ -146,3 +146,27 @@ fn keyframes_that_do_not_fit_are_refused() {
         "lacks the key `positions`",
     );
 }
+
+/// Rotations take the shorter way from knot to knot, which a turn of π or more does not have.
+#[test]
+fn turns_of_pi_or_more_between_knots_are_refused() {
+    let motion = |interpolation: &str, turn: &str| {
+        format!(
+            "[[bodies]]\nname = \"table\"\nshape = {{ sphere = {{ radius = 0.1 }} }}\n[[body_motions]]\nbody = \"table\"\ninterpolation = \"{interpolation}\"\nknots = [{{ at_s = 0, pose = {{}} }}, {{ at_s = 2, pose = {{ rpy = {turn} }} }}]\n"
+        )
+    };
+    for turn in ["[0, 0, \"2*pi\"]", "[0, 0, \"-1.5*pi\"]", "[\"pi\", 0, 0]"] {
+        for interpolation in ["linear", "cubic"] {
+            check_refused(&motion(interpolation, turn), "add knots between");
+        }
+        parse(&text(&motion("hold", turn))).unwrap_or_else(|error| panic!("{error}"));
+    }
+    // 0.99 π in 2 s.
+    let scene = text(&motion("linear", "[0, 0, \"0.99*pi\"]"));
+    let scene = parse(&scene).unwrap_or_else(|error| panic!("{error}"));
+    let rate = outcome(&scene).state.bodies[0].v[2];
+    assert!(
+        (rate - 0.99 * std::f64::consts::PI / 2.0).abs() < 1e-6,
+        "{rate}"
+    );
+}

@@ -129,7 +129,7 @@ pub(super) static POSE_KNOT: TableSchema = TableSchema {
             value: ValueKind::Described("pose"),
             unit: "",
             default: REQUIRED,
-            about: "in the world",
+            about: "in the world. Unless `interpolation` is `hold`, rotations take the shorter way from knot to knot: an angle of `rpy` that changes by π or more between two knots is an error where the orientation counts. `quat_wxyz` holds at most half a turn, so split longer turns over several knots",
         },
     ],
 };

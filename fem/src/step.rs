@@ -7,7 +7,7 @@
 //! ```
 //!
 //! K is the stiffness at q0, made positive semidefinite; damping is −βK v^θ with the same K, and f_e(q^θ) in b is
-//! extrapolated from q0. Both turn with each element as it is predicted to turn (`turn`, `lagged_rotation`). Laws that are linear within a step make m(v) = A v − b exactly. Others can be linearised again about any
+//! extrapolated from q0. Laws that are linear within a step make m(v) = A v − b exactly. Others can be linearised again about any
 //! velocities (`implicit`).
 //!
 //! Source: Han, Masterjohn, Castro (2023), equations 6 to 11.
@@ -22,7 +22,6 @@ mod input;
 mod lagged_rotation;
 mod motion;
 mod outcome;
-mod turn;
 
 use std::sync::Arc;
 

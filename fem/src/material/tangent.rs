@@ -122,31 +122,6 @@ impl Tangent {
         }
     }
 
-    /// The derivative at Q F, with `self` at F: an objective stress has P(QF) = Q P(F), so that δP = Q (∂P/∂F):(QᵀδF).
-    #[must_use]
-    pub(crate) fn rotated(self, Q: &Matrix3<f64>) -> Self {
-        match self {
-            Self::Hooke { rotation, lame } => Self::Hooke {
-                rotation: Q * rotation,
-                lame,
-            },
-            Self::Principal(principal) => Self::Principal(Principal {
-                U: Q * principal.U,
-                ..principal
-            }),
-            Self::Full(mut matrix) => {
-                for k in 0..3 {
-                    for l in 0..3 {
-                        let mut block = matrix.fixed_view_mut::<3, 3>(3 * k, 3 * l);
-                        let turned = Q * &block * Q.transpose();
-                        block.copy_from(&turned);
-                    }
-                }
-                Self::Full(matrix)
-            }
-        }
-    }
-
     /// The derivative over the columns of F stacked, 9×9.
     #[must_use]
     pub fn to_matrix(&self) -> SMatrix<f64, 9, 9> {

@@ -7,7 +7,6 @@ use pliant_constitutive::{corotated_stretch, polar_rotation};
 
 use super::elastic::Elastic;
 use super::motion::Motion;
-use super::turn;
 use crate::material::{Lag, Linearity, Tangent};
 use crate::matrix::{BlockTable, HookeBlocks, System};
 use crate::parallel;
@@ -19,8 +18,7 @@ use crate::rest::RestElement;
 pub(super) enum Elasticity {
     /// By the law.
     Exact,
-    /// By stress and tangent at the start, turned with the element: F at the end of a fast motion may be far outside the range of
-    /// the law.
+    /// By stress and tangent at the start: F at the end of a fast motion may be far outside the range of the law.
     Extrapolated,
 }
 
@@ -49,11 +47,7 @@ pub(super) struct ElementState {
     pub(super) corrected: bool,
     /// Of nonlinear laws where they were evaluated last.
     elastic: Mutex<Elastic>,
-    /// QF₀, the point from which nonlinear laws are extrapolated: the start, turned as [`turn`] predicts.
-    turned: Vec<Matrix3<f64>>,
-    /// (QF₀ − F₀)/δt over the whole step, which damping does not resist; empty without damping and in explicit steps.
-    turn_rates: Vec<Matrix3<f64>>,
-    /// P and ∂P/∂F there, and the projection of the latter without negative eigenvalues.
+    /// P and ∂P/∂F at the start, of nonlinear laws, and the projection of that without negative eigenvalues.
     stresses: Vec<Matrix3<f64>>,
     tangents: Vec<Tangent>,
     convex: Vec<Tangent>,
@@ -65,7 +59,7 @@ pub(super) struct ElementState {
 }
 
 impl ElementState {
-    /// Computes R₀ and the tangents of K with which a step begins.
+    /// Computes R₀ and the tangents of K at the start of a step.
     pub(super) fn begin(&mut self, motion: &Motion) {
         let parts = &*motion.parts;
         let n = parts.elements.len();
@@ -77,28 +71,10 @@ impl ElementState {
             }
             Linearity::Linear => {}
             Linearity::Nonlinear => {
-                let theta = motion.time_step.integration.theta();
-                let turn = |e, share| turn::predicted(motion, e, &deformation(e), share);
-                let mut turns = vec![Matrix3::identity(); n];
-                parallel::fill(&mut turns, |e| turn(e, theta));
-                self.turned.resize(n, Matrix3::identity());
-                parallel::fill(&mut self.turned, |e| turns[e] * deformation(e));
-                self.turn_rates.clear();
-                if parts.damping.stiffness > 0.0 && theta > 0.0 {
-                    let per_s = 1.0 / motion.time_step.length_s;
-                    self.turn_rates.resize(n, Matrix3::zeros());
-                    parallel::fill(&mut self.turn_rates, |e| {
-                        (turn(e, 1.0) - Matrix3::identity()) * deformation(e) * per_s
-                    });
-                }
                 let elastic = evaluated(&self.elastic, parts, &motion.q);
                 self.stresses.clone_from(&elastic.stresses);
                 self.tangents.clone_from(&elastic.tangents);
                 drop(elastic);
-                parallel::update(&mut self.stresses, |e, stress| *stress = turns[e] * *stress);
-                parallel::update(&mut self.tangents, |e, tangent| {
-                    *tangent = tangent.clone().rotated(&turns[e]);
-                });
                 self.convex.clone_from(&self.tangents);
                 let tangents = &self.tangents;
                 parallel::fill(&mut self.convex, |e| tangents[e].clone().semidefinite());
@@ -153,23 +129,12 @@ impl ElementState {
         })
     }
 
-    /// ½Ḟ:K:Ḟ with K of the start and Ḟ beyond the predicted turn, for velocities `v` of all vertices, W.
+    /// ½ẋᵀKẋ with K of the start, for velocities `v` of all vertices, W.
     pub(super) fn viscous_power(&self, motion: &Motion, v: &[Vector3<f64>]) -> f64 {
         self.sum(motion, |e, element| {
-            let rate = self.rate_of_deformation(e, element, v);
+            let rate = element.gradient(v);
             0.5 * rate.dot(&self.convex[e].apply(&rate)) * element.volume
         })
-    }
-
-    /// Ḟ beyond the predicted turn, 1/s, of nonlinear laws.
-    fn rate_of_deformation(
-        &self,
-        e: usize,
-        element: &RestElement,
-        rates: &[Vector3<f64>],
-    ) -> Matrix3<f64> {
-        let rate = element.gradient(rates);
-        self.turn_rates.get(e).map_or(rate, |turn| rate - turn)
     }
 
     /// The sum over all elements, in their order.
@@ -279,13 +244,13 @@ impl ElementState {
                 let mut stress = match exact {
                     Some(stresses) => stresses[e],
                     None => {
-                        let change = parts.deformation(element, field) - self.turned[e];
+                        let start = parts.deformation(element, &motion.q);
+                        let change = parts.deformation(element, field) - start;
                         self.stresses[e] + self.tangents[e].apply(&change)
                     }
                 };
                 if beta > 0.0 {
-                    let rate = self.rate_of_deformation(e, element, &rates);
-                    stress += self.convex[e].apply(&rate) * beta;
+                    stress += self.convex[e].apply(&element.gradient(&rates)) * beta;
                 }
                 element.nodal_forces(&stress)
             });

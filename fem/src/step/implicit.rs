@@ -4,7 +4,7 @@
 //! E(v) = ½ ‖v − v0‖²_M + δt (α ‖v^θ‖²_M + β ‖v^θ‖²_K)/2θ + Ψ(q^θ)/(θ θ_vq) − δt vᵀf_ext,     ∇E = m
 //! ```
 //!
-//! K is that of the start of the step, as in m: damping is linear within a step. ‖v^θ‖_K leaves out the predicted turn (`turn`).
+//! K is that at the start of the step, as in m: damping is linear within a step.
 
 use nalgebra::Vector3;
 use pliant_contact_sap::Dynamics;

@@ -189,6 +189,18 @@ pub enum BodyError {
         /// The capability.
         what: &'static str,
     },
+    /// An explicit step that is longer than this state allows.
+    #[error(
+        "an explicit step of {length_s:.2e} s is unstable: {cause}; take steps of {stable_s:.2e} s at most, or integrate by backward Euler"
+    )]
+    Unstable {
+        /// The step, s.
+        length_s: f64,
+        /// The longest stable step, s.
+        stable_s: f64,
+        /// What sets it.
+        cause: String,
+    },
     /// A material point that the body does not have.
     #[error("{point:?} is not a point of this body, which has {available}")]
     NoSuchPoint {

@@ -272,6 +272,7 @@ impl Collision {
             world,
             proxies: &proxies,
             pairs: &pairs,
+            time_step_s,
         };
         internal_edges.drop_from(placed, &mut contacts);
         self.internal_edges = internal_edges;

@@ -166,9 +166,11 @@ impl MpmStep {
         let limit = present_limit(&self.parts, &self.records.particles, ANY_STRESS);
         match limit.filter(|limit| length_s > limit.stable_s) {
             None => Ok(()),
-            Some(limit) => Err(BodyError::Model(format!(
-                "an explicit step of {length_s:.2e} s is unstable: {limit}; shorten the time step, or integrate by backward Euler"
-            ))),
+            Some(limit) => Err(BodyError::Unstable {
+                length_s,
+                stable_s: limit.stable_s,
+                cause: limit.to_string(),
+            }),
         }
     }
 

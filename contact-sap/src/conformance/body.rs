@@ -68,19 +68,26 @@ pub fn check_body(
     })?;
 
     for integration in Integration::ALL {
-        let input = &StepInput {
-            time_step: TimeStep {
-                integration,
-                ..input.time_step
-            },
+        let mut time_step = TimeStep {
+            integration,
+            ..input.time_step
+        };
+        if integration != asked {
+            let input = StepInput {
+                time_step,
+                ..*input
+            };
+            match model.new_step().begin(state, &input) {
+                Err(BodyError::Unsupported { .. }) => continue,
+                Err(BodyError::Unstable { stable_s, .. }) => time_step.length_s = 0.9 * stable_s,
+                _ => {}
+            }
+        }
+        let input = StepInput {
+            time_step,
             ..*input
         };
-        let begun = model.new_step().begin(state, input);
-        let optional = integration != asked;
-        if optional && matches!(begun, Err(BodyError::Unsupported { .. })) {
-            continue;
-        }
-        check_step(model, state, input, &surface)
+        check_step(model, state, &input, &surface)
             .map_err(|violation| Violation(format!("{integration:?}: {violation}")))?;
     }
     Ok(())

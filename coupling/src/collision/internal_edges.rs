@@ -10,6 +10,9 @@ use pliant_hydroelastic::{
 use super::{Collision, PairContact};
 use crate::world::{Geometry, World};
 
+/// A shape that turns by more than this until a contact closes (rad) is not examined: it has the contact's normal only then.
+const TURN_MAX: f64 = 0.01;
+
 /// Workspace of the search.
 #[derive(Debug, Default)]
 pub(super) struct InternalEdges {
@@ -71,6 +74,7 @@ pub(super) struct Placed<'a> {
     pub(super) proxies: &'a [Proxy],
     /// From the broad phase, in its order.
     pub(super) pairs: &'a [(ProxyIdx, ProxyIdx)],
+    pub(super) time_step_s: f64,
 }
 
 impl<'a> Placed<'a> {
@@ -81,6 +85,12 @@ impl<'a> Placed<'a> {
     fn shape(&self, g: usize) -> Option<RigidShape<'a>> {
         let shape = self.geometries()[g].shape.as_ref()?;
         Some(RigidShape::at_rest(shape, self.collision.poses[g]))
+    }
+
+    /// The angle by which a geometry turns until the contact closes, rad.
+    fn turn_until(&self, contact: &PairContact, g: usize) -> f64 {
+        let turning = self.collision.twists[g].angular.norm();
+        turning * contact.point.entry * self.time_step_s
     }
 
     fn is_pair(&self, a: usize, b: usize) -> bool {
@@ -124,6 +134,9 @@ impl InternalEdges {
         let Some(touched) = placed.shape(touch.touched) else {
             return true;
         };
+        if placed.turn_until(contact, touch.touched) > TURN_MAX {
+            return true;
+        }
         let on_mesh_ahead = match touched.shape {
             Shape::HalfSpace => return true,
             Shape::Mesh(_) => contact.point.entry > 0.0,

@@ -28,9 +28,11 @@ impl FemStep {
         if length_s <= limit_s {
             return Ok(());
         }
-        Err(BodyError::Model(format!(
-            "an explicit step of {length_s:.2e} s is unstable: the smallest elements allow {limit_s:.2e} s; shorten the time step, or integrate by backward Euler"
-        )))
+        Err(BodyError::Unstable {
+            length_s,
+            stable_s: limit_s,
+            cause: "waves through the smallest elements".to_owned(),
+        })
     }
 }
 

@@ -4,7 +4,7 @@
 //! the touched surface, the touching geometry meets the neighbour first.
 
 use pliant_hydroelastic::{
-    GeometryIdx as ProxyIdx, MaterialPoint, Proxy, RigidShape, Shape, is_exposed,
+    GeometryIdx as ProxyIdx, MaterialPoint, Proxy, RigidShape, Shape, Twist, is_exposed,
 };
 
 use super::{Collision, PairContact};
@@ -139,7 +139,10 @@ impl InternalEdges {
         }
         let on_mesh_ahead = match touched.shape {
             Shape::HalfSpace => return true,
-            Shape::Mesh(_) => contact.point.entry > 0.0,
+            // Parts of a closed mesh that flies are all exposed.
+            Shape::Mesh(_) => {
+                contact.point.entry > 0.0 && placed.collision.twists[touch.touched] == Twist::zero()
+            }
             _ => false,
         };
         let p_W = placed.collision.poses[touch.touched] * nalgebra::Point3::from(touch.at.offset);

@@ -15,6 +15,9 @@ use crate::report::RowOwner;
 use crate::state::{ConstraintState, State};
 use crate::world::{ConstraintIdx, World};
 
+/// The one direction of a distance is locked if it has less than this share of the mean mobility: what is left of its own is round-off.
+const LOCKED: f64 = 1e-10;
+
 /// Workspace for turning constraints into rows.
 #[derive(Debug, Default)]
 pub(crate) struct ConstraintAssembly {
@@ -87,7 +90,6 @@ impl ConstraintAssembly {
             let sides = (&self.a, &self.b);
             self.basis
                 .open(set, factors, bodies, sides, ContactStatus::Closed, p_WO);
-            // The same regularisation in all directions: one that is locked, up to round-off, would have an infinite stiffness of its own.
             let mobility = self.basis.mobility(sides, &positions);
             for row in &self.rows {
                 self.phi.clear();
@@ -100,9 +102,13 @@ impl ConstraintAssembly {
                     self.phi.extend(row.angular.iter().chain(row.linear.iter()));
                     self.basis.start_rate(&self.phi)
                 };
-                let w = match row.linear == Vector3::zeros() {
-                    true => mobility.angular,
-                    false => mobility.linear,
+                let own = self.basis.response(&self.phi);
+                let w = match constraint.kind {
+                    // O, half way along it, may be far from the bodies.
+                    ConstraintKind::Distance(_) if own > LOCKED * mobility.linear => own,
+                    // The same in all directions, whatever the axes: a locked one would have an infinite stiffness of its own.
+                    _ if row.linear == Vector3::zeros() => mobility.angular,
+                    _ => mobility.linear,
                 };
                 let error = time_step.coasted(row.error, rate);
                 let law = match constraint.compliance {

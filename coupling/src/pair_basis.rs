@@ -245,6 +245,12 @@ impl PairBasis {
         dot(phi, &self.a.start) - dot(phi, &self.b.start)
     }
 
+    /// xᵀMx for a direction in the basis.
+    pub(crate) fn response(&self, x: &[f64]) -> f64 {
+        let columns = self.delassus.chunks_exact(self.n_rows);
+        columns.zip(x).map(|(m, x_j)| x_j * dot(m, x)).sum()
+    }
+
     /// Mean inverse inertia of the point of action over all directions, and of turns about it.
     pub(crate) fn mobility(
         &mut self,

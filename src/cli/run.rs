@@ -1,5 +1,7 @@
 //! `pliant run`.
 
+mod summary_text;
+
 use std::fs::{File, TryLockError};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -8,9 +10,9 @@ use crate::live::Window;
 use crate::recording::{Frame, Recording};
 use crate::registry::Registry;
 use crate::runner::{
-    Assembly, Checkpoint, Outcome, ParameterFault, ParticleDetail, Progress, Push, RunEnd,
-    RunError, RunHooks, RunInputs, RunLength, RunOptions, RunOutcome, RunSummary, SavedError,
-    Verdict, run, run_with_hooks,
+    Assembly, Checkpoint, ParameterFault, ParticleDetail, Progress, Push, RunEnd, RunError,
+    RunHooks, RunInputs, RunLength, RunOptions, RunOutcome, RunSummary, SavedError, run,
+    run_with_hooks,
 };
 use crate::scene::{ParameterOverride, Scene, SceneOptions};
 use clap::Args;
@@ -19,9 +21,11 @@ use serde::Serialize;
 
 use super::interrupt::Interrupt;
 use super::notes::Notes;
-use super::output::{COLUMNS, ProgressLine, duration, number, print, say, say_text, table};
+use super::output::{COLUMNS, ProgressLine, number, print, say, say_text};
 use super::packages::{add_packages, parse_package};
 use super::{Ending, Failure};
+pub(super) use summary_text::allowed;
+use summary_text::{report, warnings};
 
 #[derive(Args)]
 pub(super) struct RunArguments {
@@ -420,100 +424,5 @@ impl RunHooks for CommandLineHooks<'_, '_> {
             Some(window) => window.wait(state, &|| interrupt.has_come()),
             None => ControlFlow::Continue(()),
         }
-    }
-}
-
-/// The summary as text.
-pub(super) fn report(summary: &RunSummary) -> String {
-    let mut text = format!(
-        "{}: {} steps, {} s in {} ({}x real time), {} velocities\n\
-         contacts {} on average, {} at most; iterations {} on average, {} at most; linear systems: {}\n",
-        summary.scene,
-        summary.steps,
-        number(summary.simulated_s),
-        duration(std::time::Duration::from_secs_f64(summary.wall_s)),
-        number(summary.realtime_rate),
-        summary.dofs,
-        number(summary.contacts_mean),
-        summary.contacts_max,
-        number(summary.iterations_mean),
-        summary.iterations_max,
-        summary.linear_systems,
-    );
-    if let Some(substeps) = &summary.substeps {
-        text += &format!(
-            "{} substeps a step, with {} contacts of particles on average, {} at most, and {} iterations\n",
-            number(substeps.per_step_mean),
-            number(substeps.contacts_mean),
-            substeps.contacts_max,
-            number(substeps.iterations_mean),
-        );
-        if substeps.passes_mean > 1.0 {
-            text += &format!(
-                "substeps were taken {} times on average: forces among rigid bodies were not linear within a step; relative error of the velocities {} at most\n",
-                number(substeps.passes_mean),
-                number(substeps.linearisation_error_max)
-            );
-        }
-    }
-    for warning in warnings(summary) {
-        text += &format!("{warning}\n");
-    }
-    let rows: Vec<Vec<String>> = summary.expectations.iter().map(expectation_row).collect();
-    if !rows.is_empty() {
-        text += &table(
-            &["expected", "measured", "found", "allowed", ""],
-            &rows,
-            &[1, 4],
-        );
-    }
-    text
-}
-
-/// Why some steps are not trusted.
-fn warnings(summary: &RunSummary) -> Vec<String> {
-    let counted = [
-        (
-            summary.unconverged_steps,
-            "{} steps did not reach the solver's tolerance",
-        ),
-        (
-            summary.missed_contact_steps,
-            "in {} steps bodies may have passed into each other",
-        ),
-        (
-            summary.unconverged_rotation_steps,
-            "in {} steps the lagged rotations of a soft body have not converged",
-        ),
-        (
-            summary.unconverged_friction_steps,
-            "in {} steps friction bounds have not converged",
-        ),
-    ];
-    let some = counted.into_iter().filter(|(steps, _)| *steps > 0);
-    some.map(|(steps, text)| text.replace("{}", &steps.to_string()))
-        .collect()
-}
-
-pub(super) fn expectation_row(verdict: &Verdict) -> Vec<String> {
-    vec![
-        verdict.observable.clone(),
-        verdict.measured.clone(),
-        verdict.found.map_or("none".into(), number),
-        allowed(verdict),
-        match verdict.outcome {
-            Outcome::Met => "met".into(),
-            Outcome::Failed => "FAILED".into(),
-            Outcome::Skipped => "skipped: not within the run".into(),
-        },
-    ]
-}
-
-pub(super) fn allowed(verdict: &Verdict) -> String {
-    match (verdict.at_least, verdict.at_most) {
-        (Some(least), Some(most)) => format!("{} .. {}", number(least), number(most)),
-        (Some(least), None) => format!(">= {}", number(least)),
-        (None, Some(most)) => format!("<= {}", number(most)),
-        (None, None) => "anything".into(),
     }
 }

@@ -33,6 +33,7 @@ mod mimic_chains;
 #[allow(dead_code, reason = "unit tests of the recording use the rest")]
 mod npz;
 mod particle_states;
+mod patch_forces;
 mod penalty_force_bodies;
 mod penalty_scenes;
 mod pictures_of_scenes;

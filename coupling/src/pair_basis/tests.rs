@@ -49,6 +49,8 @@ fn a_row_sum_adds_what_every_direction_does_to_one() {
         .map(|y| (nalgebra::DVector::from_column_slice(y).transpose() * &m * &column)[0].abs())
         .sum();
     assert!((found - expected).abs() < 100.0 * f64::EPSILON * expected);
+    let own = (column.transpose() * &m * &column)[0];
+    assert!((basis.response(x) - own).abs() < 100.0 * f64::EPSILON * own);
 }
 
 #[test]

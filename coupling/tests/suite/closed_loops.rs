@@ -459,3 +459,42 @@ fn what_ties_a_body_to_itself_does_not_hold_it() {
         assert!((tied - free).norm() < 1e-9, "{kind:?} {tied} {free}");
     }
 }
+
+/// The weight of a ball on a thread in the first step, whatever the length of the thread: only what acts along it decides how near-rigid
+/// it is, not the mobility of its middle, which is far from the ball.
+#[test]
+fn a_thread_of_any_length_carries_its_ball() {
+    for length in [0.2, 1.0, 10.0, 100.0] {
+        let mut model = ModelBuilder::new("ball");
+        model.root(Root::Floating);
+        model.link(LinkSpec::new(
+            "ball",
+            SpatialInertia::solid_sphere(1.0, 0.1),
+        ));
+        let model = Arc::new(model.build().expect("a legal model"));
+        let mut builder = WorldBuilder::default();
+        let body = builder.add_body("ball", Box::new(RigidTree::new(model)));
+        let thread = builder.add_constraint(Constraint {
+            name: "thread".into(),
+            kind: ConstraintKind::Distance(length),
+            a: Anchor::Frame {
+                body,
+                frame: 0,
+                X_FA: Isometry3::identity(),
+            },
+            b: Anchor::World(Isometry3::translation(0.0, 0.0, length)),
+            compliance: ConstraintCompliance::NearRigid,
+        });
+        let world = builder.build().expect("a legal world");
+        let mut next = State::default();
+        let report = StrongImplicit::new(solver())
+            .step(&world, &world.default_state(), DT, &mut next)
+            .expect("a step");
+        let force = report.constraint(thread).expect("it holds").on_a.force;
+        assert!(
+            (force.z / G - 1.0).abs() < 1e-3,
+            "{length} m: {} N",
+            force.z
+        );
+    }
+}

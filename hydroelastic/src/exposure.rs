@@ -19,6 +19,7 @@
 use nalgebra::{Point3, Vector3};
 
 use crate::posed::RigidShape;
+use crate::{Aabb, Shape};
 
 /// ρ, as a fraction of the size of the smaller shape.
 const PROBE: f64 = 1e-4;
@@ -80,6 +81,35 @@ pub fn is_exposed<'a>(
         c += way_out(&nearest, phi, &c, normal_W, rho);
     }
     false
+}
+
+/// Whether a face of the mesh `touched` within a thousandth of its size of `p_W` (world, m) faces `normal_W` to within 60°: contact there is
+/// with that face, or with an edge or vertex beside it. False for other shapes.
+///
+/// ```
+/// use nalgebra::{Isometry3, Point3, Vector3};
+/// use pliant_hydroelastic::{RigidShape, Shape, is_faced};
+///
+/// // A corner of a cube: a slope faces (1, 1, 1), and the ground faces down.
+/// let corners = [Point3::origin(), Point3::new(1.0, 0.0, 0.0), Point3::new(0.0, 1.0, 0.0), Point3::new(0.0, 0.0, 1.0)];
+/// let solid = Shape::mesh(&corners, &[[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])?;
+/// let solid = RigidShape::at_rest(&solid, Isometry3::identity());
+/// let below = Point3::new(0.2, 0.2, 0.0);
+/// assert!(is_faced(&solid, &below, &-Vector3::z()));
+/// assert!(!is_faced(&solid, &below, &Vector3::x()));
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
+#[must_use]
+pub fn is_faced(touched: &RigidShape<'_>, p_W: &Point3<f64>, normal_W: &Vector3<f64>) -> bool {
+    let Shape::Mesh(mesh) = touched.shape else {
+        return false;
+    };
+    let p = touched.X_WG.inverse_transform_point(p_W);
+    let normal = touched.X_WG.inverse_transform_vector(normal_W);
+    let region = Aabb::from_points([&p]).inflated(1e-3 * touched.shape.size());
+    let mut found = false;
+    mesh.triangles_in(&region, |t| found |= mesh.normal(t).dot(&normal) > 0.5);
+    found
 }
 
 /// φ, m, and its gradient in the world.

@@ -60,7 +60,7 @@ pub use contact_point::{
 };
 pub use contact_workspace::ContactWorkspace;
 pub use dispatcher::GeometryDispatcher;
-pub use exposure::is_exposed;
+pub use exposure::{is_exposed, is_faced};
 pub use field::{Attachment, Compliance, PressureField};
 pub use filament::{Filament, FlatSection, Outline, Tips};
 pub use filament_contact::FilamentContact;

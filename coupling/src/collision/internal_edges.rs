@@ -4,7 +4,7 @@
 //! the touched surface, the touching geometry meets the neighbour first.
 
 use pliant_hydroelastic::{
-    GeometryIdx as ProxyIdx, MaterialPoint, Proxy, RigidShape, Shape, Twist, is_exposed,
+    GeometryIdx as ProxyIdx, MaterialPoint, Proxy, RigidShape, Shape, Twist, is_exposed, is_faced,
 };
 
 use super::{Collision, PairContact};
@@ -137,15 +137,18 @@ impl InternalEdges {
         if placed.turn_until(contact, touch.touched) > TURN_MAX {
             return true;
         }
+        let p_W = placed.collision.poses[touch.touched] * nalgebra::Point3::from(touch.at.offset);
+        let outwards = contact.point.normal_W * touch.outwards;
         let on_mesh_ahead = match touched.shape {
             Shape::HalfSpace => return true,
-            // Parts of a closed mesh that flies are all exposed.
+            // Ahead of a face contact is with what a mesh shows. Parts of a closed mesh that flies are all exposed.
             Shape::Mesh(_) => {
-                contact.point.entry > 0.0 && placed.collision.twists[touch.touched] == Twist::zero()
+                contact.point.entry > 0.0
+                    && placed.collision.twists[touch.touched] == Twist::zero()
+                    && !is_faced(&touched, &p_W, &outwards)
             }
             _ => false,
         };
-        let p_W = placed.collision.poses[touch.touched] * nalgebra::Point3::from(touch.at.offset);
         let covers = |g: &usize| {
             let bounds = match &placed.proxies[*g] {
                 Proxy::Box(bounds) => bounds.contains(&p_W),
@@ -178,7 +181,6 @@ impl InternalEdges {
             _ => touched.shape.size(),
         };
         let neighbours = self.neighbours.iter().filter_map(|&g| placed.shape(g));
-        let outwards = contact.point.normal_W * touch.outwards;
         is_exposed(&touched, &p_W, &outwards, neighbours, size)
     }
 }

@@ -106,9 +106,13 @@ pub fn is_faced(touched: &RigidShape<'_>, p_W: &Point3<f64>, normal_W: &Vector3<
     };
     let p = touched.X_WG.inverse_transform_point(p_W);
     let normal = touched.X_WG.inverse_transform_vector(normal_W);
-    let region = Aabb::from_points([&p]).inflated(1e-3 * touched.shape.size());
+    let reach = 1e-3 * touched.shape.size();
     let mut found = false;
-    mesh.triangles_in(&region, |t| found |= mesh.normal(t).dot(&normal) > 0.5);
+    mesh.triangles_in(&Aabb::from_points([&p]).inflated(reach), |t| {
+        let n = mesh.normal(t);
+        let above = n.dot(&(p - mesh.corners(t)[0]));
+        found |= above.abs() <= reach && n.dot(&normal) > 0.5;
+    });
     found
 }
 

@@ -62,7 +62,7 @@ pub use summary::{RunSummary, Stages, SubstepSummary};
 
 use crate::recording::{ContactArrow, Observable, Recording};
 use crate::registry::Snapshot;
-use crate::scene::{Scene, SharedDevice};
+use crate::scene::{Scene, SceneFingerprint, SharedDevice};
 use actuation::Actuation;
 use error::recording_error;
 use expectations::RunningStatistic;
@@ -290,6 +290,9 @@ impl<S: Deref<Target = Scene>> Run<S> {
                 .extend(suspicious_settings::note_on_steps(until_s, dt));
         }
         let steps = steps as u64;
+        if let Some(saved) = &options.saved_from {
+            self.check_scene(saved)?;
+        }
         if let Some(start) = start {
             self.begin_at(start, steps)?;
         }
@@ -351,6 +354,33 @@ impl<S: Deref<Target = Scene>> Run<S> {
         simulation.finish_before(hooks)
     }
 
+    fn check_state(&self, state: &State) -> Result<(), StateMismatch> {
+        let checked = self.assembly.world.check_state(state);
+        checked.map_err(|source| StateMismatch {
+            scene: self.scene.name().into(),
+            source,
+        })
+    }
+
+    /// Refuses to continue a run of a scene that was another one.
+    fn check_scene(&self, saved: &SceneFingerprint) -> Result<(), RunError> {
+        let now = SceneFingerprint::of(&self.scene, &self.assembly.world);
+        let changes = saved.changes(&now);
+        let Some(first) = changes.first() else {
+            return Ok(());
+        };
+        let others = match changes.len() - 1 {
+            0 => String::new(),
+            n => format!(" (and {n} more)"),
+        };
+        Err(RunError::Start {
+            scene: self.scene.name().into(),
+            reason: format!(
+                "the scene has changed since the state was saved: {first}{others}; a run continues with the scene that it began with, only lengths, observables, expectations and pictures may change"
+            ),
+        })
+    }
+
     /// Begins at a saved state, before the last of so many steps.
     fn begin_at(&mut self, start: State, steps: u64) -> Result<(), RunError> {
         let refuse = |reason: String| {
@@ -359,9 +389,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
                 reason,
             })
         };
-        if let Err(mismatch) =
-            simulation::check_sizes(self.scene.name(), &start, &self.assembly.state)
-        {
+        if let Err(mismatch) = self.check_state(&start) {
             return refuse(mismatch.reason());
         }
         if start.step >= steps {

@@ -30,11 +30,13 @@ mod camera;
 mod constraint;
 mod contact;
 mod device;
+mod digest;
 mod drive;
 mod error;
 mod expect;
 pub mod expression;
 mod files;
+mod fingerprint;
 mod image_sensor;
 mod item;
 mod key_override;
@@ -74,11 +76,13 @@ pub(crate) use camera::CameraEntry;
 pub(crate) use constraint::{ConstraintEntry, ConstraintKind};
 pub(crate) use contact::register as register_contact_models;
 pub use device::SharedDevice;
+pub(crate) use digest::Digest;
 pub use drive::{Drives, JointDrive};
 pub(crate) use drive::{Follow, FrameTarget, LoadEntry};
 pub(crate) use error::remedy;
 pub use error::{SceneError, SceneFault};
 pub use expect::{Bounds, Expectation, Reduction, Window};
+pub use fingerprint::{KeyChange, SceneFingerprint};
 pub(crate) use image_sensor::ImageSensorEntry;
 pub use item::NamedReference;
 pub(crate) use material::Materials;
@@ -160,6 +164,7 @@ pub struct Scene {
     /// With what it was read.
     options: SceneOptions,
     uses: run_time::ParameterUses,
+    acting: fingerprint::ActingKeys,
     /// Title, one line.
     pub title: String,
     /// Description, with suggestions for variations.

@@ -64,6 +64,26 @@ pub trait DeformableModel: Any + Send + Sync {
     }
     /// A workspace for steps of this model.
     fn new_step(&self) -> Box<dyn BodyStep>;
+    /// Checks that a step may begin at `state` under `control`; for states from files and callers. Unless implemented, it begins a step.
+    ///
+    /// ```
+    /// # use pliant_contact_sap::conformance::MassSpringNet;
+    /// use pliant_contact_sap::{Control, DeformableModel};
+    ///
+    /// let net = MassSpringNet::default();
+    /// let mut state = net.default_state();
+    /// net.check_state(&state, &Control::default())?;
+    /// state.q.pop();
+    /// assert!(net.check_state(&state, &Control::default()).is_err());
+    /// # Ok::<(), pliant_contact_sap::BodyError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`BodyStep::begin`].
+    fn check_state(&self, state: &BodyState, control: &Control) -> Result<(), BodyError> {
+        let input = StepInput::new(1e-3, Vector3::zeros(), control);
+        self.new_step().begin(state, &input)
+    }
     /// The surface that takes part in contact, in the world frame. `out` is overwritten and its memory reused.
     fn surface(&self, state: &BodyState, out: &mut Surface);
     /// Energies and momenta at `state`, with the gravity (m/s²) that acts on the body.

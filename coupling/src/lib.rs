@@ -26,6 +26,7 @@ mod report;
 mod settings;
 mod split_world;
 mod state;
+mod state_fault;
 mod stepper;
 mod stiction;
 mod strong_implicit;
@@ -58,6 +59,7 @@ pub use report::{
 };
 pub use settings::{ContactSettings, Speculation, Stiction};
 pub use state::{ConstraintState, State, StepperMemory};
+pub use state_fault::StateFault;
 pub use stepper::{Reactions, Stepper};
 pub use stiction::ContactMemory;
 pub use strong_implicit::{Linearisation, StrongImplicit, StrongImplicitSettings};

@@ -1,7 +1,9 @@
 //! The rod as a [`DeformableModel`]: state, surface and energy.
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, Energy, Surface};
+use pliant_contact_sap::{
+    BodyError, BodyState, BodyStep, Control, DeformableModel, Energy, StepInput, Surface,
+};
 
 use crate::elasticity::{DerivativeOrder, edge_kinematics, node};
 use crate::rod::Rod;
@@ -26,6 +28,13 @@ impl DeformableModel for Rod {
 
     fn new_step(&self) -> Box<dyn BodyStep> {
         Box::new(RodStep::new(self))
+    }
+
+    /// The reference frames in the history must be orthonormal to 10⁻⁶.
+    fn check_state(&self, state: &BodyState, control: &Control) -> Result<(), BodyError> {
+        let input = StepInput::new(1e-3, Vector3::zeros(), control);
+        self.new_step().begin(state, &input)?;
+        self.parts.check_frames(&state.history)
     }
 
     /// Named frames; nodes as vertices, with the section's radius; edges, with their sections unless these are discs. Clamp

@@ -145,6 +145,24 @@ impl RodParts {
         }
     }
 
+    /// Checks that tangent and director of each edge are unit vectors at a right angle.
+    pub(crate) fn check_frames(&self, history: &[f64]) -> Result<(), BodyError> {
+        let layout = self.history();
+        let off = |edge: usize| {
+            let frame = layout.frame(history, edge);
+            let lengths = [frame.tangent, frame.director].map(|d| (d.norm() - 1.0).abs());
+            let cosine = frame.tangent.dot(&frame.director).abs();
+            lengths.into_iter().fold(cosine, f64::max)
+        };
+        match (0..self.n_edges).find(|edge| off(*edge) > 1e-6) {
+            None => Ok(()),
+            Some(edge) => Err(BodyError::Model(format!(
+                "tangent and director of edge {edge} of the rod are off unit length or a right angle by {:.1e}",
+                off(edge)
+            ))),
+        }
+    }
+
     /// Checks that the arrays have the right lengths and finite entries.
     pub(crate) fn check_state(&self, state: &BodyState) -> Result<(), BodyError> {
         let n = self.n_dofs();

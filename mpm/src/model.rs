@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
-    BodyState, BodyStep, Control, DeformableModel, Energy, SelfContact, Surface, VelocityLayout,
+    BodyError, BodyState, BodyStep, Control, DeformableModel, Energy, SelfContact, Surface,
+    VelocityLayout,
 };
 
 use crate::cloth::{ClothMesh, ClothObject};
@@ -437,6 +438,20 @@ impl DeformableModel for MaterialPoints {
 
     fn new_step(&self) -> Box<dyn BodyStep> {
         Box::new(MpmStep::new(Arc::clone(&self.parts)))
+    }
+
+    /// Deformations must be within the range of their material: a positive volume, unless it resists inversion.
+    fn check_state(&self, state: &BodyState, control: &Control) -> Result<(), BodyError> {
+        let targets = [&control.position, &control.velocity, &control.effort];
+        if targets.iter().any(|x| !x.is_empty()) {
+            return Err(BodyError::Unsupported { what: "actuators" });
+        }
+        self.parts.check_held(&control.held)?;
+        let records = Records::read(&self.parts, state)?;
+        records.check_cloths(&self.parts)?;
+        records.check_strains(&self.parts)?;
+        records.check_counters()?;
+        self.parts.check_bounds(&records.particles)
     }
 
     fn surface(&self, state: &BodyState, out: &mut Surface) {

@@ -17,7 +17,9 @@ mod step;
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
-use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, Energy, Surface};
+use pliant_contact_sap::{
+    BodyError, BodyState, BodyStep, Control, DeformableModel, Energy, StepInput, Surface,
+};
 
 use crate::builder::{JointSpec, LinkSpec, ModelBuilder};
 use crate::error::MultibodyError;
@@ -283,6 +285,12 @@ impl DeformableModel for CapsuleChain {
 
     fn new_step(&self) -> Box<dyn BodyStep> {
         Box::new(ChainStep::new(&self.tree, Arc::clone(&self.row)))
+    }
+
+    fn check_state(&self, state: &BodyState, control: &Control) -> Result<(), BodyError> {
+        let input = StepInput::new(1e-3, Vector3::zeros(), control);
+        self.new_step().begin(state, &input)?;
+        self.tree.check_state(state, &Control::default())
     }
 
     /// The frames of all links, nodes as vertices, capsules as edges.

@@ -18,7 +18,9 @@ mod step;
 use std::sync::Arc;
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, Energy, PdGains, Surface};
+use pliant_contact_sap::{
+    BodyError, BodyState, BodyStep, Control, DeformableModel, Energy, PdGains, Surface,
+};
 
 use crate::dynamics::Workspace;
 use crate::energy::{kinetic_energy, momentum, potential_energy};
@@ -26,6 +28,7 @@ use crate::error::MultibodyError;
 use crate::joint::JointKind;
 use crate::kinematics::PositionKinematics;
 use crate::model::{JointIdx, Model};
+use checks::{check, check_quaternions};
 use step::TreeStep;
 pub(crate) use step::write_surface;
 
@@ -190,6 +193,12 @@ impl DeformableModel for RigidTree {
 
     fn new_step(&self) -> Box<dyn BodyStep> {
         Box::new(TreeStep::new(self.model.clone(), self.actuators.clone()))
+    }
+
+    /// Quaternions must have length 1 to 10⁻⁶.
+    fn check_state(&self, state: &BodyState, control: &Control) -> Result<(), BodyError> {
+        check(&self.model, state, control)?;
+        check_quaternions(&self.model, state)
     }
 
     fn surface(&self, state: &BodyState, out: &mut Surface) {

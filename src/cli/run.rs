@@ -14,7 +14,7 @@ use crate::runner::{
     RunHooks, RunInputs, RunLength, RunOptions, RunOutcome, RunSummary, SavedError, run,
     run_with_hooks,
 };
-use crate::scene::{ParameterOverride, Scene, SceneOptions};
+use crate::scene::{ParameterOverride, Scene, SceneFingerprint, SceneOptions};
 use clap::Args;
 use pliant_coupling::State;
 use serde::Serialize;
@@ -154,7 +154,10 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
         Some(path) => Some(resumed(&scene, path, &arguments.out)?),
         None => None,
     };
-    let (start, past) = resumed.map(|from| (from.state, from.inputs)).unzip();
+    let (start, past, saved_from) = match resumed {
+        Some(from) => (Some(from.state), Some(from.inputs), Some(from.scene)),
+        None => (None, None, None),
+    };
     let inputs = match &arguments.inputs {
         Some(path) => Some(RunInputs::load(path)?),
         None => past,
@@ -166,6 +169,7 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
         particles,
         recording_in: Some(arguments.out.clone()),
         inputs,
+        saved_from,
     };
     let mut window = match arguments.live {
         true => Some(arguments.live_options.open(&scene)?),
@@ -184,7 +188,7 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
         },
     };
     // Before any word: who reads them may be gone.
-    let written = write_results(&outcome, arguments, &checkpoint);
+    let written = write_results(&outcome, arguments, &watch);
     let notes = Notes::of(&outcome.notes);
     say_text(&notes.text(COLUMNS));
     for file in written? {
@@ -236,13 +240,18 @@ struct JsonReport<'a> {
 fn write_results(
     outcome: &RunOutcome,
     arguments: &RunArguments,
-    checkpoint: &Path,
+    watch: &Watch<'_>,
 ) -> Result<Vec<PathBuf>, Failure> {
     let (recording, out) = (&outcome.recording, &arguments.out);
     let mut files = Vec::new();
     if outcome.end == RunEnd::Early {
-        Checkpoint::new(&outcome.state, &outcome.inputs).save(checkpoint)?;
-        files.push(checkpoint.to_owned());
+        let Watch {
+            checkpoint,
+            fingerprint,
+            ..
+        } = watch;
+        Checkpoint::new(&outcome.state, &outcome.inputs, fingerprint).save(checkpoint)?;
+        files.push((*checkpoint).to_owned());
     }
     if !outcome.inputs.is_empty() {
         let inputs = out.join("inputs.json");
@@ -306,6 +315,9 @@ fn resumed(scene: &Scene, path: &Path, out: &Path) -> Result<Checkpoint, Failure
 
 /// What happens after each step: progress, checkpoints, and the end by a signal.
 struct Watch<'a> {
+    scene: &'a Scene,
+    /// Of the scene, once the run has begun.
+    fingerprint: SceneFingerprint,
     checkpoint: &'a Path,
     every_steps: Option<u64>,
     interrupt: Interrupt,
@@ -316,6 +328,8 @@ impl<'a> Watch<'a> {
     fn new(scene: &'a Scene, checkpoint: &'a Path, every_s: Option<f64>) -> Result<Self, Failure> {
         let steps = |every_s: f64| (every_s / scene.simulation.time_step_s).round().max(1.0) as u64;
         Ok(Self {
+            scene,
+            fingerprint: SceneFingerprint::default(),
             checkpoint,
             every_steps: every_s.map(steps),
             interrupt: Interrupt::listen()?,
@@ -328,7 +342,7 @@ impl<'a> Watch<'a> {
             .every_steps
             .is_some_and(|every| state.step.is_multiple_of(every))
         {
-            let saved = Checkpoint::new(state, inputs).save(self.checkpoint);
+            let saved = Checkpoint::new(state, inputs, &self.fingerprint).save(self.checkpoint);
             self.fault = saved.err();
         }
         match self.fault.is_some() || self.interrupt.has_come() {
@@ -377,6 +391,7 @@ struct CommandLineHooks<'a, 's> {
 
 impl RunHooks for CommandLineHooks<'_, '_> {
     fn begin(&mut self, recording: &Recording, assembly: &Assembly) {
+        self.watch.fingerprint = SceneFingerprint::of(self.watch.scene, &assembly.world);
         if let Some(window) = &mut self.window {
             window.begin(recording, assembly);
             let interrupt = &self.watch.interrupt;

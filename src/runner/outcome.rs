@@ -8,6 +8,7 @@ use pliant_coupling::State;
 
 use super::{RunInputs, RunSummary, Series};
 use crate::recording::Recording;
+use crate::scene::SceneFingerprint;
 
 /// Simulated length of a run.
 ///
@@ -107,6 +108,8 @@ pub struct RunOptions {
     pub recording_in: Option<PathBuf>,
     /// What shall come into the run; of a run that begins at a saved state, also what came before.
     pub inputs: Option<RunInputs>,
+    /// The scene that the state at which the run begins was saved from; a scene that differs is refused. `None`: not checked.
+    pub saved_from: Option<SceneFingerprint>,
 }
 
 /// Progress of a run.

@@ -7,7 +7,7 @@ use pliant_coupling::{PatchFinder, State, Stepper};
 
 use super::actuation::Actuation;
 use super::assembly::Assembly;
-use super::simulation::{StateMismatch, check_sizes};
+use super::simulation::StateMismatch;
 use super::stepping::stepper;
 use super::{Run, imaging};
 use crate::scene::{Scene, SceneError, SharedDevice, remedy};
@@ -86,7 +86,11 @@ impl<S: Deref<Target = Scene>> Run<S> {
         // Sensors and cameras add the bodies that carry them, or that they follow, to the picture.
         imaging::sensors(&scene, &mut assembly)?;
         imaging::cameras(&scene, &mut assembly)?;
-        check_sizes(scene.name(), &assembly.state, state)?;
+        let checked = assembly.world.check_state(state);
+        checked.map_err(|source| StateMismatch {
+            scene: scene.name().into(),
+            source,
+        })?;
         let stepper = stepper(&scene, device)?;
         self.observer.set_parameters(&scene.parameters);
         self.assembly = assembly;

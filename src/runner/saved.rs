@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Checkpoint, RunInputs};
+use crate::scene::Digest;
 
 /// Why a file of a run, a [`Checkpoint`] or [`RunInputs`], could not be read or written.
 ///
@@ -142,13 +143,10 @@ impl Checkpoint {
         Ok(sealed.checkpoint)
     }
 
-    /// Of the bytes of its content, as 16 hexadecimal digits: the hash FNV-1a of Fowler, Noll and Vo with 64 bits, which tells any two contents
-    /// apart that differ in one byte.
+    /// Of the bytes of its content.
     fn checksum(&self) -> String {
         let bytes = serde_json::to_vec(self).unwrap_or_default();
-        let mix =
-            |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix))
+        Digest::of(&bytes).to_string()
     }
 }
 

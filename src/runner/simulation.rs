@@ -20,7 +20,6 @@ use crate::recording::Stage;
 use crate::registry::Snapshot;
 use crate::scene::{Scene, SharedDevice};
 pub use state_mismatch::StateMismatch;
-pub(super) use state_mismatch::check_sizes;
 
 /// A scene that is stepped by its caller. `S` holds the scene: `&Scene`, or `Arc<Scene>` for a simulation that outlives it.
 ///
@@ -263,9 +262,9 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
     /// Goes on from `state`, which keeps its time. What follows has the same bits as after the state was saved.
     ///
     /// # Errors
-    /// A state of another world. A recorded simulation cannot go back in time: its next step is then an error.
+    /// A state that this world [cannot have](World::check_state); the present one is kept. A recorded simulation cannot go back in time: its next step is then an error.
     pub fn set_state(&mut self, state: State) -> Result<(), StateMismatch> {
-        check_sizes(self.scene().name(), &state, &self.state)?;
+        self.run.check_state(&state)?;
         self.state = state;
         self.report = None;
         Ok(())

@@ -6,6 +6,7 @@ use toml::de::DeTable;
 
 use super::drive::Drives;
 use super::error::{SceneError, SceneFault};
+use super::fingerprint::ActingKeys;
 use super::item::{Item, NamedReference};
 use super::key_override;
 use super::material::Materials;
@@ -295,6 +296,7 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         folder: None,
         options: options.clone(),
         uses: ParameterUses::default(),
+        acting: ActingKeys::default(),
         title,
         description: table.text_or_empty("description")?,
         parameters,
@@ -334,8 +336,12 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
     table.finish();
     check_references(&scene)?;
     let evaluated = context.evaluated();
+    let document = document.get_ref();
+    let mut acting = ActingKeys::of(document, &evaluated, &definitions, &scene.parameters);
+    acting.put_overrides(options, &simulation);
     Ok(Scene {
-        uses: ParameterUses::find(document.get_ref(), &evaluated, &definitions),
+        uses: ParameterUses::find(document, &evaluated, &definitions),
+        acting,
         ..scene
     })
 }

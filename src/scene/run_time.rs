@@ -9,7 +9,7 @@ use super::expression::Expression;
 use super::text::SourceLocation;
 
 /// Sections that do not act on the motion.
-const WATCHING: [&str; 8] = [
+pub(super) const WATCHING: [&str; 8] = [
     "title",
     "description",
     "camera",
@@ -19,6 +19,9 @@ const WATCHING: [&str; 8] = [
     "observables",
     "expect",
 ];
+
+/// Keys of `[simulation]` that end a run but do not act on its steps.
+pub(super) const LENGTHS: [&str; 2] = ["smoke_s", "full_s"];
 
 /// Keys of surfaces that are not part of a shape.
 const SURFACE: [&str; 4] = ["stiffness", "dissipation", "relaxation_time_s", "friction"];
@@ -101,15 +104,9 @@ impl ParameterUses {
             }
             path.push(section);
             visit(value, &mut path, &mut |path, at, text| {
-                if !evaluated.contains(&at) {
-                    return;
-                }
-                let Ok(expression) = Expression::parse(text) else {
-                    return;
-                };
                 let mut entering = BTreeSet::new();
-                for name in expression.names() {
-                    add_with_origins(name, definitions, &mut entering);
+                if evaluated.contains(&at) {
+                    add_names(text, definitions, &mut entering);
                 }
                 match Effect::of(path) {
                     Effect::Watching => {}
@@ -142,6 +139,37 @@ impl ParameterUses {
         let adjustable = (self.forces.iter())
             .filter(|name| !self.fixed.contains_key(*name) && self.free.contains(*name));
         adjustable.map(String::as_str)
+    }
+}
+
+/// Adds the parameters that enter a section, but not those that enter lengths of the run only.
+pub(super) fn parameters_in<'a>(
+    section: &'a str,
+    value: &'a Spanned<DeValue<'a>>,
+    evaluated: &BTreeSet<SourceLocation>,
+    definitions: &BTreeMap<String, BTreeSet<String>>,
+    out: &mut BTreeSet<String>,
+) {
+    let mut path = vec![section];
+    visit(value, &mut path, &mut |path, at, text| {
+        let is_length = matches!(path, ["simulation", key] if LENGTHS.contains(key));
+        if !is_length && evaluated.contains(&at) {
+            add_names(text, definitions, out);
+        }
+    });
+}
+
+/// Adds the parameters in an expression and those that define them.
+fn add_names(
+    text: &str,
+    definitions: &BTreeMap<String, BTreeSet<String>>,
+    out: &mut BTreeSet<String>,
+) {
+    let Ok(expression) = Expression::parse(text) else {
+        return;
+    };
+    for name in expression.names() {
+        add_with_origins(name, definitions, out);
     }
 }
 

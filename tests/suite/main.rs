@@ -8,6 +8,7 @@
 mod benchmark_tables;
 mod bundled_scenes;
 mod check_command;
+mod checkpoint_faults;
 mod command_line;
 mod contact_models;
 mod crowned_pulley;

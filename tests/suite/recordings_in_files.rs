@@ -94,6 +94,7 @@ fn scenes_have_the_same_files() {
             particles: ParticleDetail::States,
             recording_in,
             inputs: None,
+            saved_from: None,
         };
         let run = |kept| {
             run(&read, &options(kept), &mut |_| {})

@@ -8,7 +8,7 @@ use pliant_contact_sap::{BodyError, BodyState, Surface};
 use rayon::prelude::*;
 
 use super::Parts;
-use crate::material::Strain;
+use crate::material::{Law, Strain};
 use crate::particle::Particle;
 
 /// Numbers of a particle in the history.
@@ -121,6 +121,48 @@ impl Records {
             }
         }
         Ok(())
+    }
+
+    /// Checks that no particle of a solid or liquid is crushed or inverted.
+    pub(crate) fn check_strains(&self, parts: &Parts) -> Result<(), BodyError> {
+        let crushed = |(_, p): &(usize, &Particle<f64>)| {
+            let object = &parts.objects[p.object as usize];
+            object.cloth.is_none()
+                && Law::<f64>::is_crushed(&*object.material, &p.strain, &Matrix3::zeros())
+        };
+        match self.particles.iter().enumerate().find(crushed) {
+            None => Ok(()),
+            Some((place, p)) => Err(BodyError::Model(format!(
+                "{} has no positive volume: the determinant of its deformation gradient is {}",
+                parts.name_of(place, p.object),
+                p.strain.f.determinant()
+            ))),
+        }
+    }
+
+    /// Checks that ids are below the next one, each there once, and that counters are whole numbers.
+    pub(crate) fn check_counters(&self) -> Result<(), BodyError> {
+        let is_count = |x: &&f64| **x >= 0.0 && x.fract() == 0.0 && **x <= f64::from(u32::MAX);
+        if let Some(x) = self.header[1..].iter().find(|x| !is_count(x)) {
+            return Err(BodyError::Model(format!(
+                "{x} is no count of material points"
+            )));
+        }
+        let mut ids = self.ids.clone();
+        ids.sort_unstable();
+        if let Some(twice) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(BodyError::Model(format!(
+                "two material points have the id {}",
+                twice[0]
+            )));
+        }
+        let next = self.header[1];
+        match ids.last() {
+            Some(last) if f64::from(*last) >= next => Err(BodyError::Model(format!(
+                "a material point has the id {last}, the next one would get {next}"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Writes a state; `next` is overwritten and its memory reused.

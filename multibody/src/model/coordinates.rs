@@ -61,14 +61,22 @@ impl Model {
         }
     }
 
+    /// The places of the quaternions of ball joints and free links in q.
+    pub(crate) fn quaternions(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        self.bodies[1..].iter().filter_map(|body| {
+            let start = match body.kind.n_q() {
+                4 => body.q_start,
+                7 => body.q_start + 3,
+                _ => return None,
+            };
+            Some(start..start + 4)
+        })
+    }
+
     /// Normalises every quaternion in `q`; one of length zero becomes the identity.
     pub fn normalise(&self, q: &mut [f64]) {
-        for body in &self.bodies[1..] {
-            let quat = match body.kind.n_q() {
-                4 => &mut q[body.q_start..body.q_start + 4],
-                7 => &mut q[body.q_start + 3..body.q_start + 7],
-                _ => continue,
-            };
+        for place in self.quaternions() {
+            let quat = &mut q[place];
             let unit = crate::joint::rotation_from_wxyz(quat);
             crate::joint::write_wxyz(&unit, quat);
         }

@@ -73,6 +73,22 @@ fn check_lengths(model: &Model, state: &BodyState, control: &Control) -> Result<
     Ok(())
 }
 
+/// Rejects orientations of free bodies and ball joints whose quaternion is not of length 1.
+pub(super) fn check_quaternions(model: &Model, state: &BodyState) -> Result<(), BodyError> {
+    for place in model.quaternions() {
+        let q = &state.q[place.clone()];
+        let length = q.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if (length - 1.0).abs() > 1e-6 {
+            return Err(BodyError::Model(format!(
+                "the quaternion in the entries {} to {} of q has length {length}; divide it by its length",
+                place.start,
+                place.end - 1
+            )));
+        }
+    }
+    Ok(())
+}
+
 fn check_loads(model: &Model, control: &Control) -> Result<(), BodyError> {
     for (k, load) in control.loads.iter().enumerate() {
         let vectors = [&load.force_W, &load.torque_W, &load.point.offset];

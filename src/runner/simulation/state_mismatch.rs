@@ -1,8 +1,8 @@
-//! A state fits the world of a scene if it has the same sizes.
+//! States that are not of the world of a scene.
 
-use pliant_coupling::State;
+use pliant_coupling::StateFault;
 
-/// A state of another world.
+/// A state that the world of a scene cannot have.
 ///
 /// ```
 /// use pliant::runner::Simulation;
@@ -26,61 +26,18 @@ use pliant_coupling::State;
 /// assert!(error.to_string().contains("load it into the scene that saved it"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{scene}: {}", self.reason())]
 pub struct StateMismatch {
     /// Name of the scene.
     pub scene: String,
-    /// What the state has.
-    pub found: String,
-    /// What the world has.
-    pub expected: String,
+    /// What is wrong.
+    pub source: StateFault,
 }
 
 impl StateMismatch {
-    /// What differs, and the remedy, without the name of the scene.
+    /// What is wrong, and the remedy, without the name of the scene.
     pub(in crate::runner) fn reason(&self) -> String {
-        let Self {
-            found, expected, ..
-        } = self;
-        format!(
-            "the state has {found}, the scene's world {expected}; load it into the scene that saved it"
-        )
+        format!("{}; load it into the scene that saved it", self.source)
     }
-}
-
-/// Compares the sizes of a state with those of one of the scene's world.
-pub(in crate::runner) fn check_sizes(
-    scene: &str,
-    state: &State,
-    own: &State,
-) -> Result<(), StateMismatch> {
-    let counts = |state: &State| (state.bodies.len(), state.constraints.len());
-    let (found, expected) = match counts(state) == counts(own) {
-        false => {
-            let text = |state| {
-                let (bodies, constraints) = counts(state);
-                format!("{bodies} bodies and {constraints} constraints")
-            };
-            (text(state), text(own))
-        }
-        true => {
-            let sizes =
-                |state: &State, i: usize| (state.bodies[i].q.len(), state.bodies[i].v.len());
-            let differs = |i: &usize| sizes(state, *i) != sizes(own, *i);
-            let Some(i) = (0..own.bodies.len()).find(differs) else {
-                return Ok(());
-            };
-            let ((q, v), (own_q, own_v)) = (sizes(state, i), sizes(own, i));
-            (
-                format!("{q} positions and {v} velocities of body {i}"),
-                format!("{own_q} and {own_v}"),
-            )
-        }
-    };
-    Err(StateMismatch {
-        scene: scene.into(),
-        found,
-        expected,
-    })
 }

@@ -322,7 +322,7 @@ fn a_checkpoint_that_was_changed_or_has_other_steps_is_refused() {
     };
     let message = resume(&checkpoint, &["--time-step", "0.0031"], 2);
     assert!(
-        message.contains("steps of 0.0031 s do not give"),
+        message.contains("`simulation.time_step_s` was 0.01 and is 0.0031"),
         "{message}"
     );
     // Each tenth of the digits of the file, one at a time.

@@ -1,12 +1,13 @@
 //! Triangle and tetrahedral meshes: checked on construction, then immutable, with the adjacency that contact needs.
 //!
-//! A mesh comes from a file ([`read_surface`], [`read_tets`]; OBJ, STL, legacy VTK, VTU, Gmsh), from bytes in memory
+//! A mesh comes from a file ([`read_surface`], [`read_tets`]; OBJ, STL, legacy VTK, VTU, Gmsh, MuJoCo's MSH), from bytes in memory
 //! ([`surface_from_bytes`], [`tets_from_bytes`]), from arrays ([`TriMesh::build`], [`TetMesh::build`]) or from
 //! [`generate`]. All of them pass the same checks, and all but the last return a [`LoadReport`] with the mesh:
 //! everything ignored, repaired or suspicious, each with its location. Nothing is dropped silently.
 //!
 //! The requirements on a surface depend on its purpose ([`SurfaceUse`]): a solid is closed, 2-manifold and oriented
-//! outwards; a cloth may be open.
+//! outwards; a cloth may be open. Of a convex hull ([`read_hull`]) only the points matter, and of what is only drawn
+//! ([`read_drawn`]) nothing but finite coordinates.
 //!
 //! ```
 //! use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, surface_from_bytes};
@@ -28,13 +29,16 @@ mod faces;
 mod format;
 pub mod generate;
 mod gmsh;
+mod hull;
 mod index;
 mod moments;
+mod mujoco_msh;
 mod names;
 mod obj;
 mod options;
 mod orientation;
 mod read;
+mod repair;
 mod report;
 mod scalar;
 mod self_intersection;
@@ -53,9 +57,10 @@ mod vtu;
 mod vtu_write;
 mod weld;
 
-pub use drawn::{DrawnPart, SURFACE_FILES, is_surface_file, read_drawn};
+pub use drawn::{DrawnPart, SURFACE_FILES, drawn_from_bytes, is_surface_file, read_drawn};
 pub use error::{FilePosition, Flaw, Location, MeshError};
 pub(crate) use faces::crowded_face;
+pub use hull::{hull_from_bytes, read_hull};
 pub use index::{EdgeIdx, TetIdx, TriangleIdx, VertexIdx};
 pub use moments::{Bounds, SolidMoments};
 pub use options::{

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use nalgebra::{Isometry3, Vector3};
-use pliant_hydroelastic::AnalyticShape;
+use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_hydroelastic::mesh::TriMesh;
+use pliant_hydroelastic::{AnalyticShape, ConvexHull, GeometryError, Shape};
 
 /// The shape of a collision or visual element, in its own frame.
 ///
@@ -63,7 +63,7 @@ pub enum GeometryDescription {
 pub enum MeshHull {
     /// The triangles of the file.
     AsWritten,
-    /// The convex hull: the file declares the shape convex (`drake:declare_convex`), or the surface is not closed.
+    /// The convex hull: the file declares the shape convex (`drake:declare_convex`), or the surface bounds no solid.
     Convex,
 }
 
@@ -175,7 +175,7 @@ pub enum HydroelasticCompliance {
 /// let [toe, heel] = &model.links()[0].collisions[..] else { panic!("two shapes") };
 /// assert_eq!((toe.name.as_str(), heel.name.as_str()), ("foot_collision_0", "heel"));
 /// assert_eq!(toe.X_LG.translation.vector, Vector3::new(0.1, 0.0, 0.0));
-/// assert_eq!((heel.geometry.bounding_radius(), heel.surface.is_none()), (Some(0.03), true));
+/// assert_eq!((heel.geometry.bounding_radius(), heel.mesh.is_none()), (Some(0.03), true));
 /// # Ok::<(), pliant_multibody::MultibodyError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -186,10 +186,65 @@ pub struct Collision {
     pub X_LG: Isometry3<f64>,
     /// The shape.
     pub geometry: GeometryDescription,
-    /// The surface of a mesh, scaled; `None` for other shapes.
-    pub surface: Option<Arc<TriMesh>>,
+    /// The solid of a mesh, scaled; `None` for other shapes.
+    pub mesh: Option<CollisionMesh>,
     /// Contact properties.
     pub proximity: ProximityProperties,
+}
+
+/// The solid that a mesh stands for in contact.
+///
+/// ```
+/// use std::path::Path;
+/// use pliant_multibody::{CollisionMesh, RobotOptions, parse_robot};
+///
+/// # let folder = std::env::temp_dir().join(format!("collision-mesh-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// // A corner of a cube without its last triangle: only its hull is a solid.
+/// std::fs::write(folder.join("corner.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\n")?;
+/// let urdf = br#"<robot name="r"><link name="part"><collision><geometry>
+///   <mesh filename="corner.obj"/></geometry></collision></link></robot>"#;
+/// let part = parse_robot(urdf, &folder.join("r.urdf"), &RobotOptions::default())?.model;
+/// let mesh = part.links()[0].collisions[0].mesh.as_ref().expect("it is a mesh");
+/// assert!(matches!(mesh, CollisionMesh::Hull(hull) if hull.faces().len() == 4));
+/// assert!((mesh.shape()?.mass_properties(6.0)?.mass - 1.0).abs() < 1e-12);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub enum CollisionMesh {
+    /// The inside of the closed surface of the file.
+    Surface(Arc<TriMesh>),
+    /// The convex hull of the points of the file, whatever its triangles are.
+    Hull(Arc<ConvexHull>),
+}
+
+impl CollisionMesh {
+    /// The shape in contact.
+    ///
+    /// # Errors
+    /// As [`Shape::mesh`].
+    pub fn shape(&self) -> Result<Shape, GeometryError> {
+        match self {
+            Self::Hull(hull) => Ok(Shape::ConvexHull(hull.clone())),
+            Self::Surface(surface) => {
+                let triangles: Vec<[u32; 3]> = surface.raw_triangles().collect();
+                Shape::mesh(&self.vertices(), &triangles)
+            }
+        }
+    }
+
+    /// Its corners, m.
+    #[must_use]
+    pub fn vertices(&self) -> Vec<Point3<f64>> {
+        match self {
+            Self::Hull(hull) => hull.vertices().to_vec(),
+            Self::Surface(surface) => {
+                let vertices = surface.vertices().iter();
+                vertices.map(|v| Point3::from(*v)).collect()
+            }
+        }
+    }
 }
 
 /// A visual shape of a link; not used in physics.

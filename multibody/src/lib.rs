@@ -110,8 +110,8 @@ pub use energy::{
 };
 pub use error::MultibodyError;
 pub use geometry::{
-    Collision, CollisionFilterGroup, GeometryDescription, HydroelasticCompliance, MeshHull,
-    ProximityProperties, Visual,
+    Collision, CollisionFilterGroup, CollisionMesh, GeometryDescription, HydroelasticCompliance,
+    MeshHull, ProximityProperties, Visual,
 };
 pub use held::HeldDofs;
 pub use inertia::{InertiaFlaw, SpatialInertia};

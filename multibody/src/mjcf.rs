@@ -23,6 +23,7 @@
 //! | `motor`, `position`, `velocity`, `general` on a joint | effort limits, and gains of the joint's drive |
 //! | `<equality><joint>` with a linear polynomial | a coupled joint |
 //! | a site | a named frame |
+//! | `<mujocoinclude>`, or no `<worldbody>` | a part that other files include: what they define is left out, and suspicious |
 //! | `<replicate>` | copies in frames, with the suffixes of MuJoCo; what refers to them from elsewhere names a copy |
 //! | `<key>` with `name` and `qpos` | a named set of joint positions |
 //! | tendons, loops (`connect`, `weld`), other actuators, sensors, velocities and controls of keys, solver settings | reported, without effect |
@@ -38,6 +39,7 @@ mod condim;
 mod defaults;
 mod equality;
 mod filter;
+mod fragment;
 mod geom;
 mod include;
 mod inertial;
@@ -97,7 +99,7 @@ pub fn parse_mjcf(
     options: &RobotOptions,
 ) -> Result<LoadedModel, MultibodyError> {
     let root = include::expanded(bytes, path)?;
-    if root.tag != "mujoco" {
+    if !["mujoco", "mujocoinclude"].contains(&&*root.tag) {
         let text = format!(
             "the outermost element is <{}>, but must be <mujoco>",
             root.tag
@@ -105,6 +107,7 @@ pub fn parse_mjcf(
         return Err(root.error("file", text));
     }
     let mut remarks = Remarks::default();
+    let root = fragment::completed(root, &mut remarks);
     let compiler = Compiler::read(&root, &mut remarks)?;
     let root = replicate::expanded(root, &compiler)?;
     let defaults = Defaults::read(&root, &mut remarks)?;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Folders for `package://NAME/...` and for relative names. Only these and the folder of the model file are searched.
+/// Folders for `package://NAME/...` and for relative names. Only these, the folder of the model file and the folders around it are
+/// searched: without a mapping, NAME is a folder around the model file, or a folder in one of those, the nearest first.
 ///
 /// ```
 /// use std::path::Path;
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 /// let mut packages = PackageMap::default();
 /// packages.add_package("shop", &folder);
 /// let part = load(packages)?.model;
-/// assert_eq!(part.links()[0].collisions[0].surface.as_ref().map(|surface| surface.triangles().len()), Some(4));
+/// assert_eq!(part.links()[0].collisions[0].mesh.as_ref().map(|mesh| mesh.vertices().len()), Some(4));
 /// # std::fs::remove_dir_all(&folder)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -70,7 +71,11 @@ impl PackageMap {
                 .packages
                 .iter()
                 .filter_map(|(p, folders)| Some((p.len(), inside(p)?, folders)));
-            let Some((_, inside, folders)) = mapped.max_by_key(|(length, _, _)| *length) else {
+            let mapped = mapped.max_by_key(|(length, _, _)| *length);
+            let Some((_, inside, folders)) = mapped else {
+                if let Some(found) = around(model_file, rest) {
+                    return Ok(found);
+                }
                 let known: Vec<&str> = self.packages.keys().map(String::as_str).collect();
                 let known = if known.is_empty() {
                     "none".to_owned()
@@ -79,7 +84,7 @@ impl PackageMap {
                 };
                 let (package, inside) = rest.split_once('/').unwrap_or((rest, ""));
                 return Err(format!(
-                    "\"{name}\": package \"{package}\" is not mapped (mapped packages: {known}); map it to the folder that contains \"{inside}\""
+                    "\"{name}\": package \"{package}\" is not mapped (mapped packages: {known}), and no folder {package} around the file has it; map it to the folder that contains \"{inside}\""
                 ));
             };
             folders.iter().map(|f| f.join(inside)).collect()
@@ -101,4 +106,20 @@ impl PackageMap {
             tried.join(", ")
         ))
     }
+}
+
+/// The file `PACKAGE/inside` where PACKAGE is a folder around the model file, or beside one of those.
+fn around(model_file: &Path, rest: &str) -> Option<PathBuf> {
+    let (package, inside) = rest.split_once('/')?;
+    // A relative path has fewer folders around it than the file.
+    let absolute = std::path::absolute(model_file).ok()?;
+    let folders = absolute.ancestors().skip(1);
+    let candidates = folders.flat_map(|folder| {
+        let is_package = folder.file_name().is_some_and(|name| name == package);
+        let itself = is_package.then(|| folder.join(inside));
+        itself
+            .into_iter()
+            .chain([folder.join(package).join(inside)])
+    });
+    candidates.into_iter().find(|path| path.is_file())
 }

@@ -129,7 +129,7 @@ pub fn parse_robot(
     options: &RobotOptions,
 ) -> Result<LoadedModel, MultibodyError> {
     match markup::outermost(bytes) {
-        Some("mujoco") => mjcf::parse_mjcf(bytes, path, options),
+        Some("mujoco" | "mujocoinclude") => mjcf::parse_mjcf(bytes, path, options),
         Some("sdf") => sdf::parse_sdf(bytes, path, options),
         _ => urdf::parse_urdf(bytes, path, options),
     }

@@ -19,7 +19,7 @@
 //! | a link without `<inertial>` | 1 kg and 1 kg m², as the format prescribes, and suspicious |
 //! | `<mu>` of `<ode>`, `drake:proximity_properties` | contact properties |
 //! | the `<diffuse>` colour | the colour of the visual shape |
-//! | collision mesh that is not closed | its convex hull, and suspicious |
+//! | collision mesh that bounds no solid | its convex hull, and suspicious |
 //! | missing visual mesh | shape omitted, and suspicious |
 //! | an `<include>` in place of the model, by `model://` or a path | the model of that file |
 //! | `<include>` in a model, nested models, several models, universal, screw, gearbox and revolute2 joints | an error |
@@ -41,6 +41,7 @@ use crate::geometry::CollisionFilterGroup;
 use crate::inertia::SpatialInertia;
 use crate::markup::{Element, Place, Remarks, parse};
 use crate::robot_file::{LoadedModel, RobotOptions, read_with};
+pub(crate) use auto_inertia::inertia_of_collision;
 use frames::Frames;
 use include::{Version, only_model};
 

@@ -14,10 +14,12 @@
 //! | revolute or prismatic joint without `<limit>` | no limits, and suspicious |
 //! | a transmission other than a simple gear | a simple gear, and suspicious |
 //! | universal and screw joints, xacro macros | an error with the remedy |
+//! | `<inertial>` with `<density>` (kg/m³) and without `<mass>` | the inertia of the collision shapes, as in SAPIEN |
+//! | `<inertial>` without `<mass>` and `<density>` | massless, and suspicious |
 //! | missing or unmapped visual mesh | shape omitted, and suspicious; its colour is that of the collision shapes |
 //! | a sphere of radius 0 | shape omitted, and suspicious |
 //! | missing or unmapped collision mesh | an error |
-//! | collision mesh that is not closed | its convex hull, and suspicious |
+//! | collision mesh that bounds no solid | its convex hull, and suspicious |
 
 mod document;
 mod joints;
@@ -41,7 +43,7 @@ use crate::model::Model;
 use crate::package_map::PackageMap;
 use crate::robot_file::{LoadedModel, RobotOptions, read_with};
 use document::{Document, Reader};
-pub(crate) use meshes::{collision_surface, unsupported};
+pub(crate) use meshes::{collision_mesh, unsupported};
 
 /// Reads a URDF file. What it uses, repairs and reports is in the [module's table](self).
 ///

@@ -465,6 +465,31 @@ fn mesh_files_beside_the_scene_become_bodies() {
 }
 
 #[test]
+fn a_hull_is_taken_from_a_surface_with_a_duplicate_triangle() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hull_scene");
+    fs::create_dir_all(&folder).expect("the target folder can be written");
+    let obj = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\nf 2 3 4\nf 1 4 2 3\n";
+    fs::write(folder.join("corner.obj"), obj).expect("can be written");
+    // Drawn surfaces are not examined.
+    let sheet = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 2 3\nf 2 1 3\n";
+    fs::write(folder.join("sheet.obj"), sheet).expect("can be written");
+    for seen in ["surface", "convex-hull"] {
+        let text = format!(
+            "schema = 1\ntitle = \"mesh\"\n[simulation]\nsmoke_s = 0.01\n[[bodies]]\nname = \"corner\"\ndensity = 6\n\
+             shape = {{ mesh = {{ file = \"corner.obj\", use = \"convex-hull\" }} }}\n\
+             visual = {{ mesh = {{ file = \"sheet.obj\", use = \"{seen}\" }} }}\n\
+             [[expect]]\nquantity = \"speed\"\nof = \"corner\"\nat_s = 0.01\nequals = \"0.01*9.81\"\ntolerance = 1e-9\nsource = \"free fall\"\n"
+        );
+        let path = folder.join("scene.toml");
+        fs::write(&path, text).expect("can be written");
+        let path = path.to_str().expect("UTF-8");
+        let scene =
+            Scene::load(path, &SceneOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        check_met(&run_scene(&scene));
+    }
+}
+
+#[test]
 fn recording_has_the_given_rates() {
     let text = format!(
         "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 1\n[recording]\nframes_per_s = 20\nrows_per_s = 50\n{BALL}"

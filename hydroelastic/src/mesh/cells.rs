@@ -140,6 +140,20 @@ impl Grid {
         ))
     }
 
+    /// The points that cells of any kind use; all points if there are no cells.
+    pub(crate) fn into_used_points(self) -> (Names, Vec<Vector3<f64>>, LoadReport) {
+        if self.cells.corners.is_empty() {
+            return (self.names, self.points, self.report);
+        }
+        let mut used = vec![false; self.points.len()];
+        for corner in &self.cells.corners {
+            used[*corner as usize] = true;
+        }
+        let points = self.points.into_iter().zip(used);
+        let points = points.filter_map(|(point, used)| used.then_some(point));
+        (self.names, points.collect(), self.report)
+    }
+
     /// The tetrahedra.
     pub(crate) fn into_tet_soup(mut self) -> Result<(TetSoup, LoadReport), MeshError> {
         let mut tets = Vec::with_capacity(self.cells.len());

@@ -77,17 +77,29 @@ pub fn read_drawn(
     path: impl AsRef<Path>,
     scale: &Vector3<f64>,
 ) -> Result<(Vec<DrawnPart>, LoadReport), MeshError> {
-    let path = path.as_ref();
-    let (bytes, name) = bytes_of(path)?;
+    let (bytes, name) = bytes_of(path.as_ref())?;
+    drawn_from_bytes(&bytes, &name, scale)
+}
+
+/// [`read_drawn`] from memory; `file_name` is used in messages, to guess the format, and to find the files beside it.
+///
+/// # Errors
+/// As [`read_drawn`].
+pub fn drawn_from_bytes(
+    bytes: &[u8],
+    file_name: &str,
+    scale: &Vector3<f64>,
+) -> Result<(Vec<DrawnPart>, LoadReport), MeshError> {
+    let path = Path::new(file_name);
     let mut report = LoadReport::default();
     let mut parts = match &*extension(path) {
-        "dae" => collada::parse(&bytes, &name, &mut report)?,
-        "glb" | "gltf" => gltf::parse(&bytes, path, &mut report)?,
+        "dae" => collada::parse(bytes, file_name, &mut report)?,
+        "glb" | "gltf" => gltf::parse(bytes, path, &mut report)?,
         other => {
-            let grid = grid_from_bytes(&bytes, &name, RequestedCells::Surface)?;
+            let grid = grid_from_bytes(bytes, file_name, RequestedCells::Surface)?;
             let (soup, _) = grid.into_soup()?;
             let material_of = match other {
-                "obj" => obj_colours::read(&bytes, path, &mut report)?,
+                "obj" => obj_colours::read(bytes, path, &mut report)?,
                 _ => obj_colours::FaceColours::default(),
             };
             material_of.split(&soup.vertices, &soup.triangles, &soup.element_of)
@@ -95,10 +107,11 @@ pub fn read_drawn(
     };
     parts.retain(|part| !part.triangles.is_empty());
     if parts.is_empty() {
-        return Err(fault(&name, "has no triangles", "Write the mesh again"));
+        let remedy = "Write the mesh again";
+        return Err(fault(file_name, "has no triangles", remedy));
     }
     for part in &mut parts {
-        part.check(&name)?;
+        part.check(file_name)?;
         part.finish(scale);
     }
     Ok((parts, report))
@@ -120,6 +133,33 @@ fn note(report: &mut LoadReport, file: &str, severity: Severity, text: impl Into
 }
 
 impl DrawnPart {
+    /// The parts as one, without a colour.
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use pliant_hydroelastic::mesh::DrawnPart;
+    ///
+    /// let vertices = vec![Vector3::zeros(), Vector3::x(), Vector3::y()];
+    /// let part = DrawnPart { vertices, triangles: vec![[0, 1, 2]], rgba: None };
+    /// let both = DrawnPart::joined(vec![part.clone(), part]);
+    /// assert_eq!(both.triangles, [[0, 1, 2], [3, 4, 5]]);
+    /// ```
+    #[must_use]
+    pub fn joined(parts: Vec<Self>) -> Self {
+        let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+        for part in parts {
+            let first = vertices.len() as u32;
+            vertices.extend(part.vertices);
+            let corners = part.triangles.iter();
+            triangles.extend(corners.map(|t| t.map(|corner| corner + first)));
+        }
+        Self {
+            vertices,
+            triangles,
+            rgba: None,
+        }
+    }
+
     fn check(&self, file: &str) -> Result<(), MeshError> {
         let n = self.vertices.len();
         let mut corners = self.triangles.iter().flatten();

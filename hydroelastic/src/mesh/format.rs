@@ -17,6 +17,8 @@ pub(super) enum MeshFormat {
     Vtu,
     /// Gmsh MSH 2 (ASCII), 4.0 (ASCII) and 4.1 (ASCII, binary): surfaces and tetrahedra.
     Gmsh,
+    /// The legacy binary format of MuJoCo, which shares the extension of Gmsh: surfaces.
+    MujocoMsh,
 }
 
 impl MeshFormat {
@@ -51,6 +53,8 @@ impl MeshFormat {
             || (begins(b"solid") && start.to_ascii_lowercase().windows(5).any(|w| w == b"facet"))
         {
             Some(Self::Stl)
+        } else if super::mujoco_msh::fits(bytes) {
+            Some(Self::MujocoMsh)
         } else {
             None
         }
@@ -71,6 +75,9 @@ impl MeshFormat {
             )));
         }
         match (Self::of_content(bytes), Self::of_extension(name)) {
+            // Both have the extension .msh; one is text, the other binary.
+            (Some(Self::MujocoMsh), Some(Self::Gmsh)) => Ok(Self::MujocoMsh),
+            (None, Some(Self::Gmsh)) if bytes.contains(&0) => Ok(Self::MujocoMsh),
             (Some(content), Some(extension)) if content != extension => {
                 let text = format!(
                     "the name suggests {}, but the content is {}",
@@ -84,7 +91,7 @@ impl MeshFormat {
             (None, None) => Err(MeshError::UnknownFormat(Flaw::new(
                 at(),
                 "neither its name nor its content tells which mesh format this is",
-                "Supported are OBJ (.obj), STL (.stl), legacy VTK (.vtk), VTU (.vtu) and Gmsh (.msh)",
+                "Supported are OBJ (.obj), STL (.stl), legacy VTK (.vtk), VTU (.vtu), Gmsh and MuJoCo (.msh)",
             ))),
         }
     }
@@ -97,6 +104,12 @@ impl MeshFormat {
             Self::LegacyVtk => "legacy VTK",
             Self::Vtu => "VTU",
             Self::Gmsh => "Gmsh",
+            Self::MujocoMsh => "MuJoCo MSH",
         }
+    }
+
+    /// Whether its files may contain tetrahedra.
+    pub(crate) fn may_have_tets(self) -> bool {
+        matches!(self, Self::LegacyVtk | Self::Vtu | Self::Gmsh)
     }
 }

@@ -1,7 +1,7 @@
 //! Entry points of the readers: from a path or bytes to a checked mesh and a load report.
 
 use super::cells::{Grid, RequestedCells};
-use super::drawn::{is_of_scenes, read_drawn};
+use super::drawn::{DrawnPart, drawn_from_bytes, is_of_scenes};
 use super::error::{FilePosition, Flaw, Location, MeshError};
 use super::format::MeshFormat;
 use super::options::{SurfaceOptions, SurfaceUse, TetOptions};
@@ -10,7 +10,7 @@ use super::surface_build::build_surface;
 use super::tet_build::build_tets;
 use super::tet_mesh::TetMesh;
 use super::tri_mesh::TriMesh;
-use super::{gmsh, obj, stl, vtk, vtu};
+use super::{gmsh, mujoco_msh, obj, stl, vtk, vtu};
 use nalgebra::Vector3;
 use std::fs::File;
 use std::io::Read;
@@ -19,7 +19,7 @@ use std::path::Path;
 /// Larger files are refused: their indices would approach the limit of 32 bits.
 const FILE_BYTES_MAX: u64 = 1 << 32;
 
-/// Reads a surface from an OBJ, STL, legacy VTK, VTU, Gmsh, COLLADA or glTF file.
+/// Reads a surface from an OBJ, STL, legacy VTK, VTU, Gmsh, MuJoCo MSH, COLLADA or glTF file.
 ///
 /// The format is determined by the content, otherwise by the extension; COLLADA (`.dae`) and glTF (`.glb`, `.gltf`) by the extension. All
 /// parts of their scene are one surface, at their poses.
@@ -31,29 +31,20 @@ pub fn read_surface(
     surface_use: SurfaceUse,
     options: &SurfaceOptions,
 ) -> Result<(TriMesh, LoadReport), MeshError> {
-    let path = path.as_ref();
-    if is_of_scenes(path) {
-        return surface_of_scene(path, surface_use, options);
-    }
-    let (bytes, name) = bytes_of(path)?;
+    let (bytes, name) = bytes_of(path.as_ref())?;
     surface_from_bytes(&bytes, &name, surface_use, options)
 }
 
 /// The parts of a scene as one surface.
 fn surface_of_scene(
-    path: &Path,
+    bytes: &[u8],
+    file: &str,
     surface_use: SurfaceUse,
     options: &SurfaceOptions,
 ) -> Result<(TriMesh, LoadReport), MeshError> {
-    let (parts, mut report) = read_drawn(path, &Vector3::repeat(1.0))?;
-    let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
-    for part in parts {
-        let first = vertices.len() as u32;
-        vertices.extend(part.vertices);
-        let corners = part.triangles.iter();
-        triangles.extend(corners.map(|t| t.map(|corner| corner + first)));
-    }
-    let (mesh, built) = TriMesh::build(vertices, triangles, surface_use, options)?;
+    let (parts, mut report) = drawn_from_bytes(bytes, file, &Vector3::repeat(1.0))?;
+    let whole = DrawnPart::joined(parts);
+    let (mesh, built) = TriMesh::build(whole.vertices, whole.triangles, surface_use, options)?;
     report.entries.extend(built.entries);
     Ok((mesh, report))
 }
@@ -81,6 +72,9 @@ pub fn surface_from_bytes(
     surface_use: SurfaceUse,
     options: &SurfaceOptions,
 ) -> Result<(TriMesh, LoadReport), MeshError> {
+    if is_of_scenes(Path::new(file_name)) {
+        return surface_of_scene(bytes, file_name, surface_use, options);
+    }
     let (soup, report) = grid_from_bytes(bytes, file_name, RequestedCells::Surface)?.into_soup()?;
     build_surface(soup, surface_use, options, report)
 }
@@ -119,7 +113,7 @@ pub(super) fn grid_from_bytes(
 ) -> Result<Grid, MeshError> {
     let mut report = LoadReport::default();
     let format = MeshFormat::choose(file, bytes, &mut report)?;
-    if requested == RequestedCells::Tets && matches!(format, MeshFormat::Obj | MeshFormat::Stl) {
+    if requested == RequestedCells::Tets && !format.may_have_tets() {
         return Err(MeshError::Unsupported(Flaw::new(
             Location::new(file, FilePosition::Whole),
             format!(
@@ -135,6 +129,7 @@ pub(super) fn grid_from_bytes(
         MeshFormat::LegacyVtk => vtk::parse(bytes, file, requested, report),
         MeshFormat::Vtu => vtu::parse(bytes, file, report),
         MeshFormat::Gmsh => gmsh::parse(bytes, file, report),
+        MeshFormat::MujocoMsh => mujoco_msh::parse(bytes, file, report),
     }
 }
 

@@ -4,6 +4,7 @@ use super::error::{Flaw, MeshError};
 use super::names::{Names, Numbering};
 use super::options::{Degenerate, SelfIntersections, SurfaceOptions, SurfaceUse, Weld, WeldWhen};
 use super::orientation::{orient_consistently, orient_outward};
+use super::repair;
 use super::report::{LoadReport, Severity};
 use super::self_intersection::{SelfIntersection, find_self_intersection};
 use super::soup::Soup;
@@ -26,7 +27,8 @@ impl TriMesh {
     ///
     /// # Errors
     /// Every variant of [`MeshError`] that does not concern files: non-finite coordinates, indices out of range,
-    /// degenerate or duplicate triangles, edges of more than two triangles, and for a solid open edges.
+    /// degenerate triangles, edges of more than two triangles, and for a solid open edges. Superfluous triangles of a solid, such as
+    /// duplicates and fins, are dropped if only one choice of them leaves a closed surface.
     ///
     /// ```
     /// use nalgebra::Vector3;
@@ -118,6 +120,11 @@ pub(crate) fn build_surface(
         report.add(Severity::Suspicious, soup.names.whole(), text);
     }
 
+    match surface_use {
+        SurfaceUse::Solid => repair::close(&mut soup, &mut report),
+        SurfaceUse::Cloth => repair::drop_copies(&mut soup, &mut report),
+    }
+    check_repeated(&soup)?;
     check_edges(&soup)?;
     if solid {
         check_closed(&soup)?;
@@ -158,7 +165,7 @@ fn weld(soup: &mut Soup, weld: Weld, report: &mut LoadReport) {
     }
 }
 
-/// Drops or refuses triangles without area; refuses duplicate triangles.
+/// Drops or refuses triangles without area.
 fn clean(
     soup: &mut Soup,
     degenerate: Degenerate,
@@ -202,9 +209,10 @@ fn clean(
         bad.iter().for_each(|t| keep[*t as usize] = false);
         soup.keep_triangles(&keep);
     }
-    check_repeated(soup)
+    Ok(())
 }
 
+/// Refuses triangles with the same vertices.
 fn check_repeated(soup: &Soup) -> Result<(), MeshError> {
     let mut first_with = HashMap::with_capacity(soup.triangles.len());
     for (triangle, t) in soup.triangles.iter().zip(0_u32..) {

@@ -188,7 +188,10 @@ const TABLE: &[(&str, Must)] = &[
         "duplicate_vertices.obj",
         cube(&["repaired", "36 vertices", "welded to 8"]),
     ),
-    ("duplicate_triangle.obj", Fail(&["faces 0 and 12"])),
+    (
+        "duplicate_triangle.obj",
+        cube(&["repaired", "1 triangles with the same corners", "face 12"]),
+    ),
     (
         "nonmanifold_edge.obj",
         Fail(&["edge of vertices 1 and 5", "3 triangles"]),

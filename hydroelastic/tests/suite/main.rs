@@ -7,8 +7,10 @@
 
 mod broken_meshes;
 mod convex_hulls;
+mod hull_files;
 mod mesh_checks;
 mod mesh_readers;
+mod mesh_repairs;
 mod patch_accuracy;
 mod patch_soak;
 mod published_meshes;

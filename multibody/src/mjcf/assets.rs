@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nalgebra::{Isometry3, Point3, Quaternion, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use pliant_hydroelastic::ConvexHull;
-use pliant_hydroelastic::mesh::{
-    DrawnPart, SurfaceOptions, SurfaceUse, TriMesh, is_surface_file, read_drawn,
-};
+use pliant_hydroelastic::mesh::{DrawnPart, is_surface_file, read_drawn, read_hull};
 
 use super::File;
 use super::compiler::{Compiler, MeshFolders};
@@ -26,6 +24,7 @@ pub(super) struct Assets {
 }
 
 /// A mesh file and how its coordinates are read.
+#[derive(PartialEq)]
 pub(super) struct MeshAsset {
     /// As written, with the folder of `<compiler>`.
     file: PathBuf,
@@ -62,9 +61,17 @@ impl Assets {
                     remarks.only_attributes(asset, known);
                     let settings = read_settings(defaults, asset)?;
                     let (name, mesh) = MeshAsset::read(&settings, compiler)?;
-                    if assets.meshes.insert(name.clone(), mesh).is_some() {
-                        let text = "is defined twice; names of meshes must be unique";
-                        return Err(asset.error(&format!("mesh \"{name}\""), text));
+                    let subject = format!("mesh \"{name}\"");
+                    match assets.meshes.get(&name) {
+                        Some(first) if *first == mesh => {
+                            let text = format!("{subject}: is defined twice, in the same way");
+                            remarks.suspicious(&asset.place, text);
+                        }
+                        Some(_) => {
+                            let text = "is defined twice; names of meshes must be unique";
+                            return Err(asset.error(&subject, text));
+                        }
+                        None => drop(assets.meshes.insert(name, mesh)),
                     }
                 }
                 _ => remarks.left_out(asset),
@@ -141,9 +148,10 @@ impl MeshAsset {
             None | Some("legacy") => MeshSolid::Legacy,
             Some("exact") => MeshSolid::Exact,
             Some("convex") => MeshSolid::Convex,
+            Some("shell") => MeshSolid::Shell,
             Some(other) => {
                 let text = format!(
-                    "inertia=\"{other}\" is not supported; use exact, convex or legacy, or give the body an <inertial>"
+                    "inertia=\"{other}\" is unknown; use exact, convex, legacy or shell, or give the body an <inertial>"
                 );
                 return Err(fail(&text));
             }
@@ -185,43 +193,22 @@ impl MeshAsset {
         Ok(path)
     }
 
-    fn parts(&self, path: &Path) -> Result<Vec<DrawnPart>, String> {
-        let read = read_drawn(path, &self.scale);
-        let (parts, _) = read.map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(parts)
-    }
-
-    /// The convex hull, as a surface in the frame of the file.
-    pub(super) fn surface(&self, path: &Path) -> Result<Arc<TriMesh>, String> {
-        let parts = self.parts(path)?;
-        let vertices = parts.iter().flat_map(|part| &part.vertices);
-        let points: Vec<Point3<f64>> = vertices.map(|v| Point3::from(*v)).collect();
-        let named = |error: String| format!("convex hull of {}: {error}", path.display());
-        let hull = ConvexHull::new(&points).map_err(|error| named(error.to_string()))?;
-        let vertices = hull.vertices().iter().map(|p| p.coords).collect();
-        let options = SurfaceOptions::default();
-        let built = TriMesh::build(
-            vertices,
-            hull.triangles().collect(),
-            SurfaceUse::Solid,
-            &options,
-        );
-        let (surface, _) = built.map_err(|error| named(error.to_string()))?;
-        Ok(Arc::new(surface))
+    /// The convex hull, in the frame of the file.
+    pub(super) fn hull(&self, path: &Path) -> Result<Arc<ConvexHull>, String> {
+        let read = read_hull(path, &self.scale);
+        let (hull, _) = read.map_err(|error| format!("convex hull of {error}"))?;
+        Ok(Arc::new(hull))
     }
 
     /// The inertia at 1 kg/m³, in the frame of the file.
     pub(super) fn unit_density(&self, path: &Path) -> Result<SpatialInertia, String> {
-        let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
-        for part in self.parts(path)? {
-            let first = vertices.len() as u32;
-            vertices.extend(part.vertices);
-            triangles.extend(
-                part.triangles
-                    .iter()
-                    .map(|t| t.map(|corner| corner + first)),
-            );
-        }
+        let read = read_drawn(path, &self.scale);
+        let (parts, _) = read.map_err(|error| format!("{}: {error}", path.display()))?;
+        let DrawnPart {
+            vertices,
+            triangles,
+            ..
+        } = DrawnPart::joined(parts);
         unit_density(&vertices, &triangles, self.solid)
             .map_err(|text| format!("{} {text}", path.display()))
     }

@@ -1,17 +1,14 @@
 //! `<geom>`: shape, pose, inertia, and whether it touches or is only seen.
 
-use std::sync::Arc;
-
 use nalgebra::{Isometry3, Unit, Vector3};
 use pliant_hydroelastic::AnalyticShape;
-use pliant_hydroelastic::mesh::TriMesh;
 
 use super::File;
 use super::assets::MeshAsset;
 use super::defaults::Settings;
 use super::orientation::{pose, z_along};
 use crate::error::MultibodyError;
-use crate::geometry::{GeometryDescription, MeshHull};
+use crate::geometry::{CollisionMesh, GeometryDescription, MeshHull};
 use crate::inertia::SpatialInertia;
 use crate::markup::Remarks;
 
@@ -42,8 +39,8 @@ pub(super) struct Geom {
     pub(super) rgba: Option<[f64; 4]>,
     /// `None` for a mesh that cannot be shown and does not touch.
     pub(super) shape: Option<GeometryDescription>,
-    /// The surface of a mesh in contact.
-    pub(super) surface: Option<Arc<TriMesh>>,
+    /// The hull of a mesh in contact.
+    pub(super) mesh: Option<CollisionMesh>,
 }
 
 /// `contype` and `conaffinity`: two geoms touch if a bit of one's type is in the other's affinity. They do so without friction if
@@ -145,7 +142,7 @@ impl Geom {
             friction,
             rgba,
             shape: None,
-            surface: None,
+            mesh: None,
         };
         let [first, last] = file.compiler.inertia_groups;
         let source = match (first..=last).contains(&group) {
@@ -275,10 +272,8 @@ impl Geom {
         let mut hull = MeshHull::AsWritten;
         if self.is_in_contact() {
             hull = MeshHull::Convex;
-            let surface = mesh
-                .surface(&path)
-                .map_err(|text| own.error(subject, text))?;
-            self.surface = Some(surface);
+            let solid = mesh.hull(&path).map_err(|text| own.error(subject, text))?;
+            self.mesh = Some(CollisionMesh::Hull(solid));
         }
         self.shape = Some(GeometryDescription::Mesh {
             path,

@@ -29,7 +29,7 @@ pub(super) fn add_shapes(link: &mut LinkSpec, geoms: Vec<Geom>) -> Vec<ContactMa
                 name: named("collision", link.collisions.len()),
                 X_LG: geom.X_BG,
                 geometry: shape,
-                surface: geom.surface,
+                mesh: geom.mesh,
                 proximity: ProximityProperties {
                     mu_dynamic: geom.friction,
                     mu_static: geom.friction,

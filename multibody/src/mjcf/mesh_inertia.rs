@@ -15,9 +15,11 @@ pub(crate) enum MeshSolid {
     Legacy,
     /// The convex hull.
     Convex,
+    /// The surface; densities are kg/m².
+    Shell,
 }
 
-/// The inertia of the solid at 1 kg/m³, in the frame of the mesh.
+/// The inertia of the solid at 1 kg/m³, of a shell at 1 kg/m², in the frame of the mesh.
 ///
 /// # Errors
 /// A message if the mesh encloses no volume.
@@ -38,22 +40,22 @@ pub(crate) fn unit_density(
             properties.inertia,
         ));
     }
-    let corners = || {
-        triangles
-            .iter()
-            .map(|triangle| triangle.map(|corner| vertices[corner as usize]))
-    };
+    let at = |triangle: &[u32; 3]| triangle.map(|corner| vertices[corner as usize]);
+    let corners = || triangles.iter().map(at);
+    if solid == MeshSolid::Shell {
+        return shell(corners());
+    }
     // Once about the centroid of the surface to find the centre of mass, then about that.
     let about_surface = tetrahedra(corners(), surface_centroid(corners()), solid);
-    let com = about_surface.centroid;
-    let solid = tetrahedra(corners(), com, solid);
-    if !(solid.volume > 0.0 && solid.volume.is_finite()) {
+    let volume = about_surface.volume;
+    if !(volume > 0.0 && volume.is_finite()) {
         let text = format!(
-            "encloses a volume of {} m³, which must be positive to have a mass; check the order of its triangles, or give the body an <inertial>",
-            solid.volume
+            "encloses a volume of {volume} m³, which must be positive to have a mass; check the order of its triangles, or give the body an <inertial>"
         );
         return Err(text);
     }
+    let com = about_surface.centroid;
+    let solid = tetrahedra(corners(), com, solid);
     let rotational = Matrix3::identity() * solid.second.trace() - solid.second;
     Ok(SpatialInertia::new(solid.volume, com, rotational))
 }
@@ -77,7 +79,7 @@ fn tetrahedra(
         let signed = a.dot(&b.cross(&c)) / 6.0;
         let v = match solid {
             MeshSolid::Exact => signed,
-            MeshSolid::Legacy | MeshSolid::Convex => signed.abs(),
+            _ => signed.abs(),
         };
         let sum = a + b + c;
         volume += v;
@@ -91,6 +93,28 @@ fn tetrahedra(
         centroid: corner + first / volume,
         second,
     }
+}
+
+/// The inertia of a surface at 1 kg/m².
+fn shell(
+    triangles: impl Iterator<Item = [Vector3<f64>; 3]> + Clone,
+) -> Result<SpatialInertia, String> {
+    let com = surface_centroid(triangles.clone());
+    let (mut area, mut second) = (0.0, Matrix3::zeros());
+    for triangle in triangles {
+        let [a, b, c] = triangle.map(|x| x - com);
+        let own = 0.5 * (b - a).cross(&(c - a)).norm();
+        let sum = a + b + c;
+        // ∫ x xᵀ over a triangle.
+        let squares = a * a.transpose() + b * b.transpose() + c * c.transpose();
+        second += (squares + sum * sum.transpose()) * (own / 12.0);
+        area += own;
+    }
+    if !(area > 0.0 && area.is_finite()) {
+        return Err(format!("has an area of {area} m², which must be positive"));
+    }
+    let rotational = Matrix3::identity() * second.trace() - second;
+    Ok(SpatialInertia::new(area, com, rotational))
 }
 
 fn surface_centroid(triangles: impl Iterator<Item = [Vector3<f64>; 3]>) -> Vector3<f64> {
@@ -143,6 +167,28 @@ mod tests {
                 "{solid:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_shell_has_the_inertia_of_its_six_plates() {
+        let size = Vector3::new(0.4, 0.2, 0.1);
+        let at = Vector3::new(1.0, -2.0, 0.5);
+        let (vertices, triangles) = cuboid(at, size);
+        let found = unit_density(&vertices, &triangles, MeshSolid::Shell).expect("a surface");
+        // Thin plates, moved by half of the size across them.
+        let mut expected = Matrix3::zeros();
+        for axis in 0..3 {
+            let plate = Vector3::from_fn(|k, _| if k == axis { 0.0 } else { size[k] });
+            let area = size.product() / size[axis];
+            let across = Vector3::from_fn(|k, _| if k == axis { size[k] / 2.0 } else { 0.0 });
+            let moved = Matrix3::identity() * across.norm_squared() - across * across.transpose();
+            let own = SpatialInertia::solid_box(area, plate).rotational;
+            expected += 2.0 * (own + moved * area);
+        }
+        let area = 2.0 * (0.4 * 0.2 + 0.2 * 0.1 + 0.1 * 0.4);
+        assert!((found.mass - area).abs() < 1e-15);
+        assert!((found.com - at - size / 2.0).norm() < 1e-12);
+        assert!((found.rotational - expected).norm() < 1e-15, "{found:?}");
     }
 
     #[test]

@@ -82,9 +82,7 @@ impl Tree {
         };
         let worlds = file.root.children.iter().filter(|e| e.tag == "worldbody");
         let worlds: Vec<&Element> = worlds.collect();
-        let Some(first) = worlds.first() else {
-            return Err(file.root.error("<mujoco>", "has no <worldbody>"));
-        };
+        let first = worlds.first().copied().unwrap_or(file.root);
         tree.link_names.take(WORLD);
         tree.link_names.take(WORLD_SHAPES);
         worlds.iter().for_each(|world| tree.take_names(world));

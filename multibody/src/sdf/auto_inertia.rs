@@ -1,11 +1,10 @@
 //! `<inertial auto="true">`: the inertia of a link from its collision shapes and their densities.
 
 use pliant_hydroelastic::Shape;
-use pliant_hydroelastic::mesh::VertexIdx;
 
 use crate::builder::LinkSpec;
 use crate::error::MultibodyError;
-use crate::geometry::{Collision, GeometryDescription, MeshHull};
+use crate::geometry::{Collision, CollisionMesh, GeometryDescription};
 use crate::inertia::SpatialInertia;
 use crate::markup::{Element, Remarks};
 use crate::mjcf::{MeshSolid, inertia_of_mesh, sum_of_inertias};
@@ -33,7 +32,7 @@ pub(super) fn auto_inertia(
     let mut parts = Vec::new();
     for (written, collision) in written.zip(&link.collisions) {
         let density = density_of(written, subject)?.unwrap_or(usual);
-        let part = inertia_of(collision, density).map_err(|text| {
+        let part = inertia_of_collision(collision, density).map_err(|text| {
             let text = format!("collision \"{}\" {text}", collision.name);
             written.error(subject, text)
         })?;
@@ -66,22 +65,26 @@ fn density_of(element: &Element, subject: &str) -> Result<Option<f64>, Multibody
     }
 }
 
-/// In the frame of the shape.
-fn inertia_of(collision: &Collision, density: f64) -> Result<SpatialInertia, String> {
-    let properties = match (&collision.geometry, &collision.surface) {
-        (GeometryDescription::Mesh { hull, .. }, Some(surface)) => {
-            let solid = match hull {
-                MeshHull::AsWritten => MeshSolid::Exact,
-                MeshHull::Convex => MeshSolid::Convex,
-            };
-            let corners = |t: &[VertexIdx; 3]| t.map(|VertexIdx(corner)| corner);
-            let triangles: Vec<[u32; 3]> = surface.triangles().iter().map(corners).collect();
-            let unit = inertia_of_mesh(surface.vertices(), &triangles, solid)?;
+/// The inertia of a collision shape at this density, in the frame of the shape.
+///
+/// # Errors
+/// A message if it has no volume.
+pub(crate) fn inertia_of_collision(
+    collision: &Collision,
+    density: f64,
+) -> Result<SpatialInertia, String> {
+    let properties = match (&collision.geometry, &collision.mesh) {
+        (_, Some(CollisionMesh::Surface(surface))) => {
+            let triangles: Vec<[u32; 3]> = surface.raw_triangles().collect();
+            let unit = inertia_of_mesh(surface.vertices(), &triangles, MeshSolid::Exact)?;
             return Ok(SpatialInertia::new(
                 unit.mass * density,
                 unit.com,
                 unit.rotational * density,
             ));
+        }
+        (_, Some(CollisionMesh::Hull(hull))) => {
+            Shape::ConvexHull(hull.clone()).mass_properties(density)
         }
         (GeometryDescription::Analytic(shape), _) => {
             let shape = Shape::try_from(shape).map_err(|error| error.to_string())?;
@@ -91,7 +94,7 @@ fn inertia_of(collision: &Collision, density: f64) -> Result<SpatialInertia, Str
             }
             shape.mass_properties(density)
         }
-        (GeometryDescription::Mesh { .. }, None) => return Err("has no surface".to_owned()),
+        (GeometryDescription::Mesh { .. }, None) => return Err("has no mesh".to_owned()),
     };
     let properties = properties.map_err(|error| error.to_string())?;
     Ok(SpatialInertia::new(

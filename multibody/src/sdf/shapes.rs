@@ -1,19 +1,18 @@
 //! `<collision>` and `<visual>`: shapes, meshes, contact properties, colours.
 
-use std::sync::Arc;
-
 use nalgebra::{Isometry3, Unit, UnitQuaternion, Vector3};
 use pliant_hydroelastic::AnalyticShape;
-use pliant_hydroelastic::mesh::{TriMesh, is_surface_file};
+use pliant_hydroelastic::mesh::is_surface_file;
 
 use super::File;
 use crate::builder::LinkSpec;
 use crate::error::MultibodyError;
 use crate::geometry::{
-    Collision, GeometryDescription, HydroelasticCompliance, MeshHull, ProximityProperties, Visual,
+    Collision, CollisionMesh, GeometryDescription, HydroelasticCompliance, MeshHull,
+    ProximityProperties, Visual,
 };
 use crate::markup::{Element, Remarks};
-use crate::urdf::{collision_surface, unsupported};
+use crate::urdf::{collision_mesh, unsupported};
 
 pub(super) fn collision(
     file: &File<'_>,
@@ -34,7 +33,7 @@ pub(super) fn collision(
     let Some(geometry) = element.child("geometry") else {
         return Err(element.error(&subject, "<collision> needs a <geometry>"));
     };
-    let (geometry, surface) = match mesh_of(geometry) {
+    let (geometry, mesh) = match mesh_of(geometry) {
         Some(mesh) => {
             let (path, scale) = mesh_file(file, mesh, &subject).map_err(|error| {
                 error.unwrap_or_else(|text| mesh.error(&subject, format!("collision mesh {text}")))
@@ -43,11 +42,8 @@ pub(super) fn collision(
                 true => MeshHull::Convex,
                 false => MeshHull::AsWritten,
             };
-            let surface = surface(mesh, (&path, scale), &mut hull, &subject, remarks)?;
-            (
-                GeometryDescription::Mesh { path, scale, hull },
-                Some(surface),
-            )
+            let solid = solid(mesh, (&path, scale), &mut hull, &subject, remarks)?;
+            (GeometryDescription::Mesh { path, scale, hull }, Some(solid))
         }
         None => (
             GeometryDescription::Analytic(analytic(geometry, &subject)?),
@@ -63,7 +59,7 @@ pub(super) fn collision(
         name,
         X_LG: X_LG * plane,
         geometry,
-        surface,
+        mesh,
         proximity: proximity(element, &subject, remarks)?,
     });
     Ok(())
@@ -169,18 +165,18 @@ fn mesh_file(file: &File<'_>, mesh: &Element, subject: &str) -> MeshFile {
     Ok((path.map_err(Err)?, scale))
 }
 
-fn surface(
+fn solid(
     mesh: &Element,
     (path, scale): (&std::path::Path, Vector3<f64>),
     hull: &mut MeshHull,
     subject: &str,
     remarks: &mut Remarks,
-) -> Result<Arc<TriMesh>, MultibodyError> {
+) -> Result<CollisionMesh, MultibodyError> {
     if !is_surface_file(path) {
         let text = format!("collision mesh {}", unsupported(path));
         return Err(mesh.error(subject, text));
     }
-    let read = collision_surface(path, scale, hull).map_err(|text| mesh.error(subject, text))?;
+    let read = collision_mesh(path, scale, hull).map_err(|text| mesh.error(subject, text))?;
     if let Some(text) = &read.replaced {
         remarks.suspicious(&mesh.place, format!("{subject}: {text}"));
     }
@@ -188,7 +184,7 @@ fn surface(
         let text = format!("{subject}: in {}: {}", entry.at, entry.text);
         remarks.add(entry.severity, &mesh.place, text);
     }
-    Ok(read.surface)
+    Ok(read.mesh)
 }
 
 fn analytic(geometry: &Element, subject: &str) -> Result<AnalyticShape, MultibodyError> {

@@ -9,6 +9,8 @@ use crate::builder::LinkSpec;
 use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
 use crate::inertia::SpatialInertia;
+use crate::mjcf::sum_of_inertias;
+use crate::sdf::inertia_of_collision;
 
 impl<'d, 't> Reader<'d, 't> {
     pub(super) fn link(&mut self, node: Node<'d, 't>) -> Result<LinkSpec, MultibodyError> {
@@ -19,7 +21,7 @@ impl<'d, 't> Reader<'d, 't> {
         let mut link = LinkSpec::new(name, SpatialInertia::zero());
         for child in node.children().filter(Node::is_element) {
             match self.tag(child) {
-                "inertial" if inertia.is_none() => inertia = Some(self.inertial(child, &subject)?),
+                "inertial" if inertia.is_none() => inertia = Some(child),
                 "collision" => {
                     let collision = self.collision(child, &link)?;
                     link.collisions.extend(collision);
@@ -31,26 +33,26 @@ impl<'d, 't> Reader<'d, 't> {
                 _ => self.ignored(child, &subject),
             }
         }
-        link.inertia = inertia.unwrap_or_else(SpatialInertia::zero);
+        if let Some(inertial) = inertia {
+            link.inertia = self.inertial(inertial, &link, &subject)?;
+        }
         Ok(link)
     }
 
     fn inertial(
         &mut self,
         node: Node<'d, 't>,
+        link: &LinkSpec,
         subject: &str,
     ) -> Result<SpatialInertia, MultibodyError> {
-        let parts = self.single_children(node, subject, &["origin", "mass", "inertia"]);
-        let [origin, mass, inertia] = parts[..] else {
+        let tags = ["origin", "mass", "inertia", "density"];
+        let parts = self.single_children(node, subject, &tags);
+        let [origin, mass, inertia, density] = parts[..] else {
             unreachable!("one entry for each requested tag");
         };
         let X_LC = self.pose(origin, subject)?;
         let Some(mass_node) = mass else {
-            return Err(self.error(
-                node,
-                subject,
-                "<inertial> needs <mass value=\"...\"/>, in kg",
-            ));
+            return self.inertia_of_density(node, density, link, subject);
         };
         let mass = self.required_number(mass_node, subject, "value")?;
         self.only_attributes(mass_node, &["value"]);
@@ -79,6 +81,42 @@ impl<'d, 't> Reader<'d, 't> {
             ));
         }
         Ok(in_own_axes.expressed_in(&X_LC))
+    }
+
+    /// The inertia of a link whose `<inertial>` has no `<mass>`: from its collision shapes if there is a `<density>`, as in SAPIEN,
+    /// otherwise none.
+    fn inertia_of_density(
+        &mut self,
+        node: Node<'d, 't>,
+        density: Option<Node<'d, 't>>,
+        link: &LinkSpec,
+        subject: &str,
+    ) -> Result<SpatialInertia, MultibodyError> {
+        let Some(density) = density else {
+            let text =
+                format!("{subject}: <inertial> without <mass value=\"...\"/>; read as massless");
+            self.suspicious(node, text);
+            return Ok(SpatialInertia::zero());
+        };
+        let rho = self.required_number(density, subject, "value")?;
+        if rho.is_nan() || rho <= 0.0 {
+            let text = format!("<density> = {rho} kg/m³ must be positive");
+            return Err(self.error(density, subject, text));
+        }
+        let mut parts = Vec::new();
+        for collision in &link.collisions {
+            let part = inertia_of_collision(collision, rho).map_err(|text| {
+                let text = format!("collision \"{}\" {text}", collision.name);
+                self.error(density, subject, text)
+            })?;
+            parts.push((part, collision.X_LG));
+        }
+        let inertia = sum_of_inertias(parts.into_iter());
+        if inertia.mass == 0.0 {
+            let text = "<density> needs a <collision> with a volume";
+            return Err(self.error(density, subject, text));
+        }
+        Ok(inertia)
     }
 
     /// Collects the colours of all named materials in the file.

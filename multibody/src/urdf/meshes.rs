@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use nalgebra::Vector3;
 use pliant_hydroelastic::mesh::{
-    LoadReport, MeshError, SURFACE_FILES, SelfIntersections, SurfaceOptions, SurfaceUse, TriMesh,
+    LoadReport, MeshError, SURFACE_FILES, SelfIntersections, SurfaceOptions, SurfaceUse, read_hull,
     read_surface,
 };
 use roxmltree::Node;
@@ -13,19 +13,19 @@ use roxmltree::Node;
 use super::document::Reader;
 use crate::builder::LinkSpec;
 use crate::error::MultibodyError;
-use crate::geometry::MeshHull;
+use crate::geometry::{CollisionMesh, MeshHull};
 
 impl<'d, 't> Reader<'d, 't> {
-    /// Reads a collision mesh. For an open surface, the convex hull is used and `hull` is set.
-    pub(super) fn surface(
+    /// Reads a collision mesh. For a surface that bounds no solid, the convex hull is used and `hull` is set.
+    pub(super) fn collision_mesh(
         &mut self,
         node: Node<'d, 't>,
         link: &LinkSpec,
         path: &Path,
         scale: Vector3<f64>,
         hull: &mut MeshHull,
-    ) -> Result<Arc<TriMesh>, MultibodyError> {
-        let read = collision_surface(path, scale, hull).map_err(|text| {
+    ) -> Result<CollisionMesh, MultibodyError> {
+        let read = collision_mesh(path, scale, hull).map_err(|text| {
             let link = link.name.clone();
             self.at(node, MultibodyError::Mesh { link, text })
         })?;
@@ -37,7 +37,7 @@ impl<'d, 't> Reader<'d, 't> {
             let text = format!("link \"{}\": in {}: {}", link.name, entry.at, entry.text);
             self.note(entry.severity, line, text);
         }
-        Ok(read.surface)
+        Ok(read.mesh)
     }
 }
 
@@ -50,53 +50,57 @@ pub(crate) fn unsupported(path: &Path) -> String {
     )
 }
 
-/// The surface of a collision mesh.
-pub(crate) struct CollisionSurface {
-    pub(crate) surface: Arc<TriMesh>,
+/// A collision mesh, and what there is to say about its file.
+pub(crate) struct ReadMesh {
+    pub(crate) mesh: CollisionMesh,
     pub(crate) report: LoadReport,
     /// The remark that the convex hull is used, if it is used although the file does not ask for it.
     pub(crate) replaced: Option<String>,
 }
 
-/// Reads a collision mesh. For an open surface, the convex hull is used and `hull` is set.
+/// Reads a collision mesh. For a surface that bounds no solid, the convex hull is used and `hull` is set.
 ///
 /// # Errors
 /// A message with the path.
-pub(crate) fn collision_surface(
+pub(crate) fn collision_mesh(
     path: &Path,
     scale: Vector3<f64>,
     hull: &mut MeshHull,
-) -> Result<CollisionSurface, String> {
+) -> Result<ReadMesh, String> {
     let options = SurfaceOptions {
         scale,
         self_intersections: SelfIntersections::Skip, // slow, and would not change the result
         ..SurfaceOptions::default()
     };
-    let (surface_use, is_solid) = match hull {
-        MeshHull::AsWritten => (SurfaceUse::Solid, true),
-        MeshHull::Convex => (SurfaceUse::Cloth, false),
-    };
-    let mut read = read_surface(path, surface_use, &options);
     let mut replaced = None;
-    if is_solid && matches!(read, Err(MeshError::Topology(_))) {
-        read = read_surface(path, SurfaceUse::Cloth, &options);
-        if read.is_ok() {
-            *hull = MeshHull::Convex;
-            replaced = Some(format!(
-                "collision mesh {} is not a closed surface; its convex hull is used",
-                path.display()
-            ));
+    if *hull == MeshHull::AsWritten {
+        match read_surface(path, SurfaceUse::Solid, &options) {
+            Ok((surface, report)) => {
+                return Ok(ReadMesh {
+                    mesh: CollisionMesh::Surface(Arc::new(surface)),
+                    report,
+                    replaced,
+                });
+            }
+            Err(error) => {
+                replaced = Some(format!(
+                    "collision mesh {} bounds no solid, its convex hull is used: {}",
+                    path.display(),
+                    without_content(&error)
+                ));
+            }
         }
     }
-    let (mesh, report) = read.map_err(|error| {
+    *hull = MeshHull::Convex;
+    let (mesh, report) = read_hull(path, &scale).map_err(|error| {
         format!(
             "collision mesh {}: {}",
             path.display(),
             without_content(&error)
         )
     })?;
-    Ok(CollisionSurface {
-        surface: Arc::new(mesh),
+    Ok(ReadMesh {
+        mesh: CollisionMesh::Hull(Arc::new(mesh)),
         report,
         replaced,
     })

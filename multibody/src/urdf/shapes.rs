@@ -47,9 +47,9 @@ impl<'d, 't> Reader<'d, 't> {
         let Some(mut geometry) = self.geometry(node, parts[1], link, Purpose::Collision)? else {
             return Ok(None);
         };
-        let surface = match &mut geometry {
+        let mesh = match &mut geometry {
             GeometryDescription::Mesh { path, scale, hull } => {
-                Some(self.surface(node, link, path, *scale, hull)?)
+                Some(self.collision_mesh(node, link, path, *scale, hull)?)
             }
             _ => None,
         };
@@ -58,7 +58,7 @@ impl<'d, 't> Reader<'d, 't> {
             name: node.attribute("name").map_or_else(unnamed, str::to_owned),
             X_LG,
             geometry,
-            surface,
+            mesh,
             proximity,
         }))
     }

@@ -6,6 +6,7 @@
 )]
 
 mod broken_robots;
+mod collision_meshes;
 mod conservation;
 mod dynamics;
 mod equivalent_joints;

@@ -185,10 +185,9 @@ impl LinkContent {
 
 /// The box around a collision shape in the frame of its link; `None` for shapes without size.
 fn bounds(collision: &Collision) -> Option<Aabb> {
-    if let Some(surface) = &collision.surface {
-        let vertices: Vec<Point3<f64>> = (surface.vertices().iter())
-            .map(|v| collision.X_LG * Point3::from(*v))
-            .collect();
+    if let Some(mesh) = &collision.mesh {
+        let vertices = mesh.vertices().into_iter();
+        let vertices: Vec<Point3<f64>> = vertices.map(|v| collision.X_LG * v).collect();
         return Some(Aabb::from_points(&vertices));
     }
     match &collision.geometry {

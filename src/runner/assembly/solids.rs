@@ -1,14 +1,15 @@
 //! Contact shapes and drawn shapes, from the descriptions in scene and robot files.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use nalgebra::{Point3, Vector3};
 use pliant_hydroelastic::mesh::{
-    DrawnPart, LoadReport, MeshError, SurfaceOptions, SurfaceUse, TriMesh, read_drawn,
-    surface_from_bytes,
+    DrawnPart, MeshError, SurfaceOptions, SurfaceUse, drawn_from_bytes, hull_from_bytes,
+    read_drawn, surface_from_bytes,
 };
-use pliant_hydroelastic::{AnalyticShape, GeometryError, Shape};
-use pliant_multibody::{Collision, GeometryDescription, MeshHull};
+use pliant_hydroelastic::{AnalyticShape, Shape};
+use pliant_multibody::{Collision, CollisionMesh, GeometryDescription};
 
 use crate::recording::VisualShape;
 use crate::scene::{MeshUse, PlacedShape, Scene, SceneError, SceneFault, ShapeEntry};
@@ -34,17 +35,22 @@ pub(super) fn entry_look(
         return shape(scene, &other, notes).map(|shape| look(&shape));
     };
     let (bytes, path) = scene.open(file)?;
-    let options = SurfaceOptions {
-        scale: Vector3::repeat(*scale),
-        ..SurfaceOptions::default()
-    };
+    let scale = Vector3::repeat(*scale);
     let name = path.display().to_string();
-    let read = surface_from_bytes(&bytes, &name, SurfaceUse::Cloth, &options);
-    let drawn = noted(read, &path, notes).and_then(|surface| match used {
-        MeshUse::Surface => Ok(triangles(&surface)),
-        MeshUse::ConvexHull => mesh(&surface, &path, MeshHull::Convex).map(|hull| look(&hull)),
-    });
-    drawn.map_err(|text| scene.text.error(file.at, SceneFault::File(text)))
+    if *used == MeshUse::ConvexHull
+        && let Ok((hull, _)) = hull_from_bytes(&bytes, &name, &scale)
+    {
+        return Ok(look(&Shape::ConvexHull(Arc::new(hull))));
+    }
+    // Points in a plane have no hull, but can be drawn.
+    let drawn = drawn_from_bytes(&bytes, &name, &scale);
+    let (parts, report) = drawn.map_err(|error| {
+        scene
+            .text
+            .error(file.at, SceneFault::File(error.to_string()))
+    })?;
+    notes.extend(report.entries.iter().map(|entry| entry.to_string()));
+    Ok(triangles(DrawnPart::joined(parts)))
 }
 
 /// The shape of an entry; remarks of mesh files go to `notes`.
@@ -59,77 +65,63 @@ pub(super) fn shape(
         ShapeEntry::ConvexHull { points } => Shape::convex_hull(points),
         ShapeEntry::Mesh { file, scale, used } => {
             let (bytes, path) = scene.open(file)?;
-            let hull = match used {
-                MeshUse::Surface => MeshHull::AsWritten,
-                MeshUse::ConvexHull => MeshHull::Convex,
-            };
-            let options = SurfaceOptions {
-                scale: Vector3::repeat(*scale),
-                ..SurfaceOptions::default()
-            };
-            let name = path.display().to_string();
-            let read = surface_from_bytes(&bytes, &name, use_for(hull), &options);
-            // For meshes of robots the URDF reader does so by itself.
-            let remedy = match (&read, hull) {
-                (Err(MeshError::Topology(_)), MeshHull::AsWritten) => {
-                    "; `use = \"convex-hull\"` takes its hull, whatever the surface is"
-                }
-                _ => "",
-            };
-            return noted(read, &path, notes)
-                .and_then(|surface| mesh(&surface, &path, hull))
-                .map_err(|text| fault(text + remedy));
+            return mesh(&bytes, &path, *scale, *used, notes).map_err(fault);
         }
     };
     made.map_err(|error| fault(error.to_string()))
 }
 
-/// The shape of a robot's collision element. The surface of a mesh was read with the robot.
-pub(super) fn described(collision: &Collision) -> Result<Shape, String> {
-    match (&collision.geometry, &collision.surface) {
-        (GeometryDescription::Analytic(shape), _) => {
-            Shape::try_from(shape).map_err(|error| error.to_string())
+/// The shape of a mesh file; remarks of its reader go to `notes`.
+fn mesh(
+    bytes: &[u8],
+    path: &Path,
+    scale: f64,
+    used: MeshUse,
+    notes: &mut Vec<String>,
+) -> Result<Shape, String> {
+    let name = path.display().to_string();
+    let options = SurfaceOptions {
+        scale: Vector3::repeat(scale),
+        ..SurfaceOptions::default()
+    };
+    let (mesh, report) = match used {
+        MeshUse::ConvexHull => {
+            let read = hull_from_bytes(bytes, &name, &options.scale);
+            let (hull, report) = read.map_err(|error| error.to_string())?;
+            (CollisionMesh::Hull(Arc::new(hull)), report)
         }
-        (GeometryDescription::Mesh { path, hull, .. }, Some(surface)) => mesh(surface, path, *hull),
-        (GeometryDescription::Mesh { path, .. }, None) => {
-            Err(format!("{}: the surface was not read", path.display()))
-        }
-    }
-}
-
-fn use_for(hull: MeshHull) -> SurfaceUse {
-    match hull {
-        MeshHull::AsWritten => SurfaceUse::Solid,
-        MeshHull::Convex => SurfaceUse::Cloth,
-    }
-}
-
-fn mesh(surface: &TriMesh, path: &Path, hull: MeshHull) -> Result<Shape, String> {
-    let vertices: Vec<Point3<f64>> = surface
-        .vertices()
-        .iter()
-        .map(|v| Point3::from(*v))
-        .collect();
-    let made: Result<Shape, GeometryError> = match hull {
-        MeshHull::Convex => Shape::convex_hull(&vertices),
-        MeshHull::AsWritten => {
-            let triangles: Vec<[u32; 3]> = surface.raw_triangles().collect();
-            Shape::mesh(&vertices, &triangles)
+        MeshUse::Surface => {
+            let read = surface_from_bytes(bytes, &name, SurfaceUse::Solid, &options);
+            // For meshes of robots the readers do so by themselves.
+            let (surface, report) = read.map_err(|error| match error {
+                MeshError::Topology(_) | MeshError::Element(_) => {
+                    format!(
+                        "{error}; `use = \"convex-hull\"` takes its hull, whatever the surface is"
+                    )
+                }
+                _ => error.to_string(),
+            })?;
+            (CollisionMesh::Surface(Arc::new(surface)), report)
         }
     };
-    made.map_err(|error| format!("{}: {error}", path.display()))
+    let remarks = report.entries.iter();
+    notes.extend(remarks.map(|entry| format!("{name}: {entry}")));
+    mesh.shape().map_err(|error| format!("{name}: {error}"))
 }
 
-/// The surface; remarks of the reader go to `notes`.
-fn noted(
-    read: Result<(TriMesh, LoadReport), MeshError>,
-    path: &Path,
-    notes: &mut Vec<String>,
-) -> Result<TriMesh, String> {
-    let (surface, report) = read.map_err(|error| error.to_string())?;
-    let remarks = report.entries.iter();
-    notes.extend(remarks.map(|entry| format!("{}: {entry}", path.display())));
-    Ok(surface)
+/// The shape of a robot's collision element. The surface of a mesh was read with the robot.
+pub(super) fn described(collision: &Collision) -> Result<Shape, String> {
+    let shape = match (&collision.geometry, &collision.mesh) {
+        (GeometryDescription::Analytic(shape), _) => Shape::try_from(shape),
+        (_, Some(mesh)) => mesh.shape(),
+        (GeometryDescription::Mesh { path, .. }, None) => {
+            return Err(format!("{}: the mesh was not read", path.display()));
+        }
+    };
+    shape.map_err(|error| match &collision.geometry {
+        GeometryDescription::Mesh { path, .. } => format!("{}: {error}", path.display()),
+        GeometryDescription::Analytic(_) => error.to_string(),
+    })
 }
 
 /// How a robot's visual element is drawn: shapes with their colours. A mesh that cannot be drawn is noted, and has none.
@@ -156,23 +148,17 @@ pub(super) fn drawn(
     };
     let remarks = report.entries.iter();
     notes.extend(remarks.map(|entry| entry.to_string()));
-    let mesh = |part: DrawnPart| {
-        let vertices = part.vertices.into_iter().map(Point3::from).collect();
-        let triangles = part.triangles;
-        let shape = VisualShape::Mesh {
-            vertices,
-            triangles,
-        };
-        (shape, part.rgba)
+    let coloured = |part: DrawnPart| {
+        let rgba = part.rgba;
+        (triangles(part), rgba)
     };
-    parts.into_iter().map(mesh).collect()
+    parts.into_iter().map(coloured).collect()
 }
 
-fn triangles(surface: &TriMesh) -> VisualShape {
-    let vertices = surface.vertices().iter();
+fn triangles(part: DrawnPart) -> VisualShape {
     VisualShape::Mesh {
-        vertices: vertices.map(|v| Point3::from(*v)).collect(),
-        triangles: surface.raw_triangles().collect(),
+        vertices: part.vertices.into_iter().map(Point3::from).collect(),
+        triangles: part.triangles,
     }
 }
 

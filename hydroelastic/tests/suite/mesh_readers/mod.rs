@@ -2,6 +2,7 @@
 
 mod formats;
 mod gmsh;
+mod mujoco_msh;
 mod obj;
 mod stl;
 mod vtk;

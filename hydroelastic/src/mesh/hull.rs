@@ -38,12 +38,12 @@ pub fn read_hull(
 /// use nalgebra::Vector3;
 /// use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, hull_from_bytes, surface_from_bytes};
 ///
-/// // Three triangles meet at the edge 1-2, and the last one repeats: no surface, but four points that span a volume.
-/// let obj = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\nf 2 1 4\nf 2 1 4\n";
+/// // Three triangles meet at the edge 1-2: no surface, but five points that span a volume.
+/// let obj = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 1 1 1\nf 1 2 3\nf 1 2 4\nf 1 2 5\n";
 /// let options = SurfaceOptions::default();
 /// assert!(surface_from_bytes(obj, "fin.obj", SurfaceUse::Cloth, &options).is_err());
 /// let (hull, _) = hull_from_bytes(obj, "fin.obj", &Vector3::repeat(1.0))?;
-/// assert_eq!((hull.vertices().len(), hull.faces().len()), (4, 4));
+/// assert_eq!(hull.vertices().len(), 5);
 /// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
 /// ```
 pub fn hull_from_bytes(

@@ -92,6 +92,10 @@ pub enum ConstraintKind {
     Distance(f64),
     /// The anchors coincide.
     Weld,
+    /// The anchors' origins and z axes coincide: a hinge.
+    Revolute,
+    /// The anchors' axes are parallel, and the origin of A lies on the z axis of B: a slide.
+    Prismatic,
 }
 
 /// Compliance of a constraint.
@@ -226,11 +230,6 @@ pub(crate) fn rows(
 ) -> Option<()> {
     out.clear();
     let p_BA = X_WA.translation.vector - X_WB.translation.vector;
-    let along = |direction: Vector3<f64>, error: f64| ConstraintRow {
-        error,
-        angular: Vector3::zeros(),
-        linear: direction,
-    };
     match kind {
         ConstraintKind::Distance(length) => {
             let distance = p_BA.norm();
@@ -245,21 +244,54 @@ pub(crate) fn rows(
             }
         }
         ConstraintKind::Weld => {
-            let turn: UnitQuaternion<f64> = X_WA.rotation * X_WB.rotation.inverse();
-            let rotation = turn.scaled_axis();
+            push_rotation(X_WA, X_WB, out);
             for k in 0..3 {
-                out.push(ConstraintRow {
-                    error: rotation[k],
-                    angular: axis(k),
-                    linear: Vector3::zeros(),
-                });
+                out.push(along(axis(k), p_BA[k]));
+            }
+        }
+        ConstraintKind::Revolute => {
+            // z_A = z_B + θ × z_B for a small rotation θ, so that z_B × z_A is the part of θ across z_B.
+            let tilt = (X_WB.rotation * Vector3::z()).cross(&(X_WA.rotation * Vector3::z()));
+            for k in 0..2 {
+                let across = X_WB.rotation * axis(k);
+                out.push(about(across, across.dot(&tilt)));
             }
             for k in 0..3 {
                 out.push(along(axis(k), p_BA[k]));
             }
         }
+        ConstraintKind::Prismatic => {
+            push_rotation(X_WA, X_WB, out);
+            for k in 0..2 {
+                let across = X_WB.rotation * axis(k);
+                out.push(along(across, across.dot(&p_BA)));
+            }
+        }
     }
     Some(())
+}
+
+/// Three rows that align the axes of the anchors.
+fn push_rotation(X_WA: &Isometry3<f64>, X_WB: &Isometry3<f64>, out: &mut Vec<ConstraintRow>) {
+    let turn: UnitQuaternion<f64> = X_WA.rotation * X_WB.rotation.inverse();
+    let rotation = turn.scaled_axis();
+    out.extend((0..3).map(|k| about(axis(k), rotation[k])));
+}
+
+fn about(direction: Vector3<f64>, error: f64) -> ConstraintRow {
+    ConstraintRow {
+        error,
+        angular: direction,
+        linear: Vector3::zeros(),
+    }
+}
+
+fn along(direction: Vector3<f64>, error: f64) -> ConstraintRow {
+    ConstraintRow {
+        error,
+        angular: Vector3::zeros(),
+        linear: direction,
+    }
 }
 
 /// Where the impulses of a constraint act.
@@ -329,8 +361,22 @@ mod tests {
         check_rates(ConstraintKind::Ball, X_WA, X_WB, 1e-8);
         // The rotation vector's rate is ω up to half the error angle.
         check_rates(ConstraintKind::Weld, X_WA, X_WB, 2e-3);
+        check_rates(ConstraintKind::Revolute, X_WA, X_WB, 2e-3);
+        check_rates(ConstraintKind::Prismatic, X_WA, X_WB, 2e-3);
         let X_WC = Isometry3::translation(0.0, 0.0, 0.5);
         check_rates(ConstraintKind::Distance(0.4), X_WC, X_WB, 1e-8);
+    }
+
+    #[test]
+    fn hinges_and_slides_leave_their_axis_free() {
+        let (_, X_WB) = near();
+        let mut out = Vec::new();
+        let turned = X_WB * UnitQuaternion::from_scaled_axis(1.3 * Vector3::z());
+        rows(ConstraintKind::Revolute, &turned, &X_WB, &mut out).expect("has rows");
+        assert!(out.len() == 5 && out.iter().all(|row| row.error.abs() < 1e-15));
+        let shifted = X_WB * Isometry3::translation(0.0, 0.0, 0.7);
+        rows(ConstraintKind::Prismatic, &shifted, &X_WB, &mut out).expect("has rows");
+        assert!(out.len() == 5 && out.iter().all(|row| row.error.abs() < 1e-15));
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 mod attach;
 mod checks;
+mod constraints;
 mod regularity;
+mod shape_pairs;
 mod specs;
 mod tree;
 
@@ -12,20 +14,21 @@ use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
 use crate::joint::{JointKind, frame_with_axis};
 use crate::model::{
-    Body, BodyIdx, Coupler, GravityAction, Joint, JointIdx, Link, LinkIdx, Model, NamedFrame, Root,
+    Body, BodyIdx, CouplerLaw, GravityAction, Joint, JointIdx, Link, LinkIdx, Model, NamedFrame,
+    PairContact, Root,
 };
 use crate::spatial::OriginInertia;
 use checks::{check_inertia, check_joint};
 use regularity::check_regular;
+use shape_pairs::NamedShape;
 use tree::Tree;
 
-pub use specs::{JointSpec, LinkSpec};
+pub use specs::{JointSpec, LinkSpec, LoopSpec};
 
 struct CouplerSpec {
     joint: String,
-    source: String,
-    multiplier: f64,
-    offset: f64,
+    source: Option<String>,
+    law: CouplerLaw,
 }
 
 struct FrameSpec {
@@ -55,6 +58,9 @@ pub struct ModelBuilder {
     links: Vec<LinkSpec>,
     joints: Vec<JointSpec>,
     couplers: Vec<CouplerSpec>,
+    loops: Vec<LoopSpec>,
+    shape_pairs: Vec<([NamedShape; 2], PairContact)>,
+    shapes_of_pairs_only: Vec<NamedShape>,
     frames: Vec<FrameSpec>,
     filter_groups: Vec<CollisionFilterGroup>,
 }
@@ -69,6 +75,9 @@ impl ModelBuilder {
             links: Vec::new(),
             joints: Vec::new(),
             couplers: Vec::new(),
+            loops: Vec::new(),
+            shape_pairs: Vec::new(),
+            shapes_of_pairs_only: Vec::new(),
             frames: Vec::new(),
             filter_groups: Vec::new(),
         }
@@ -98,21 +107,34 @@ impl ModelBuilder {
         self
     }
 
-    /// Couples two joints of one degree of freedom by their names: q_joint = `multiplier` · q_source + `offset`, with the offset in rad
-    /// or m.
+    /// Couples two joints of one degree of freedom by their names: q_joint = p(q_source).
     pub fn coupler(
         &mut self,
         joint: impl Into<String>,
         source: impl Into<String>,
-        multiplier: f64,
-        offset: f64,
+        law: CouplerLaw,
     ) -> &mut Self {
         self.couplers.push(CouplerSpec {
             joint: joint.into(),
-            source: source.into(),
-            multiplier,
-            offset,
+            source: Some(source.into()),
+            law,
         });
+        self
+    }
+
+    /// Holds a joint of one degree of freedom at `position`, rad or m, by a constraint.
+    pub fn constant_position(&mut self, joint: impl Into<String>, position: f64) -> &mut Self {
+        self.couplers.push(CouplerSpec {
+            joint: joint.into(),
+            source: None,
+            law: CouplerLaw::linear(0.0, position),
+        });
+        self
+    }
+
+    /// Closes a kinematic loop by a constraint between two links.
+    pub fn loop_constraint(&mut self, spec: LoopSpec) -> &mut Self {
+        self.loops.push(spec);
         self
     }
 
@@ -153,7 +175,9 @@ impl ModelBuilder {
         let tree = Tree::of(&self.name, &self.links, &self.joints)?;
         let mut model = self.assemble(&tree);
         self.attach_couplers(&mut model)?;
+        self.attach_loops(&mut model)?;
         self.attach_frames(&mut model)?;
+        self.attach_shape_pairs(&mut model)?;
         model.filter_groups.clone_from(&self.filter_groups);
         check_regular(&model)?;
         Ok(model)
@@ -168,6 +192,9 @@ impl ModelBuilder {
             links: Vec::with_capacity(self.links.len()),
             joints: Vec::with_capacity(self.joints.len()),
             couplers: Vec::new(),
+            loops: Vec::new(),
+            shape_pairs: Vec::new(),
+            shapes_of_pairs_only: Vec::new(),
             frames: Vec::new(),
             filter_groups: Vec::new(),
             bodies: vec![Body {
@@ -231,41 +258,6 @@ impl ModelBuilder {
         model
     }
 
-    fn attach_couplers(&self, model: &mut Model) -> Result<(), MultibodyError> {
-        for coupler in &self.couplers {
-            let fail = |reason: &str| MultibodyError::Mimic {
-                joint: coupler.joint.clone(),
-                source_joint: coupler.source.clone(),
-                reason: reason.to_owned(),
-            };
-            let find = |name: &str| model.joints.iter().position(|j| j.name == name);
-            let joint =
-                find(&coupler.joint).ok_or_else(|| fail("but is itself not in the model"))?;
-            let source = find(&coupler.source).ok_or_else(|| fail("which is not in the model"))?;
-            if joint == source {
-                return Err(fail("which is itself; name another joint"));
-            }
-            if [joint, source]
-                .iter()
-                .any(|&j| model.joints[j].kind.n_v() != 1)
-            {
-                return Err(fail(
-                    "but only joints of one degree of freedom can be coupled",
-                ));
-            }
-            if !(coupler.multiplier.is_finite() && coupler.offset.is_finite()) {
-                return Err(fail("with a multiplier or offset that is not finite"));
-            }
-            model.couplers.push(Coupler {
-                joint: JointIdx(joint),
-                source: JointIdx(source),
-                multiplier: coupler.multiplier,
-                offset: coupler.offset,
-            });
-        }
-        order_couplers(model)
-    }
-
     fn attach_frames(&self, model: &mut Model) -> Result<(), MultibodyError> {
         for frame in &self.frames {
             let link = model.link_named(&frame.link)?;
@@ -277,26 +269,6 @@ impl ModelBuilder {
         }
         Ok(())
     }
-}
-
-/// Sorts couplers so that each one follows the coupler of its source: one pass in order makes positions consistent.
-fn order_couplers(model: &mut Model) -> Result<(), MultibodyError> {
-    let mut waiting = core::mem::take(&mut model.couplers);
-    while !waiting.is_empty() {
-        let sources_wait = |coupler: &Coupler| waiting.iter().any(|w| w.joint == coupler.source);
-        let (later, ready): (Vec<_>, Vec<_>) = waiting.iter().copied().partition(sources_wait);
-        if let ([], [coupler, ..]) = (&ready[..], &later[..]) {
-            let name = |JointIdx(j): JointIdx| model.joints[j].name.clone();
-            return Err(MultibodyError::Mimic {
-                joint: name(coupler.joint),
-                source_joint: name(coupler.source),
-                reason: "in a circle: let one joint of the circle move freely".to_owned(),
-            });
-        }
-        model.couplers.extend(ready);
-        waiting = later;
-    }
-    Ok(())
 }
 
 impl Model {

@@ -111,6 +111,36 @@ pub enum MultibodyError {
         /// The other.
         second: String,
     },
+    /// A loop that no positions of its joints close.
+    #[error(
+        "loop \"{name}\" is open by {distance_m:.4} m and {angle:.4} rad, and no positions of the joints that are left free close it; give other positions, or fewer of them"
+    )]
+    OpenLoop {
+        /// The constraint that closes it.
+        name: String,
+        /// Distance of its two ends, m.
+        distance_m: f64,
+        /// Angle between them, rad.
+        angle: f64,
+    },
+    /// A coupling that no positions of its joints satisfy.
+    #[error(
+        "joint \"{joint}\" is {error:.4} (rad or m) away from where its coupling puts it, and no positions of the joints that are left free satisfy it; give other positions, or fewer of them"
+    )]
+    BrokenCoupling {
+        /// The joint that follows another.
+        joint: String,
+        /// Its distance, rad or m.
+        error: f64,
+    },
+    /// A loop constraint that does not fit the model.
+    #[error("loop \"{name}\": {reason}")]
+    Loop {
+        /// The constraint.
+        name: String,
+        /// The reason, and the remedy.
+        reason: String,
+    },
     /// A kinematic loop.
     #[error("links form a loop: {}; remove one of its joints and close the loop by a constraint", cycle.join(" - "))]
     Cycle {

@@ -98,6 +98,10 @@ pub struct ProximityProperties {
     pub mu_dynamic: Option<f64>,
     /// Static Coulomb friction coefficient.
     pub mu_static: Option<f64>,
+    /// Largest torque about the normal of a contact per normal force, m.
+    pub torsional_friction: Option<f64>,
+    /// Largest torque against rolling per normal force, m.
+    pub rolling_friction: Option<f64>,
     /// Hunt-Crossley dissipation d, s/m.
     pub hunt_crossley_dissipation: Option<f64>,
     /// Relaxation time τ of linear dissipation, s.

@@ -79,6 +79,8 @@ mod bounded_least_squares;
 
 mod inverse_kinematics;
 
+mod loop_closure;
+
 pub mod urdf;
 
 pub mod mjcf;
@@ -99,7 +101,7 @@ mod error;
 
 pub use articulated_body::ArticulatedBodies;
 pub use body_inertias::BodyInertias;
-pub use builder::{JointSpec, LinkSpec, ModelBuilder};
+pub use builder::{JointSpec, LinkSpec, LoopSpec, ModelBuilder};
 pub use capsule_chain::{CapsuleChain, CapsuleChainSpec, RestShape};
 pub use dynamics::{
     ForwardDynamicsInput, Workspace, bias_forces, constrained_forward_dynamics, forward_dynamics,
@@ -119,9 +121,11 @@ pub use inverse_kinematics::{IkReport, IkSettings, IkStop, InverseKinematics};
 pub use jacobian::{add_wrench, jacobian_columns, point_jacobian};
 pub use joint::{DofKind, Drive, DriveGains, JointKind, JointLimits, PassiveForces};
 pub use kinematics::{AccelerationKinematics, PositionKinematics, VelocityKinematics};
+pub use loop_closure::LoopOpening;
 pub use model::{
-    BodyIdx, Coupler, DofIdx, GravityAction, Joint, JointIdx, Link, LinkIdx, Model, NamedFrame,
-    Root,
+    BodyIdx, Coupler, CouplerLaw, DofIdx, GravityAction, Joint, JointIdx, Link, LinkFrame, LinkIdx,
+    LoopConstraint, LoopKind, Model, NamedFrame, PairContact, PairFriction, PositionRange, Root,
+    ShapeIdx, ShapePair,
 };
 pub use package_map::PackageMap;
 pub use reactions::joint_reactions;

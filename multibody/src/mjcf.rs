@@ -17,16 +17,19 @@
 //! | any other geom | a collision shape and a visual shape |
 //! | a mesh in contact | its convex hull |
 //! | a plane | a half space, on links that do not move |
-//! | the first number of `friction`, if given | both friction coefficients of the shape; those of contacts are combined as for all shapes |
-//! | `condim` 1 | no friction, if all geoms of the file that can touch the geom have it; otherwise the friction of the geom, and suspicious |
+//! | `friction`, if given | the friction coefficients of the shape, the second one with `condim` 4 and 6, the third one with `condim` 6 |
+//! | two geoms of the file | the larger friction and `condim` of the two, or those of the geom with the larger `priority`; `condim` 1 is no friction |
+//! | a geom and a shape outside of the file | the combination of the scene; the other shape counts as `condim` 3 |
+//! | `<pair>` | contact of two geoms with the friction of the pair, whatever the masks and exclusions are |
 //! | `contype`, `conaffinity`, `<exclude>`, parents and children | pairs of links without contact; masks act only between bodies of the file |
 //! | `motor`, `position`, `velocity`, `general` on a joint | effort limits, and gains of the joint's drive |
-//! | `<equality><joint>` with a linear polynomial | a coupled joint |
+//! | `<equality><joint>` | a coupled joint, or one at a constant position |
+//! | `<equality><connect>`, `<equality><weld>` | a constraint that closes a loop; `solref` and `solimp` have no effect: it is near rigid |
 //! | a site | a named frame |
 //! | `<mujocoinclude>`, or no `<worldbody>` | a part that other files include: what they define is left out, and suspicious |
 //! | `<replicate>` | copies in frames, with the suffixes of MuJoCo; what refers to them from elsewhere names a copy |
 //! | `<key>` with `name` and `qpos` | a named set of joint positions |
-//! | tendons, loops (`connect`, `weld`), other actuators, sensors, velocities and controls of keys, solver settings | reported, without effect |
+//! | tendons, other equalities, other actuators, sensors, velocities and controls of keys, solver settings | reported, without effect |
 //! | `composite`, `flexcomp`, `attach`, height fields, planes that move | an error |
 //!
 //! Unlike in MuJoCo, a body and a parent that is fixed in the world do not touch.
@@ -35,7 +38,6 @@ mod actuators;
 mod assets;
 mod body;
 mod compiler;
-mod condim;
 mod defaults;
 mod equality;
 mod filter;
@@ -50,6 +52,7 @@ mod mesh_inertia;
 mod names;
 mod orientation;
 mod replicate;
+mod shape_pairs;
 mod world;
 
 use std::path::Path;
@@ -112,7 +115,9 @@ pub fn parse_mjcf(
     let root = replicate::expanded(root, &compiler)?;
     let defaults = Defaults::read(&root, &mut remarks)?;
     let assets = Assets::read(&root, &compiler, &defaults, &mut remarks)?;
+    let paired = shape_pairs::named(&root);
     let file = File {
+        paired: &paired,
         path,
         root: &root,
         compiler: &compiler,
@@ -127,9 +132,7 @@ pub fn parse_mjcf(
         return Err(place.error(&format!("joint \"{joint}\""), text));
     }
     actuators::read(&file, &mut tree, &mut remarks)?;
-    let couplings = equality::read(&file, &tree, &mut remarks)?;
     let apart = filter::pairs(&file, &tree, &mut remarks)?;
-    condim::apply(&file, &mut tree, &apart, &mut remarks);
     let keyframes = keyframes::read(&file, &tree, &mut remarks)?;
     file.report_sections(&mut remarks);
 
@@ -145,14 +148,8 @@ pub fn parse_mjcf(
     for frame in &tree.frames {
         builder.frame(&*frame.name, &*frame.link, frame.X_LF);
     }
-    for coupling in couplings {
-        builder.coupler(
-            coupling.joint,
-            coupling.source,
-            coupling.multiplier,
-            coupling.offset,
-        );
-    }
+    equality::read(&file, &tree, &mut builder, &mut remarks)?;
+    shape_pairs::add(&file, &tree, &apart, &mut builder, &mut remarks)?;
     for group in filter::groups(&tree, &apart) {
         builder.collision_filter_group(group);
     }
@@ -169,6 +166,8 @@ pub fn parse_mjcf(
 
 /// A file with what applies to all of its parts.
 struct File<'a> {
+    /// The geoms that `<pair>` names.
+    paired: &'a std::collections::BTreeSet<String>,
     path: &'a Path,
     root: &'a Element,
     compiler: &'a Compiler,

@@ -6,11 +6,15 @@
 //! so that each subtree is a contiguous range.
 
 mod coordinates;
+mod couplers;
 mod excluded_pairs;
 mod indices;
 mod joints;
 mod links;
+mod loops;
 mod names;
+mod ranges;
+mod shape_pairs;
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
@@ -18,10 +22,14 @@ use crate::geometry::CollisionFilterGroup;
 use crate::joint::{DofKind, JointKind};
 use crate::spatial::OriginInertia;
 
+pub use couplers::{Coupler, CouplerLaw};
 pub use indices::{BodyIdx, DofIdx, JointIdx, LinkIdx};
-pub use joints::{Coupler, Joint};
+pub use joints::Joint;
 pub use links::{Link, NamedFrame};
+pub use loops::{LinkFrame, LoopConstraint, LoopKind};
 pub(crate) use names::nearest_name;
+pub use ranges::PositionRange;
+pub use shape_pairs::{PairContact, PairFriction, ShapeIdx, ShapePair};
 
 /// How the root link is attached to the world.
 ///
@@ -121,6 +129,9 @@ pub struct Model {
     pub(crate) links: Vec<Link>,
     pub(crate) joints: Vec<Joint>,
     pub(crate) couplers: Vec<Coupler>,
+    pub(crate) loops: Vec<LoopConstraint>,
+    pub(crate) shape_pairs: Vec<ShapePair>,
+    pub(crate) shapes_of_pairs_only: Vec<ShapeIdx>,
     pub(crate) frames: Vec<NamedFrame>,
     pub(crate) filter_groups: Vec<CollisionFilterGroup>,
     pub(crate) bodies: Vec<Body>,
@@ -174,6 +185,11 @@ impl Model {
     /// Couplings of joints.
     pub fn couplers(&self) -> &[Coupler] {
         &self.couplers
+    }
+
+    /// Constraints that close kinematic loops.
+    pub fn loops(&self) -> &[LoopConstraint] {
+        &self.loops
     }
 
     /// Named frames of the model.

@@ -11,6 +11,7 @@
 //! | the link without a parent | the root link; its pose in the model has no effect, since the caller places it |
 //! | a joint with parent `world` | a joint of the root link `world` |
 //! | a joint that is not at the origin of its child | a further massless link `JOINT_link` |
+//! | a joint that closes a kinematic loop: its child has another parent | a constraint of the kind of the joint |
 //! | revolute, continuous, prismatic, ball, fixed joints | the same; a limit of ±1e16 is none |
 //! | `<effort>`, `<velocity>` of 0 | no limit, and suspicious |
 //! | `friction` not below the effort limit | no dry friction, and suspicious |
@@ -29,6 +30,7 @@ mod frames;
 mod include;
 mod joints;
 mod links;
+mod loops;
 mod shapes;
 
 use std::path::Path;
@@ -40,6 +42,7 @@ use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
 use crate::inertia::SpatialInertia;
 use crate::markup::{Element, Place, Remarks, parse};
+use crate::model::CouplerLaw;
 use crate::robot_file::{LoadedModel, RobotOptions, read_with};
 pub(crate) use auto_inertia::inertia_of_collision;
 use frames::Frames;
@@ -118,22 +121,38 @@ pub fn parse_sdf(
         let spec = links::link(&file, link, &mut remarks)?;
         links.push((spec, link.place.clone()));
     }
-    let mut joints: Vec<(JointSpec, Place)> = Vec::new();
+    let mut read = Vec::new();
     for joint in element.children.iter().filter(|e| e.tag == "joint") {
-        let read = joints::joint(&file, joint, &mut remarks)?;
-        if let Some(massless) = read.massless {
-            let link = LinkSpec::new(massless, SpatialInertia::zero());
-            links.push((link, joint.place.clone()));
-        }
-        let specs = read.joints.into_iter();
-        joints.extend(specs.map(|spec| (spec, joint.place.clone())));
-        if let Some(mimic) = read.mimic {
-            builder.coupler(mimic.joint, mimic.source, mimic.multiplier, mimic.offset);
-        }
+        read.push(joints::joint(&file, joint, &mut remarks)?);
     }
-    if joints.iter().any(|(joint, _)| joint.parent == WORLD) {
+    if read.iter().any(|joint| joint.spec.parent == WORLD) {
         let world = LinkSpec::new(WORLD, SpatialInertia::zero());
         links.insert(0, (world, element.place.clone()));
+    }
+    let specs: Vec<LinkSpec> = links.iter().map(|(link, _)| link.clone()).collect();
+    let (in_tree, in_loops) = loops::split(&specs, read);
+    let mut joints: Vec<(JointSpec, Place)> = Vec::new();
+    for joint in in_tree {
+        let place = &joint.element.place;
+        let (specs, massless) = joint.in_tree();
+        if let Some(massless) = massless {
+            links.push((
+                LinkSpec::new(massless, SpatialInertia::zero()),
+                place.clone(),
+            ));
+        }
+        joints.extend(specs.into_iter().map(|spec| (spec, place.clone())));
+        if let Some(mimic) = joint.mimic {
+            let law = CouplerLaw::linear(mimic.multiplier, mimic.offset);
+            builder.coupler(mimic.joint, mimic.source, law);
+        }
+    }
+    for joint in &in_loops {
+        let (constraint, groups) = loops::constraint(joint, &mut remarks)?;
+        builder.loop_constraint(constraint);
+        for group in groups {
+            builder.collision_filter_group(group);
+        }
     }
     for (link, _) in &links {
         builder.link(link.clone());

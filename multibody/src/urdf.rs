@@ -39,7 +39,7 @@ use crate::builder::{JointSpec, LinkSpec, ModelBuilder};
 use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
 use crate::markup::Place;
-use crate::model::Model;
+use crate::model::{CouplerLaw, Model};
 use crate::package_map::PackageMap;
 use crate::robot_file::{LoadedModel, RobotOptions, read_with};
 use document::{Document, Reader};
@@ -253,8 +253,7 @@ impl Robot {
             builder.coupler(
                 &*mimic.joint,
                 &*mimic.source,
-                mimic.multiplier,
-                mimic.offset,
+                CouplerLaw::linear(mimic.multiplier, mimic.offset),
             );
         }
         for (name, link, X_LF) in &self.frames {

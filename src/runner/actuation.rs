@@ -107,7 +107,7 @@ impl Actuation {
         }
         for constraint in &scene.constraints {
             if let Some(at_s) = constraint.release_at_s {
-                let constraints = directory.constraints(&constraint.name).iter();
+                let constraints = directory.constraints(scene, &constraint.name)?.iter();
                 actuation
                     .releases
                     .extend(constraints.map(|index| (*index, at_s)));

@@ -16,11 +16,12 @@ mod soft;
 mod solid_meshes;
 mod solids;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pliant_contact_sap::BodyState;
 use pliant_coupling::{
-    BodyIdx, Geometry, GeometryIdx, Mount, State, World, WorldBuilder, WorldError,
+    BodyIdx, Geometry, GeometryIdx, Mount, PairRule, State, World, WorldBuilder, WorldError,
 };
 use pliant_hydroelastic::ContactMaterial;
 use pliant_multibody::Model;
@@ -80,6 +81,10 @@ struct Draft<'s> {
     soft_starts: Vec<(BodyIdx, BodyState)>,
     holds: Vec<Hold>,
     notes: Vec<String>,
+    /// Contact of pairs of shapes that robot files prescribe, in ascending order of the geometries.
+    file_rules: BTreeMap<(GeometryIdx, GeometryIdx), PairRule>,
+    /// Shapes of robots that touch in pairs of their file only.
+    of_pairs_only: Vec<GeometryIdx>,
     /// Geometries whose material names no stiffness.
     of_default_stiffness: Vec<GeometryIdx>,
 }
@@ -100,6 +105,8 @@ impl Assembly {
             soft_starts: Vec::new(),
             holds: Vec::new(),
             notes: Vec::new(),
+            file_rules: BTreeMap::new(),
+            of_pairs_only: Vec::new(),
             of_default_stiffness: Vec::new(),
         };
         draft

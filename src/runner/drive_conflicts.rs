@@ -116,7 +116,7 @@ impl<'s> DriveConflicts<'s> {
                 let mut couplers = tree.couplers().iter();
                 let source = couplers
                     .find(|coupler| coupler.joint == joint.joint)
-                    .map(|coupler| &tree.joint(coupler.source).name);
+                    .and_then(|coupler| Some(&tree.joint(coupler.source?).name));
                 let fault = SceneFault::Clash {
                     what: format!("joint {:?}", reference.name),
                     reason: match source {

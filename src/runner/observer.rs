@@ -259,7 +259,7 @@ fn reading(
             Reading::Mass(bodies, *measure)
         }
         Measure::Constraint(measure) => {
-            Reading::Constraints(directory.constraints(of()?).to_vec(), *measure)
+            Reading::Constraints(directory.constraints(scene, of()?)?.to_vec(), *measure)
         }
         Measure::Step(measure) => Reading::Step(*measure),
         Measure::Expression => {

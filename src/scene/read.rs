@@ -448,7 +448,7 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
                 NameKind::Soft,
                 NameKind::Copies,
             ],
-            Subject::Constraint => &[NameKind::Constraint],
+            Subject::Constraint => &[NameKind::Constraint, NameKind::Model],
             Subject::Whole => &[],
         };
         if let Some(of) = &observable.of {

@@ -17,6 +17,7 @@ mod documentation_links;
 mod drive_faults;
 mod flush_shapes;
 mod force_fields;
+mod friction_of_geoms;
 mod gallery;
 #[cfg(feature = "gpu")]
 mod gpu_batch;
@@ -28,6 +29,7 @@ mod impulse_exchange;
 mod interrupted_runs;
 mod live_runs;
 mod looks_and_keyframes;
+mod loops_in_robot_files;
 mod material_point_faults;
 mod material_points_in_scenes;
 mod mimic_chains;

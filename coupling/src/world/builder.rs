@@ -142,7 +142,6 @@ impl WorldBuilder {
     /// Sets the rule of one pair; a later rule replaces an earlier one as a whole.
     pub fn pair_rule(&mut self, a: GeometryIdx, b: GeometryIdx, rule: PairRule) -> &mut Self {
         let pair = (a.min(b), a.max(b));
-        self.parts.pair_rules.retain(|(known, _)| *known != pair);
         self.parts.pair_rules.push((pair, rule));
         self
     }
@@ -155,7 +154,11 @@ impl WorldBuilder {
         let parts = &mut self.parts;
         parts.check()?;
         parts.check_tied_points()?;
+        // The sort is stable: of equal pairs, the last one is the latest.
         parts.pair_rules.sort_by_key(|(pair, _)| *pair);
+        parts.pair_rules.reverse();
+        parts.pair_rules.dedup_by_key(|(pair, _)| *pair);
+        parts.pair_rules.reverse();
         parts.filter = parts
             .collision_filter()
             .map_err(|source| WorldError::Geometry {

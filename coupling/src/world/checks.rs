@@ -246,7 +246,13 @@ fn check_tie(constraint: &Constraint, n_frames: &[usize]) -> Result<(), WorldErr
                 for x in point.weights.iter().chain(point.offset.iter()) {
                     finite(&part, "weight or offset of a point", *x)?;
                 }
-                if constraint.kind == ConstraintKind::Weld {
+                let needs_axes = match constraint.kind {
+                    ConstraintKind::Ball | ConstraintKind::Distance(_) => false,
+                    ConstraintKind::Weld | ConstraintKind::Revolute | ConstraintKind::Prismatic => {
+                        true
+                    }
+                };
+                if needs_axes {
                     let name = constraint.name.clone();
                     return Err(WorldError::ConstraintWithoutAxes { name });
                 }

@@ -2,10 +2,10 @@
 
 use nalgebra::Isometry3;
 
-use super::{JointSpec, LinkSpec, ModelBuilder};
+use super::{CouplerSpec, JointSpec, LinkSpec, LoopSpec, ModelBuilder};
 use crate::geometry::CollisionFilterGroup;
 use crate::joint::JointKind;
-use crate::model::{JointIdx, Model};
+use crate::model::{JointIdx, LinkFrame, Model, ShapeIdx};
 
 impl Model {
     /// A builder with the links, joints, couplings, frames and filter groups of this model, to extend it. Its root attachment and
@@ -53,12 +53,26 @@ impl Model {
         }
         for coupler in &self.couplers {
             let name = |joint: JointIdx| named(&self.joints[joint.0].name);
-            builder.coupler(
-                name(coupler.joint),
-                name(coupler.source),
-                coupler.multiplier,
-                coupler.offset,
-            );
+            builder.couplers.push(CouplerSpec {
+                joint: name(coupler.joint),
+                source: coupler.source.map(name),
+                law: coupler.law,
+            });
+        }
+        for constraint in &self.loops {
+            let end = |end: &LinkFrame| (named(&self.link(end.link).name), end.X_LF);
+            builder.loop_constraint(LoopSpec {
+                name: named(&constraint.name),
+                kind: constraint.kind,
+                ends: [end(&constraint.a), end(&constraint.b)],
+            });
+        }
+        let shape = |shape: ShapeIdx| (named(&self.link(shape.link).name), shape.shape);
+        for pair in &self.shape_pairs {
+            builder.shape_pair(pair.shapes.map(shape), pair.contact);
+        }
+        for only in &self.shapes_of_pairs_only {
+            builder.shapes_of_pairs_only.push(shape(*only));
         }
         for frame in &self.frames {
             builder.frame(

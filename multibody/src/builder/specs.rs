@@ -1,10 +1,11 @@
-//! Specifications of links and joints.
+//! Specifications of links, joints and loops.
 
 use nalgebra::{Isometry3, Vector3};
 
 use crate::geometry::{Collision, Visual};
 use crate::inertia::SpatialInertia;
 use crate::joint::{Drive, JointKind, JointLimits, PassiveForces};
+use crate::model::LoopKind;
 
 /// Specification of a link.
 ///
@@ -125,4 +126,15 @@ impl JointSpec {
         self.axis = axis;
         self
     }
+}
+
+/// Specification of a constraint that closes a loop; [`LoopConstraint`](crate::LoopConstraint) has an example.
+#[derive(Clone, Debug)]
+pub struct LoopSpec {
+    /// Name, unique among the loops of the model.
+    pub name: String,
+    /// What it prescribes.
+    pub kind: LoopKind,
+    /// Name of the link of A and pose of A in it, and the same for B.
+    pub ends: [(String, Isometry3<f64>); 2],
 }

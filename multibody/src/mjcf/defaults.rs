@@ -82,13 +82,23 @@ impl<'a> Defaults<'a> {
         element: &'a Element,
         childclass: Option<&'a str>,
     ) -> Result<Settings<'a>, MultibodyError> {
-        let own = element.attribute("class");
-        let name = own.or(childclass).unwrap_or(self.main);
-        self.check(name, element)?;
         let tag = match &*element.tag {
             "freejoint" => "",
             tag => tag,
         };
+        self.settings_of(tag, element, childclass)
+    }
+
+    /// The settings of an element whose defaults are in elements `tag`.
+    pub(super) fn settings_of(
+        &self,
+        tag: &str,
+        element: &'a Element,
+        childclass: Option<&'a str>,
+    ) -> Result<Settings<'a>, MultibodyError> {
+        let own = element.attribute("class");
+        let name = own.or(childclass).unwrap_or(self.main);
+        self.check(name, element)?;
         let is_actuator = ACTUATORS.contains(&tag);
         let applies = |default: &&&Element| {
             default.tag == tag || (is_actuator && ACTUATORS.contains(&&*default.tag))

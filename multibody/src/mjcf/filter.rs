@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::File;
-use super::geom::ContactMask;
+use super::geom::{ContactMask, ContactRule};
 use super::world::{Tree, TreeLink, WORLD, WORLD_SHAPES};
 use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
@@ -22,23 +22,10 @@ pub(super) fn pairs(
                 pairs.insert((a, b));
                 continue;
             }
-            let touches = |x: &ContactMask, y: &ContactMask| x.touches(*y);
-            let all = || {
-                first
-                    .masks
-                    .iter()
-                    .flat_map(|x| second.masks.iter().map(move |y| (x, y)))
-            };
-            let n_touching = all().filter(|(x, y)| touches(x, y)).count();
-            let n = all().count();
-            if n > 0 && n_touching == 0 {
+            let touches = |x: &ContactRule| second.rules.iter().any(|y| x.mask.touches(y.mask));
+            let have_shapes = !first.rules.is_empty() && !second.rules.is_empty();
+            if have_shapes && !first.rules.iter().any(touches) {
                 pairs.insert((a, b));
-            } else if n_touching < n && first.rigid != second.rigid {
-                let place = &file.root.place;
-                remarks.suspicious(place, format!(
-                    "bodies \"{}\" and \"{}\": contype and conaffinity let some of their geoms touch; here all of them do",
-                    first.spec.name, second.spec.name
-                ));
             }
         }
     }
@@ -49,7 +36,7 @@ pub(super) fn pairs(
 /// Whether `parent` is on the rigid body that carries `child`'s; not for bodies fixed in the world.
 fn is_parent(tree: &Tree, parent: &TreeLink, child: &TreeLink) -> bool {
     let carrier = tree.links[tree.links[child.rigid].carrier].rigid;
-    let both_have_shapes = !parent.masks.is_empty() && !child.masks.is_empty();
+    let both_have_shapes = !parent.rules.is_empty() && !child.rules.is_empty();
     both_have_shapes && carrier != 0 && child.rigid != 0 && parent.rigid == carrier
 }
 
@@ -60,13 +47,9 @@ fn excluded(
     remarks: &mut Remarks,
 ) -> Result<BTreeSet<(usize, usize)>, MultibodyError> {
     let mut pairs = BTreeSet::new();
-    for element in file.in_sections("contact") {
+    for element in file.in_sections("contact").filter(|e| e.tag != "pair") {
         if element.tag != "exclude" {
-            let text = format!(
-                "<{}> has no effect: pairs touch by the rules of the scene",
-                element.tag
-            );
-            remarks.suspicious(&element.place, text);
+            remarks.left_out(element);
             continue;
         }
         remarks.only_attributes(element, &["name", "body1", "body2"]);
@@ -94,8 +77,9 @@ fn excluded(
 
 /// Shapes outside of the file have no masks.
 fn report_masks(tree: &Tree, file: &File<'_>, remarks: &mut Remarks) {
-    let deaf = |mask: &ContactMask| !mask.touches(ContactMask::USUAL);
-    let links = tree.links.iter().filter(|link| link.masks.iter().any(deaf));
+    let deaf =
+        |rule: &ContactRule| rule.mask.touches_anything() && !rule.mask.touches(ContactMask::USUAL);
+    let links = tree.links.iter().filter(|link| link.rules.iter().any(deaf));
     let names: Vec<&str> = links.map(|link| &*link.spec.name).collect();
     if !names.is_empty() {
         let text = format!(

@@ -33,9 +33,9 @@ pub(super) struct Geom {
     /// In its own frame; zero if the inertia of the body does not come from its geoms.
     pub(super) inertia: SpatialInertia,
     group: f64,
-    pub(super) mask: ContactMask,
-    /// Coulomb friction coefficient, if the file gives one.
-    pub(super) friction: Option<f64>,
+    pub(super) rule: ContactRule,
+    /// Whether a `<pair>` names it.
+    is_paired: bool,
     pub(super) rgba: Option<[f64; 4]>,
     /// `None` for a mesh that cannot be shown and does not touch.
     pub(super) shape: Option<GeometryDescription>,
@@ -43,14 +43,25 @@ pub(super) struct Geom {
     pub(super) mesh: Option<CollisionMesh>,
 }
 
-/// `contype` and `conaffinity`: two geoms touch if a bit of one's type is in the other's affinity. They do so without friction if
-/// both slide.
+/// Sliding (1), torsional (m) and rolling friction (m) of geoms without `friction`: MuJoCo's.
+pub(super) const UNWRITTEN_FRICTION: [f64; 3] = [1.0, 0.005, 0.0001];
+
+/// What decides on the contact of a geom with another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ContactRule {
+    pub(super) mask: ContactMask,
+    /// 1: no friction; 3: sliding friction; 4: torsional friction, too; 6: rolling friction, too.
+    pub(super) condim: u8,
+    pub(super) priority: i64,
+    /// Sliding (1), torsional (m) and rolling friction (m), if the file gives it.
+    pub(super) friction: Option<[f64; 3]>,
+}
+
+/// `contype` and `conaffinity`: two geoms touch if a bit of one's type is in the other's affinity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ContactMask {
     pub(super) kind: i64,
     pub(super) affinity: i64,
-    /// Whether `condim` is 1.
-    pub(super) slides: bool,
 }
 
 impl ContactMask {
@@ -58,21 +69,20 @@ impl ContactMask {
     pub(super) const USUAL: Self = Self {
         kind: 1,
         affinity: 1,
-        slides: false,
     };
 
     pub(super) fn touches(self, other: Self) -> bool {
         (self.kind & other.affinity) != 0 || (other.kind & self.affinity) != 0
     }
 
-    fn touches_anything(self) -> bool {
+    pub(super) fn touches_anything(self) -> bool {
         self.kind != 0 || self.affinity != 0
     }
 }
 
 impl Geom {
     pub(super) fn is_in_contact(&self) -> bool {
-        self.mask.touches_anything()
+        self.is_paired || self.rule.mask.touches_anything()
     }
 
     pub(super) fn is_shown(&self) -> bool {
@@ -92,31 +102,24 @@ impl Geom {
             None => format!("geom of body \"{body}\""),
         };
         let fail = |text: String| own.error(&subject, text);
-        let condim = integer(settings, "condim", 3, &subject)?;
         let mask = ContactMask {
             kind: integer(settings, "contype", 1, &subject)?,
             affinity: integer(settings, "conaffinity", 1, &subject)?,
-            slides: condim == 1,
         };
         let group = settings.number("group", &subject)?.unwrap_or(0.0);
         let friction = match settings.holder("friction") {
-            Some(_) => Some(settings.leading::<3>("friction", &subject, [1.0, 0.0, 0.0])?[0]),
+            Some(_) => Some(settings.leading::<3>("friction", &subject, UNWRITTEN_FRICTION)?),
             None => None,
         };
-        if let Some(friction) = friction.filter(|mu| *mu < 0.0) {
-            return Err(fail(format!("friction = {friction} must not be negative")));
+        if let Some(mu) = friction.iter().flatten().find(|mu| **mu < 0.0) {
+            return Err(fail(format!("friction = {mu} must not be negative")));
         }
-        match condim {
-            1 | 3 => {}
-            4 | 6 if mask.touches_anything() => {
-                let text = format!(
-                    "{subject}: condim = {condim}: torsional and rolling friction have no effect; sliding friction has"
-                );
-                remarks.suspicious(&own.place, text);
-            }
-            4 | 6 => {}
-            other => return Err(fail(format!("condim = {other} must be 1, 3, 4 or 6"))),
-        }
+        let rule = ContactRule {
+            mask,
+            condim: condim(settings, &subject)?,
+            priority: integer(settings, "priority", 0, &subject)?,
+            friction,
+        };
         if settings.text("shellinertia") == Some("true") {
             let text = "shellinertia=\"true\" is not supported; give the body an <inertial>";
             return Err(fail(text.to_owned()));
@@ -138,8 +141,10 @@ impl Geom {
             X_BG: pose(settings, file.compiler, &subject)?,
             inertia: SpatialInertia::zero(),
             group,
-            mask,
-            friction,
+            rule,
+            is_paired: own
+                .attribute("name")
+                .is_some_and(|name| file.paired.contains(name.trim())),
             rgba,
             shape: None,
             mesh: None,
@@ -333,6 +338,17 @@ fn scaled_to_mass(
         unit.com,
         unit.rotational * factor,
     ))
+}
+
+/// `condim` of a geom or a pair.
+pub(super) fn condim(settings: &Settings<'_>, subject: &str) -> Result<u8, MultibodyError> {
+    match integer(settings, "condim", 3, subject)? {
+        written @ (1 | 3 | 4 | 6) => Ok(written as u8),
+        other => {
+            let text = format!("condim = {other} must be 1, 3, 4 or 6");
+            Err(settings.own().error(subject, text))
+        }
+    }
 }
 
 fn integer(

@@ -1,12 +1,12 @@
 //! The geoms of a body as collision and visual shapes of its link.
 
-use super::geom::{ContactMask, Geom};
+use super::geom::{ContactRule, Geom, UNWRITTEN_FRICTION};
 use crate::builder::LinkSpec;
 use crate::geometry::{Collision, ProximityProperties, Visual};
 
-/// Adds geoms to a link, and returns the masks of its collision shapes.
-pub(super) fn add_shapes(link: &mut LinkSpec, geoms: Vec<Geom>) -> Vec<ContactMask> {
-    let mut masks = Vec::new();
+/// Adds geoms to a link, and returns the contact rules of its collision shapes.
+pub(super) fn add_shapes(link: &mut LinkSpec, geoms: Vec<Geom>) -> Vec<ContactRule> {
+    let mut rules = Vec::new();
     for geom in geoms {
         let (in_contact, shown) = (geom.is_in_contact(), geom.is_shown());
         link.rgba = link.rgba.or(geom.rgba);
@@ -24,19 +24,24 @@ pub(super) fn add_shapes(link: &mut LinkSpec, geoms: Vec<Geom>) -> Vec<ContactMa
             });
         }
         if in_contact {
-            masks.push(geom.mask);
+            rules.push(geom.rule);
+            let rule = geom.rule;
+            let mu = rule.friction.map(|friction| friction[0]);
+            let [_, torsional, rolling] = rule.friction.unwrap_or(UNWRITTEN_FRICTION);
             link.collisions.push(Collision {
                 name: named("collision", link.collisions.len()),
                 X_LG: geom.X_BG,
                 geometry: shape,
                 mesh: geom.mesh,
                 proximity: ProximityProperties {
-                    mu_dynamic: geom.friction,
-                    mu_static: geom.friction,
+                    mu_dynamic: mu,
+                    mu_static: mu,
+                    torsional_friction: (rule.condim >= 4).then_some(torsional),
+                    rolling_friction: (rule.condim >= 6).then_some(rolling),
                     ..ProximityProperties::default()
                 },
             });
         }
     }
-    masks
+    rules
 }

@@ -26,6 +26,7 @@ pub(super) fn used_attributes(tag: &str) -> Option<&'static [&'static str]> {
             "condim",
             "group",
             "friction",
+            "priority",
             "rgba",
             "material",
             "mesh",
@@ -100,6 +101,7 @@ pub(super) fn used_attributes(tag: &str) -> Option<&'static [&'static str]> {
             "kv",
         ],
         "equality" => &["active"],
+        "pair" => &["class", "condim", "friction"],
         _ => return None,
     })
 }

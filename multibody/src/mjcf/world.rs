@@ -9,7 +9,7 @@ use super::File;
 use super::body::Contents;
 use super::compiler::InertiaFromGeoms;
 use super::defaults::Settings;
-use super::geom::{ContactMask, Geom, InertiaSource};
+use super::geom::{ContactRule, Geom, InertiaSource};
 use super::inertial;
 use super::joints::{WrittenJoint, chain};
 use super::link_shapes::add_shapes;
@@ -31,8 +31,10 @@ pub(super) const WORLD_SHAPES: &str = "worldbody";
 pub(super) struct TreeLink {
     pub(super) spec: LinkSpec,
     place: Place,
-    /// Contact masks of its collision shapes.
-    pub(super) masks: Vec<ContactMask>,
+    /// Its pose in the world of the file, at the positions that the file shows; of links with a name in the file only.
+    pub(super) X_WL: Isometry3<f64>,
+    /// Contact rules of its collision shapes.
+    pub(super) rules: Vec<ContactRule>,
     /// Index of the first link of the rigid body that it is part of.
     pub(super) rigid: usize,
     /// Index of the link that carries the first link of its rigid body, massless links left out.
@@ -144,14 +146,15 @@ impl Tree {
         &mut self,
         spec: LinkSpec,
         place: &Place,
-        masks: Vec<ContactMask>,
+        rules: Vec<ContactRule>,
         carrier: usize,
     ) -> usize {
         let index = self.links.len();
         self.links.push(TreeLink {
             spec,
             place: place.clone(),
-            masks,
+            X_WL: Isometry3::identity(),
+            rules,
             rigid: index,
             carrier,
         });
@@ -161,8 +164,8 @@ impl Tree {
     /// The shapes fixed in the world have a link of their own: links that move on the world touch them.
     fn add_world_shapes(&mut self, shapes: Vec<Geom>, place: &Place) {
         let mut link = LinkSpec::new(WORLD_SHAPES, SpatialInertia::zero());
-        let masks = add_shapes(&mut link, shapes);
-        let index = self.add_link(link, place, masks, 0);
+        let rules = add_shapes(&mut link, shapes);
+        let index = self.add_link(link, place, rules, 0);
         self.links[index].rigid = 0;
         let name = self.joint_names.free("worldbody_weld");
         self.joints.push(TreeJoint {
@@ -202,7 +205,9 @@ impl Tree {
             return Err(element.error(&subject, text));
         }
         let moves = !named.is_empty();
+        let X_WL = self.links[next.parent].X_WL * X_PB;
         let index = self.add_chain(named, &X_PB, next.parent, &name, element);
+        self.links[index].X_WL = X_WL;
         let mut link = LinkSpec::new(&*name, inertia);
         let is_fixed = self.links[next.parent].rigid == 0 && !moves;
         let planes = contents.geoms.iter().filter(|geom| geom.is_plane());
@@ -211,9 +216,9 @@ impl Tree {
                 "has a plane, but moves; planes are for the world and for bodies fixed in it";
             return Err(element.error(&subject, text));
         }
-        let masks = add_shapes(&mut link, contents.geoms);
+        let rules = add_shapes(&mut link, contents.geoms);
         self.links[index].spec = link;
-        self.links[index].masks = masks;
+        self.links[index].rules = rules;
         if !moves {
             self.links[index].rigid = self.links[next.parent].rigid;
         }

@@ -82,23 +82,22 @@ impl Model {
         }
     }
 
-    /// Clamps joints of one degree of freedom to their limits, then sets coupled joints from their source joints.
+    /// Clamps joints of one degree of freedom to their [admissible ranges](Self::admissible_ranges), then sets coupled joints from their
+    /// source joints.
     ///
     /// # Panics
     /// If `q` does not have n_q entries.
     pub fn make_admissible(&self, q: &mut [f64]) {
         assert_eq!(q.len(), self.n_q, "q must have n_q entries");
-        for joint in self.joints.iter().filter(|j| j.kind.n_v() == 1) {
-            let x = &mut q[joint.q_start];
-            *x = x.max(joint.limits.lower).min(joint.limits.upper);
+        let ranges = self.admissible_ranges();
+        let joints = self.joints.iter().zip(&ranges);
+        for (joint, range) in joints.filter(|(j, _)| j.kind.n_v() == 1) {
+            q[joint.q_start] = range.clamp(q[joint.q_start]);
         }
         // Couplers are sorted: that of a source comes first.
         for c in &self.couplers {
-            let (to, from) = (
-                self.joints[c.joint.0].q_start,
-                self.joints[c.source.0].q_start,
-            );
-            q[to] = c.multiplier * q[from] + c.offset;
+            let from = c.source.map_or(0.0, |source| q[self.joint(source).q_start]);
+            q[self.joint(c.joint).q_start] = c.law.value(from);
         }
     }
 

@@ -1,8 +1,8 @@
-//! The joints of a model, and couplings of joints.
+//! The joints of a model.
 
 use nalgebra::{Isometry3, Vector3};
 
-use super::{JointIdx, LinkIdx};
+use super::LinkIdx;
 use crate::joint::{Drive, JointKind, JointLimits, PassiveForces};
 
 /// A joint between two links, or between the world and a floating root.
@@ -60,38 +60,4 @@ impl Joint {
     pub fn dofs(&self) -> core::ops::Range<usize> {
         self.v_start..self.v_start + self.kind.n_v()
     }
-}
-
-/// A coupling of two joints, q_joint = multiplier · q_source + offset (URDF's `<mimic>`). [`RigidTree`](crate::RigidTree)
-/// makes it a constraint; the dynamics algorithms treat both joints as independent.
-///
-/// ```
-/// # use nalgebra::Vector3;
-/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
-/// # let mut builder = ModelBuilder::new("gripper");
-/// # for name in ["palm", "left", "right"] {
-/// #     builder.link(LinkSpec::new(name, SpatialInertia::solid_sphere(1.0, 0.1)));
-/// # }
-/// # builder.joint(JointSpec::new("left slide", JointKind::Prismatic, "palm", "left").about(Vector3::y()));
-/// # builder.joint(JointSpec::new("right slide", JointKind::Prismatic, "palm", "right").about(Vector3::y()));
-/// // Two fingers that close together: q_right = −q_left.
-/// builder.coupler("right slide", "left slide", -1.0, 0.0);
-/// let gripper = builder.build()?;
-/// let coupler = gripper.couplers()[0];
-/// assert_eq!(gripper.joint(coupler.source).name, "left slide");
-/// let mut q = [0.02, 0.0];
-/// gripper.make_admissible(&mut q);
-/// assert_eq!(q, [0.02, -0.02]);
-/// # Ok::<(), pliant_multibody::MultibodyError>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Coupler {
-    /// The coupled joint.
-    pub joint: JointIdx,
-    /// The joint that it follows.
-    pub source: JointIdx,
-    /// Ratio of the two motions, dimensionless between joints of one kind, otherwise rad/m or m/rad.
-    pub multiplier: f64,
-    /// Offset, rad or m.
-    pub offset: f64,
 }

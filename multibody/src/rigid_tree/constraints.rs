@@ -112,17 +112,19 @@ impl TreeStep {
         RowLaw::PdActuator(PdActuator::new(self.time_step, gains, command, w))
     }
 
-    /// Adds the row v_joint − multiplier · v_source, with held velocities in the bias.
+    /// Adds the row v_joint − p′(q_source) v_source, with held velocities in the bias.
     fn add_coupler(&self, coupler: &Coupler, out: &mut InternalConstraints<'_>) {
         let dof = |joint: JointIdx| self.model.joint(joint).dofs().start;
-        let (follower, source) = (dof(coupler.joint), dof(coupler.source));
-        let error = self.predicted_position(follower)
-            - coupler.multiplier * self.predicted_position(source)
-            - coupler.offset;
+        let (follower, source) = (dof(coupler.joint), coupler.source.map(dof));
+        let from = source.map_or(0.0, |source| self.position(source));
+        let slope = coupler.law.slope(from);
+        let motion = source.map_or(0.0, |source| self.predicted_position(source) - from);
+        let error = self.predicted_position(follower) - coupler.law.value(from) - slope * motion;
         let (mut bias, mut w) = (0.0, 0.0);
         let mut terms = [(0, 0.0); 2];
         let mut n_terms = 0;
-        for (k, coefficient) in [(follower, 1.0), (source, -coupler.multiplier)] {
+        let source = source.map(|source| (source, -slope));
+        for (k, coefficient) in [(follower, 1.0)].into_iter().chain(source) {
             match self.free_of[k] {
                 Some(i) => {
                     terms[n_terms] = (i, coefficient);

@@ -1,6 +1,6 @@
 //! `<joint>`: type, axis, limits, dynamics, drive, mimic.
 
-use nalgebra::Vector3;
+use nalgebra::{Isometry3, Vector3};
 
 use super::frames::MODEL;
 use super::include::Version;
@@ -16,11 +16,39 @@ const NO_LIMIT: f64 = 1e16;
 /// From this version on, axes are in the frame of the joint; before, in the frame of the model.
 const AXES_IN_JOINTS: Version = (1, 5);
 
-/// A joint, with a massless link and a weld if it is not at the origin of its child.
-pub(super) struct ReadJoint {
-    pub(super) joints: Vec<JointSpec>,
-    pub(super) massless: Option<String>,
+/// A joint as written: the joint frame may be anywhere in the child link.
+pub(super) struct ReadJoint<'a> {
+    pub(super) element: &'a Element,
+    /// Its child is the link of the file.
+    pub(super) spec: JointSpec,
+    /// Pose of the child link in the joint frame.
+    pub(super) X_JC: Isometry3<f64>,
     pub(super) mimic: Option<Mimic>,
+}
+
+impl ReadJoint<'_> {
+    /// The joint in a tree, with the massless link and the weld that it needs if it is not at the origin of its child.
+    pub(super) fn in_tree(&self) -> (Vec<JointSpec>, Option<String>) {
+        let mut joint = self.spec.clone();
+        let X_JC = self.X_JC;
+        let is_at_child = X_JC.translation.vector.norm() < 1e-12 && X_JC.rotation.angle() < 1e-12;
+        if joint.kind == JointKind::Fixed {
+            return (vec![joint.at(self.spec.X_PJ * X_JC)], None);
+        }
+        if is_at_child {
+            return (vec![joint], None);
+        }
+        let (name, child) = (&self.spec.name, &self.spec.child);
+        let massless = format!("{name}_link");
+        joint.child.clone_from(&massless);
+        let weld = JointSpec::new(
+            format!("{name}_weld"),
+            JointKind::Fixed,
+            &*massless,
+            &**child,
+        );
+        (vec![joint, weld.at(X_JC)], Some(massless))
+    }
 }
 
 /// q_joint = multiplier · q_source + offset.
@@ -31,15 +59,15 @@ pub(super) struct Mimic {
     pub(super) offset: f64,
 }
 
-pub(super) fn joint(
+pub(super) fn joint<'a>(
     file: &File<'_>,
-    element: &Element,
+    element: &'a Element,
     remarks: &mut Remarks,
-) -> Result<ReadJoint, MultibodyError> {
+) -> Result<ReadJoint<'a>, MultibodyError> {
     let name = element.required("name", "<joint>")?;
     let subject = format!("joint \"{name}\"");
     remarks.only_attributes(element, &["name", "type"]);
-    let mut kind = match element.required("type", &subject)? {
+    let kind = match element.required("type", &subject)? {
         "revolute" => JointKind::Revolute,
         "continuous" => JointKind::Continuous,
         "prismatic" => JointKind::Prismatic,
@@ -84,32 +112,20 @@ pub(super) fn joint(
     }
     let bounded = spec.limits.lower.is_finite() || spec.limits.upper.is_finite();
     if kind == JointKind::Revolute && !bounded {
-        kind = JointKind::Continuous;
-        spec.kind = kind;
+        spec.kind = JointKind::Continuous;
     }
-    let mut read = ReadJoint {
-        joints: vec![spec],
-        massless: None,
+    Ok(ReadJoint {
+        element,
+        spec,
+        X_JC: X_MJ.inverse() * X_MC,
         mimic: mimic.transpose()?,
-    };
-    let X_JC = X_MJ.inverse() * X_MC;
-    let is_at_child = X_JC.translation.vector.norm() < 1e-12 && X_JC.rotation.angle() < 1e-12;
-    if kind == JointKind::Fixed {
-        read.joints[0].X_PJ = X_MP.inverse() * X_MC;
-    } else if !is_at_child {
-        let massless = format!("{name}_link");
-        read.joints[0].child.clone_from(&massless);
-        let weld = JointSpec::new(format!("{name}_weld"), JointKind::Fixed, &*massless, child);
-        read.joints.push(weld.at(X_JC));
-        read.massless = Some(massless);
-    }
-    Ok(read)
+    })
 }
 
 fn axis(
     file: &File<'_>,
     element: &Element,
-    (spec, X_MJ): (&mut JointSpec, &nalgebra::Isometry3<f64>),
+    (spec, X_MJ): (&mut JointSpec, &Isometry3<f64>),
     subject: &str,
     remarks: &mut Remarks,
 ) -> Result<(), MultibodyError> {

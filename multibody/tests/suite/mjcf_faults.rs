@@ -153,7 +153,7 @@ fn faults_are_errors_with_their_line_and_remedy() {
         (
             body(hinge)
                 + "<equality><joint joint1=\"j\" joint2=\"j\" polycoef=\"0 1 1\"/></equality>",
-            "higher than first degree",
+            "mimics joint \"j\", which is itself",
         ),
         (
             "<include file=\"other.xml\"/>".into(),

@@ -6,8 +6,8 @@ use nalgebra::{Isometry3, Vector3};
 use pliant_multibody::RobotOptions;
 use pliant_multibody::urdf::read_urdf;
 use pliant_multibody::{
-    GeometryDescription, JointKind, LinkIdx, Model, PositionKinematics, Root, Workspace,
-    centre_of_mass, forward_dynamics,
+    CouplerLaw, GeometryDescription, JointKind, LinkIdx, Model, PositionKinematics, Root,
+    Workspace, centre_of_mass, forward_dynamics,
 };
 
 fn load(name: &str) -> Model {
@@ -73,7 +73,7 @@ fn gripper2_fingers_are_coupled_and_closed_at_zero() {
     let [coupler] = gripper.couplers() else {
         panic!("one coupler")
     };
-    assert_eq!((coupler.multiplier, coupler.offset), (1.0, 0.0));
+    assert_eq!(coupler.law, CouplerLaw::linear(1.0, 0.0));
     let mut positions = PositionKinematics::new(&gripper);
     // The inner faces of the fingers are at their links' x = 0 plane.
     let mut gap = |q: f64| {

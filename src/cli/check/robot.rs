@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use nalgebra::Point3;
 use pliant_hydroelastic::{Aabb, Shape};
 use pliant_multibody::{
-    Collision, Coupler, GeometryDescription, Joint, JointKind, Link, Model, PackageMap,
-    RobotOptions, parse_robot,
+    Collision, Coupler, CouplerLaw, GeometryDescription, Joint, JointKind, Link, LinkFrame,
+    LoopConstraint, LoopKind, Model, PackageMap, RobotOptions, parse_robot,
 };
 use serde::Serialize;
 
@@ -25,6 +25,7 @@ struct Content {
     links: Vec<LinkContent>,
     joints: Vec<JointContent>,
     frames: Vec<FrameContent>,
+    loops: Vec<LoopContent>,
 }
 
 #[derive(Serialize)]
@@ -52,12 +53,23 @@ struct JointContent {
     follows: Option<Follows>,
 }
 
-/// A mimic: the position is multiplier · that of the joint + offset.
+/// A mimic: the position is multiplier · that of the joint + offset, or constant without a joint. A polynomial of higher degree is
+/// Σ coefficient_k (x − about)ᵏ, and has neither.
 #[derive(Serialize)]
 struct Follows {
-    joint: String,
-    multiplier: f64,
-    offset: f64,
+    joint: Option<String>,
+    multiplier: Option<f64>,
+    offset: Option<f64>,
+    coefficients: [f64; 5],
+    about: f64,
+}
+
+/// A constraint between two links.
+#[derive(Serialize)]
+struct LoopContent {
+    name: String,
+    kind: &'static str,
+    links: [String; 2],
 }
 
 #[derive(Serialize)]
@@ -120,6 +132,9 @@ impl Content {
                 .map(|joint| JointContent::of(model, joint))
                 .collect(),
             frames: model.frames().iter().map(frame).collect(),
+            loops: (model.loops().iter())
+                .map(|constraint| LoopContent::of(model, constraint))
+                .collect(),
         }
     }
 
@@ -151,6 +166,18 @@ impl Content {
             text += &format!(
                 "\n{}",
                 table(&["frame", "on link", "at x y z [m]"], &rows, &[1])
+            );
+        }
+        if !self.loops.is_empty() {
+            let row = |l: &LoopContent| {
+                [&l.name, l.kind, &l.links[0], &l.links[1]]
+                    .map(str::to_owned)
+                    .to_vec()
+            };
+            let rows: Vec<Vec<String>> = self.loops.iter().map(row).collect();
+            text += &format!(
+                "\n{}",
+                table(&["loop", "kind", "link", "link"], &rows, &[1, 2, 3])
             );
         }
         text
@@ -203,9 +230,13 @@ impl JointContent {
     fn of(model: &Model, joint: &Joint) -> Self {
         let finite = |x: f64| x.is_finite().then_some(x);
         let follows = |coupler: &Coupler| Follows {
-            joint: model.joint(coupler.source).name.clone(),
-            multiplier: coupler.multiplier,
-            offset: coupler.offset,
+            joint: coupler
+                .source
+                .map(|source| model.joint(source).name.clone()),
+            multiplier: is_linear(&coupler.law).then(|| coupler.law.coefficients[1]),
+            offset: is_linear(&coupler.law).then(|| coupler.law.value(0.0)),
+            coefficients: coupler.law.coefficients,
+            about: coupler.law.about,
         };
         let coupler =
             (model.couplers().iter()).find(|coupler| model.joint(coupler.joint).name == joint.name);
@@ -232,17 +263,7 @@ impl JointContent {
 
     fn row(&self) -> Vec<String> {
         let limit = |x: Option<f64>| x.map_or("-".into(), short);
-        let follows = self.follows.as_ref().map_or(String::new(), |follows| {
-            let offset = match follows.offset {
-                0.0 => String::new(),
-                offset => format!(
-                    " {} {}",
-                    if offset < 0.0 { "-" } else { "+" },
-                    short(offset.abs())
-                ),
-            };
-            format!("= {} {}{offset}", short(follows.multiplier), follows.joint)
-        });
+        let follows = self.follows.as_ref().map_or(String::new(), Follows::text);
         vec![
             self.name.clone(),
             self.kind.into(),
@@ -252,6 +273,46 @@ impl JointContent {
             limit(self.speed),
             follows,
         ]
+    }
+}
+
+impl Follows {
+    fn text(&self) -> String {
+        let Some(joint) = &self.joint else {
+            return format!("= {}", short(self.coefficients[0]));
+        };
+        let (Some(multiplier), Some(offset)) = (self.multiplier, self.offset) else {
+            return format!("= a polynomial of {joint}");
+        };
+        let offset = match offset {
+            0.0 => String::new(),
+            offset => format!(
+                " {} {}",
+                if offset < 0.0 { "-" } else { "+" },
+                short(offset.abs())
+            ),
+        };
+        format!("= {} {joint}{offset}", short(multiplier))
+    }
+}
+
+fn is_linear(law: &CouplerLaw) -> bool {
+    law.coefficients[2..] == [0.0; 3]
+}
+
+impl LoopContent {
+    fn of(model: &Model, constraint: &LoopConstraint) -> Self {
+        let link = |end: &LinkFrame| model.link(end.link).name.clone();
+        Self {
+            name: constraint.name.clone(),
+            kind: match constraint.kind {
+                LoopKind::Ball => "ball",
+                LoopKind::Weld => "weld",
+                LoopKind::Revolute => "revolute",
+                LoopKind::Prismatic => "prismatic",
+            },
+            links: [link(&constraint.a), link(&constraint.b)],
+        }
     }
 }
 

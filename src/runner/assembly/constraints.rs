@@ -11,6 +11,9 @@ use super::Draft;
 use super::directory::FrameRef;
 use crate::scene::{self, SceneError, SceneFault};
 
+/// Points that are closer than this to where a constraint wants them start there, m: scenes round their numbers.
+const CLOSED: f64 = 1e-3;
+
 impl Draft<'_> {
     pub(super) fn add_constraints(&mut self) -> Result<(), SceneError> {
         let mut tied = BTreeSet::new();
@@ -38,6 +41,7 @@ impl Draft<'_> {
             let X_WA = X_WE[0] * points[0];
             let X_WB = X_WE[1] * points[1];
             let apart = (X_WA.translation.vector - X_WB.translation.vector).norm();
+            self.check_closed(entry, apart)?;
             let (kind, X_EB) = match entry.kind {
                 // The anchor of the second end is at the current position of the first, so that nothing moves.
                 scene::ConstraintKind::Weld => (ConstraintKind::Weld, X_WE[1].inverse() * X_WA),
@@ -74,6 +78,30 @@ impl Draft<'_> {
                 .add_constraints(&entry.name.name, vec![constraint]);
         }
         self.check_welded_ends(&tied)
+    }
+
+    /// A constraint whose points are apart at the start would throw its bodies in the first step.
+    fn check_closed(&self, entry: &scene::ConstraintEntry, apart: f64) -> Result<(), SceneError> {
+        let (prescribed, remedy) = match entry.kind {
+            // The pose of the start is the one that it keeps.
+            scene::ConstraintKind::Weld => return Ok(()),
+            scene::ConstraintKind::Ball => (0.0, "move a body or a point until they coincide"),
+            scene::ConstraintKind::Distance(None) => return Ok(()),
+            scene::ConstraintKind::Distance(Some(length)) => (
+                length,
+                "move a body or a point, or drop `length` to keep the distance of the start",
+            ),
+        };
+        if (apart - prescribed).abs() <= CLOSED {
+            return Ok(());
+        }
+        let fault = SceneFault::Conflict {
+            table: format!("[[constraints]] {:?}", entry.name.name),
+            reason: format!(
+                "its points are {apart:.4} m apart at the start, but must be {prescribed} m; {remedy}"
+            ),
+        };
+        Err(self.scene.text.error(entry.name.at, fault))
     }
 
     /// Every end that is to be welded must be held; `tied`: points of soft bodies by their index in the directory.

@@ -1,7 +1,5 @@
 //! Pairs without contact, and pairs with contact parameters of their own.
 
-use std::collections::BTreeMap;
-
 use pliant_coupling::{Anisotropy, Exclusion, GeometryIdx, PairRule};
 
 use super::Draft;
@@ -34,8 +32,9 @@ impl Draft<'_> {
                 return Err(self.idle(at, "[[filters]]", "filter"));
             }
         }
+        self.isolate_shapes_of_pairs();
         // If several entries name the same two shapes, the last one holds.
-        let mut rules = BTreeMap::new();
+        let mut rules = std::mem::take(&mut self.file_rules);
         for (k, pair) in self.scene.pairs.iter().enumerate() {
             if let Some(first) = self.scene.pairs[..k].iter().find(|p| same_names(p, pair)) {
                 let line = self.line(&first.between[0]);
@@ -52,12 +51,28 @@ impl Draft<'_> {
             if pair_rules.is_empty() {
                 return Err(self.idle(pair.between[0].at, "[[pairs]]", "pair"));
             }
-            rules.extend(pair_rules);
+            for (shapes, rule) in pair_rules {
+                let of_file = rules.get(&shapes).and_then(|rule| rule.friction);
+                let friction = rule.friction.or(of_file);
+                rules.insert(shapes, PairRule { friction, ..rule });
+            }
         }
         for ((a, b), rule) in rules {
             self.builder.pair_rule(a, b, rule);
         }
         Ok(())
+    }
+
+    /// Excludes shapes that touch in pairs of their file only from all other contact.
+    fn isolate_shapes_of_pairs(&mut self) {
+        for only in std::mem::take(&mut self.of_pairs_only) {
+            for other in (0..self.directory.owners.len()).map(GeometryIdx) {
+                let pair = (only.min(other), only.max(other));
+                if !self.file_rules.contains_key(&pair) && self.can_touch(only, other) {
+                    self.builder.exclude(Exclusion::Geometries(pair.0, pair.1));
+                }
+            }
+        }
     }
 
     /// The rule of an entry for each pair of its shapes.

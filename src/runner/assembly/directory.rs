@@ -271,10 +271,18 @@ impl Directory {
     }
 
     /// The constraints of an entry: several where it holds a region.
-    pub(crate) fn constraints(&self, reference: &NamedReference) -> &[ConstraintIdx] {
-        self.constraints
-            .get(&reference.name)
-            .map_or(&[], Vec::as_slice)
+    pub(crate) fn constraints(
+        &self,
+        scene: &Scene,
+        reference: &NamedReference,
+    ) -> Result<&[ConstraintIdx], SceneError> {
+        match self.constraints.get(&reference.name) {
+            Some(constraints) => Ok(constraints),
+            None => {
+                let known = self.constraints.keys().map(|name| &**name);
+                Err(self.unknown(scene, reference, "constraint", known))
+            }
+        }
     }
 
     fn unknown<'a>(

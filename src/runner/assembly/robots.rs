@@ -1,12 +1,14 @@
 //! Robots: their files, joints and actuators.
 
+mod loops;
+mod shape_pairs;
 mod start;
 
 use std::sync::Arc;
 
 use nalgebra::Isometry3;
 use pliant_contact_sap::PdGains;
-use pliant_coupling::{BodyIdx, Exclusion, Geometry, Mount};
+use pliant_coupling::{BodyIdx, Geometry, GeometryIdx, Mount};
 use pliant_multibody::{
     DriveGains, JointIdx, Keyframe, LinkIdx, LoadedModel, Model, PackageMap, RigidTree,
     RobotOptions, Root, parse_robot,
@@ -40,24 +42,19 @@ impl Draft<'_> {
         }
         let name = &entry.name.name;
         let body = self.builder.add_body(name, Box::new(model));
-        for (a, b) in tree
-            .adjacent_links()
-            .into_iter()
-            .chain(tree.filtered_links())
-        {
-            self.builder
-                .exclude(Exclusion::Frames((body, a.0 as u32), (body, b.0 as u32)));
-        }
         self.directory.add_body(name, body, Arc::clone(&tree));
         for (joint, ..) in actuators {
             self.directory.add_actuator(body, joint);
         }
+        self.add_loops(name, &tree, body);
         for (reference, _) in &entry.colors {
             link_in(self.scene, &tree, reference)?;
         }
+        let mut shapes = Vec::with_capacity(tree.links().len());
         for link in 0..tree.links().len() {
-            self.add_link_shapes(entry, &tree, body, LinkIdx(link))?;
+            shapes.push(self.add_link_shapes(entry, &tree, body, LinkIdx(link))?);
         }
+        self.add_shape_pairs(&tree, body, &shapes);
         Ok(())
     }
 
@@ -198,14 +195,15 @@ impl Draft<'_> {
         }
     }
 
-    /// Adds the collision shapes of a link as contact geometry, and its visual shapes as looks.
+    /// Adds the collision shapes of a link as contact geometry, and its visual shapes as looks. Returns the geometries in the order of
+    /// the collision shapes.
     fn add_link_shapes(
         &mut self,
         entry: &ModelEntry,
         tree: &Model,
         body: BodyIdx,
         index: LinkIdx,
-    ) -> Result<(), SceneError> {
+    ) -> Result<Vec<GeometryIdx>, SceneError> {
         let link = tree.link(index);
         let fault = |text: String| self.scene.text.error(entry.file.at, SceneFault::File(text));
         let mut looks = Vec::new();
@@ -245,11 +243,11 @@ impl Draft<'_> {
         if !seen.is_empty() {
             looks = seen;
         }
-        for (surface, geometry) in geometries {
-            self.add_geometry(Owner::Link(body, index), surface, geometry);
-        }
+        let add =
+            |(surface, geometry)| self.add_geometry(Owner::Link(body, index), surface, geometry);
+        let geometries = geometries.into_iter().map(add).collect();
         if looks.is_empty() {
-            return Ok(());
+            return Ok(geometries);
         }
         let name = format!("{}/{}", entry.name.name, link.name);
         let row = self.picture.add_link(&name, body, index);
@@ -263,6 +261,6 @@ impl Draft<'_> {
                 .map_or(Color::palette(1), super::picture::color);
             self.picture.add_visual(&name, row, X_LG, shape, color);
         }
-        Ok(())
+        Ok(geometries)
     }
 }

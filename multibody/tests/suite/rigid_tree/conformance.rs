@@ -8,7 +8,9 @@ use pliant_contact_sap::{
     Assembled, BodyError, DeformableModel, Load, MaterialPoint, PdGains, Primitive, StepInput,
     Surface,
 };
-use pliant_multibody::{JointKind, JointSpec, LinkSpec, Model, ModelBuilder, RigidTree, Root};
+use pliant_multibody::{
+    CouplerLaw, JointKind, JointSpec, LinkSpec, Model, ModelBuilder, RigidTree, Root,
+};
 
 use super::test_bench::{DOWN, brick};
 
@@ -45,7 +47,7 @@ pub(crate) fn tree_of_all_joints(root: Root) -> Arc<Model> {
         }
         builder.joint(joint);
     }
-    builder.coupler("wheel", "hinge", 0.7, 0.0);
+    builder.coupler("wheel", "hinge", CouplerLaw::linear(0.7, 0.0));
     Arc::new(builder.build().expect("a legal model"))
 }
 

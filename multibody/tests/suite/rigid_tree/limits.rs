@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{DeformableModel, NEAR_RIGID_ROW, PdGains, RowKind, StepInput};
 use pliant_multibody::{
-    JointKind, JointSpec, LinkSpec, Model, ModelBuilder, RigidTree, SpatialInertia,
+    CouplerLaw, JointKind, JointSpec, LinkSpec, Model, ModelBuilder, RigidTree, SpatialInertia,
 };
 
 use super::test_bench::{Bench, DOWN, WEIGHTLESS, brick, pendulum};
@@ -184,7 +184,7 @@ fn coupled() -> Arc<Model> {
         let joint = JointSpec::new(name, JointKind::Revolute, "base", name);
         builder.joint(joint.about(Vector3::z()));
     }
-    builder.coupler("second", "first", -2.0, 0.1);
+    builder.coupler("second", "first", CouplerLaw::linear(-2.0, 0.1));
     Arc::new(builder.build().expect("a legal model"))
 }
 

@@ -1,9 +1,12 @@
 //! Initial positions and velocities of a robot.
 
+mod couplers;
+mod loops;
+
 use std::borrow::Cow;
 
 use pliant_multibody::joint::write_floating_position;
-use pliant_multibody::{Joint, JointIdx, JointKind, Keyframe, Model};
+use pliant_multibody::{Joint, JointKind, Keyframe, Model};
 
 use super::super::Draft;
 use super::super::directory::movable_joint_in;
@@ -33,9 +36,11 @@ impl Draft<'_> {
             couplers.any(|coupler| tree.joint(coupler.joint).name == joint.name)
         };
         let single = |joint: &&Joint| joint.kind.n_v() == 1 && !follows(joint);
-        for joint in tree.joints().iter().filter(single) {
+        let ranges = tree.admissible_ranges();
+        let joints = tree.joints().iter().zip(&ranges);
+        for (joint, range) in joints.filter(|(joint, _)| single(joint)) {
             let shown = q[joint.positions().start];
-            let within = shown.clamp(joint.limits.lower, joint.limits.upper);
+            let within = range.clamp(shown);
             if within != shown && !positions.iter().any(|(m, _)| m.name == joint.name) {
                 q[joint.positions().start] = within;
                 self.notes.push(format!(
@@ -73,91 +78,8 @@ impl Draft<'_> {
             v[joint.dofs()].copy_from_slice(values);
         }
         self.satisfy_couplers(entry, tree, &positions, (&mut q, &mut v))?;
+        self.close_loops(entry, tree, &positions, (&mut q, &mut v))?;
         Ok((q, v))
-    }
-
-    /// Makes positions and velocities consistent with the mimic joints: a given follower moves a source that is not given, then
-    /// each follower takes its place. An error if the scene gives two that disagree; a note if a keyframe does.
-    fn satisfy_couplers(
-        &mut self,
-        entry: &ModelEntry,
-        tree: &Model,
-        positions: &JointValues,
-        (q, v): (&mut [f64], &mut [f64]),
-    ) -> Result<(), SceneError> {
-        let given = |list: &JointValues| -> Vec<bool> {
-            let names = |joint: &Joint| list.iter().any(|(m, _)| m.name == joint.name);
-            tree.joints().iter().map(names).collect()
-        };
-        let (mut q_known, mut v_known) = (given(positions), given(&entry.velocities));
-        for coupler in tree.couplers().iter().rev() {
-            let (JointIdx(to), JointIdx(from)) = (coupler.joint, coupler.source);
-            if coupler.multiplier == 0.0 {
-                continue;
-            }
-            let (joint, source) = (tree.joint(coupler.joint), tree.joint(coupler.source));
-            if q_known[to] && !q_known[from] {
-                let follower = q[joint.positions().start];
-                q[source.positions().start] = (follower - coupler.offset) / coupler.multiplier;
-                q_known[from] = true;
-            }
-            if v_known[to] && !v_known[from] {
-                v[source.dofs().start] = v[joint.dofs().start] / coupler.multiplier;
-                v_known[from] = true;
-            }
-        }
-        let (q_given, v_given) = (given(positions), given(&entry.velocities));
-        for coupler in tree.couplers() {
-            let (joint, source) = (tree.joint(coupler.joint), tree.joint(coupler.source));
-            let (to, from) = (joint.positions().start, source.positions().start);
-            let (v_to, v_from) = (joint.dofs().start, source.dofs().start);
-            let follower = coupler.multiplier * q[from] + coupler.offset;
-            let velocity = coupler.multiplier * v[v_from];
-            let JointIdx(index) = coupler.joint;
-            if q_given[index] {
-                self.check_follower(
-                    (entry, "positions", positions),
-                    (joint, source),
-                    (q[to], follower),
-                )?;
-            }
-            if v_given[index] {
-                self.check_follower(
-                    (entry, "velocities", &entry.velocities),
-                    (joint, source),
-                    (v[v_to], velocity),
-                )?;
-            }
-            q[to] = follower;
-            v[v_to] = velocity;
-        }
-        Ok(())
-    }
-
-    fn check_follower(
-        &mut self,
-        (entry, key, list): (&ModelEntry, &str, &JointValues),
-        (joint, source): (&Joint, &Joint),
-        (given, implied): (f64, f64),
-    ) -> Result<(), SceneError> {
-        // Files and scenes round to four digits or more.
-        if (given - implied).abs() <= 1e-4 * implied.abs().max(1.0) {
-            return Ok(());
-        }
-        let name = &source.name;
-        if key == "positions" && matches!(entry.positions, Positions::OfFile(_)) {
-            self.notes.push(format!(
-                "robot {:?}: the keyframe puts joint {:?} at {given}, but it follows {name:?} and starts at {implied}",
-                entry.name.name, joint.name
-            ));
-            return Ok(());
-        }
-        let Some((reference, values)) = list.iter().find(|(m, _)| m.name == joint.name) else {
-            return Ok(());
-        };
-        let allowed =
-            format!("must be {implied}: the joint follows {name:?}; give one of the two only");
-        Err(self.out_of_range((entry, key, reference), values, allowed))
     }
 
     fn check_count(

@@ -1,0 +1,109 @@
+//! Couplings of joints: the position of one is a polynomial of the position of another.
+
+use super::JointIdx;
+
+/// A coupling of a joint, q_joint = p(q_source): URDF's `<mimic>`, MuJoCo's `<equality><joint>`. [`RigidTree`](crate::RigidTree)
+/// makes it a constraint; the dynamics algorithms treat both joints as independent.
+///
+/// ```
+/// # use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+/// # use nalgebra::Vector3;
+/// # let mut builder = ModelBuilder::new("gripper");
+/// # for name in ["palm", "left", "right"] {
+/// #     builder.link(LinkSpec::new(name, SpatialInertia::solid_sphere(1.0, 0.1)));
+/// # }
+/// # builder.joint(JointSpec::new("left slide", JointKind::Prismatic, "palm", "left").about(Vector3::y()));
+/// # builder.joint(JointSpec::new("right slide", JointKind::Prismatic, "palm", "right").about(Vector3::y()));
+/// use pliant_multibody::CouplerLaw;
+///
+/// // Two fingers that close together: q_right = −q_left.
+/// builder.coupler("right slide", "left slide", CouplerLaw::linear(-1.0, 0.0));
+/// let gripper = builder.build()?;
+/// let coupler = gripper.couplers()[0];
+/// assert_eq!(gripper.joint(coupler.source.expect("it follows")).name, "left slide");
+/// let mut q = [0.02, 0.0];
+/// gripper.make_admissible(&mut q);
+/// assert_eq!(q, [0.02, -0.02]);
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coupler {
+    /// The coupled joint.
+    pub joint: JointIdx,
+    /// The joint that it follows; `None` if it is held at a constant position.
+    pub source: Option<JointIdx>,
+    /// Its position as a function of the position of the source.
+    pub law: CouplerLaw,
+}
+
+/// A polynomial of at most fourth degree, p(x) = c₀ + Σ c_k (x − x₀)ᵏ, in rad or m.
+///
+/// ```
+/// use pliant_multibody::CouplerLaw;
+///
+/// let law = CouplerLaw { coefficients: [0.1, 2.0, 3.0, 0.0, 0.0], about: 0.5 };
+/// assert!((law.value(0.7) - (0.1 + 2.0 * 0.2 + 3.0 * 0.04)).abs() < 1e-15);
+/// assert!((law.slope(0.7) - (2.0 + 6.0 * 0.2)).abs() < 1e-15);
+/// assert_eq!(law.inverse(0.7), None);
+/// assert_eq!(CouplerLaw::linear(2.0, 0.5).inverse(0.7), Some(0.1));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CouplerLaw {
+    /// c₀ to c₄.
+    pub coefficients: [f64; 5],
+    /// x₀.
+    pub about: f64,
+}
+
+impl CouplerLaw {
+    /// p(x) = `multiplier` · x + `offset`. The multiplier is dimensionless between joints of one kind, otherwise in rad/m or m/rad.
+    #[must_use]
+    pub fn linear(multiplier: f64, offset: f64) -> Self {
+        Self {
+            coefficients: [offset, multiplier, 0.0, 0.0, 0.0],
+            about: 0.0,
+        }
+    }
+
+    /// p(x).
+    #[must_use]
+    pub fn value(&self, x: f64) -> f64 {
+        let x = x - self.about;
+        let terms = self.coefficients.iter().rev();
+        terms.fold(0.0, |sum, c| sum * x + c)
+    }
+
+    /// p′(x).
+    #[must_use]
+    pub fn slope(&self, x: f64) -> f64 {
+        let x = x - self.about;
+        let powers = (1..5).rev();
+        powers.fold(0.0, |sum, k| sum * x + k as f64 * self.coefficients[k])
+    }
+
+    /// The x with p(x) = `y`, if p is of first degree.
+    #[must_use]
+    pub fn inverse(&self, y: f64) -> Option<f64> {
+        let [constant, multiplier, higher @ ..] = self.coefficients;
+        let is_linear = higher == [0.0; 3] && multiplier != 0.0;
+        is_linear.then(|| (y - constant) / multiplier + self.about)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slopes_are_derivatives_of_values() {
+        let law = CouplerLaw {
+            coefficients: [0.3, -1.2, 0.7, 2.1, -0.4],
+            about: 0.25,
+        };
+        for x in [-1.3, 0.0, 0.25, 0.9] {
+            let h = 1e-5;
+            let difference = (law.value(x + h) - law.value(x - h)) / (2.0 * h);
+            assert!((difference - law.slope(x)).abs() < 1e-8);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Start of robots with closed loops: joints whose positions are not given go where the loops close.
+
+use pliant_multibody::{CouplerLaw, Joint, Model};
+
+use super::super::super::Draft;
+use crate::scene::{JointValues, ModelEntry, Positions, SceneError, SceneFault};
+
+/// Positions that are rounded to four digits leave loops open by no more, m or rad.
+const ROUNDED: f64 = 1e-3;
+/// Joints that move by less are not worth a note, rad or m.
+const NOTED: f64 = 1e-3;
+
+impl Draft<'_> {
+    /// Moves joints until loops close and couplings hold. Positions that the scene gives stay, up to rounding.
+    pub(super) fn close_loops(
+        &mut self,
+        entry: &ModelEntry,
+        tree: &Model,
+        positions: &JointValues,
+        (q, v): (&mut [f64], &mut [f64]),
+    ) -> Result<(), SceneError> {
+        let is_linear = |law: &CouplerLaw| law.coefficients[2..] == [0.0; 3];
+        let couplers_hold = tree.couplers().iter().all(|c| is_linear(&c.law));
+        if tree.loops().is_empty() && couplers_hold {
+            return Ok(());
+        }
+        let among =
+            |list: &JointValues, joint: &Joint| list.iter().any(|(m, _)| m.name == joint.name);
+        let dofs = |is_held: &dyn Fn(&Joint) -> bool| {
+            let mut held = vec![false; tree.n_v()];
+            for joint in tree.joints().iter().filter(|joint| is_held(joint)) {
+                held[joint.dofs()].fill(true);
+            }
+            held
+        };
+        let is_root = |joint: &Joint| joint.parent.is_none();
+        let are_given = matches!(entry.positions, Positions::Given(_));
+        let given = dofs(&|joint| is_root(joint) || (are_given && among(positions, joint)));
+        let shown = q.to_vec();
+        let mut closed = tree.close_loops(q, &given);
+        let openings = tree.loop_openings(&shown);
+        let is_rounded = |limit: f64| openings.iter().all(|o| o.distance_m.max(o.angle) < limit);
+        if closed.is_err() && is_rounded(ROUNDED) {
+            closed = tree.close_loops(q, &dofs(&is_root));
+        }
+        closed.map_err(|error| {
+            let at = positions.first().map_or(entry.file.at, |(m, _)| m.at);
+            self.scene
+                .text
+                .error(at, SceneFault::File(error.to_string()))
+        })?;
+        let mut moved = vec![0.0; tree.n_v()];
+        tree.difference(&shown, q, &mut moved);
+        let most = moved.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        if most > NOTED {
+            self.notes.push(format!(
+                "robot {:?}: its joints move by up to {most:.4} rad or m at the start, to close its loops",
+                entry.name.name
+            ));
+        }
+        tree.project_velocities(
+            q,
+            v,
+            &dofs(&|joint| is_root(joint) || among(&entry.velocities, joint)),
+        );
+        Ok(())
+    }
+}

@@ -23,7 +23,7 @@ use regularity::check_regular;
 use shape_pairs::NamedShape;
 use tree::Tree;
 
-pub use specs::{JointSpec, LinkSpec, LoopSpec};
+pub use specs::{JointSpec, LinkSpec, LoopSpec, TendonSpec};
 
 struct CouplerSpec {
     joint: String,
@@ -59,6 +59,7 @@ pub struct ModelBuilder {
     joints: Vec<JointSpec>,
     couplers: Vec<CouplerSpec>,
     loops: Vec<LoopSpec>,
+    tendons: Vec<TendonSpec>,
     shape_pairs: Vec<([NamedShape; 2], PairContact)>,
     shapes_of_pairs_only: Vec<NamedShape>,
     frames: Vec<FrameSpec>,
@@ -76,6 +77,7 @@ impl ModelBuilder {
             joints: Vec::new(),
             couplers: Vec::new(),
             loops: Vec::new(),
+            tendons: Vec::new(),
             shape_pairs: Vec::new(),
             shapes_of_pairs_only: Vec::new(),
             frames: Vec::new(),
@@ -138,6 +140,12 @@ impl ModelBuilder {
         self
     }
 
+    /// Adds a fixed tendon.
+    pub fn tendon(&mut self, spec: TendonSpec) -> &mut Self {
+        self.tendons.push(spec);
+        self
+    }
+
     /// Adds a named frame, fixed on a link at `X_LF` in the link's frame (m).
     pub fn frame(
         &mut self,
@@ -178,6 +186,7 @@ impl ModelBuilder {
         self.attach_loops(&mut model)?;
         self.attach_frames(&mut model)?;
         self.attach_shape_pairs(&mut model)?;
+        self.attach_tendons(&mut model)?;
         model.filter_groups.clone_from(&self.filter_groups);
         check_regular(&model)?;
         Ok(model)
@@ -193,6 +202,7 @@ impl ModelBuilder {
             joints: Vec::with_capacity(self.joints.len()),
             couplers: Vec::new(),
             loops: Vec::new(),
+            tendons: Vec::new(),
             shape_pairs: Vec::new(),
             shapes_of_pairs_only: Vec::new(),
             frames: Vec::new(),

@@ -101,7 +101,7 @@ mod error;
 
 pub use articulated_body::ArticulatedBodies;
 pub use body_inertias::BodyInertias;
-pub use builder::{JointSpec, LinkSpec, LoopSpec, ModelBuilder};
+pub use builder::{JointSpec, LinkSpec, LoopSpec, ModelBuilder, TendonSpec};
 pub use capsule_chain::{CapsuleChain, CapsuleChainSpec, RestShape};
 pub use dynamics::{
     ForwardDynamicsInput, Workspace, bias_forces, constrained_forward_dynamics, forward_dynamics,
@@ -125,7 +125,7 @@ pub use loop_closure::LoopOpening;
 pub use model::{
     BodyIdx, Coupler, CouplerLaw, DofIdx, GravityAction, Joint, JointIdx, Link, LinkFrame, LinkIdx,
     LoopConstraint, LoopKind, Model, NamedFrame, PairContact, PairFriction, PositionRange, Root,
-    ShapeIdx, ShapePair,
+    ShapeIdx, ShapePair, Tendon, TendonDrive, TendonIdx, TendonSpring,
 };
 pub use package_map::PackageMap;
 pub use reactions::joint_reactions;

@@ -15,6 +15,7 @@ mod loops;
 mod names;
 mod ranges;
 mod shape_pairs;
+mod tendons;
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
@@ -30,6 +31,7 @@ pub use loops::{LinkFrame, LoopConstraint, LoopKind};
 pub(crate) use names::nearest_name;
 pub use ranges::PositionRange;
 pub use shape_pairs::{PairContact, PairFriction, ShapeIdx, ShapePair};
+pub use tendons::{Tendon, TendonDrive, TendonIdx, TendonSpring};
 
 /// How the root link is attached to the world.
 ///
@@ -130,6 +132,7 @@ pub struct Model {
     pub(crate) joints: Vec<Joint>,
     pub(crate) couplers: Vec<Coupler>,
     pub(crate) loops: Vec<LoopConstraint>,
+    pub(crate) tendons: Vec<Tendon>,
     pub(crate) shape_pairs: Vec<ShapePair>,
     pub(crate) shapes_of_pairs_only: Vec<ShapeIdx>,
     pub(crate) frames: Vec<NamedFrame>,

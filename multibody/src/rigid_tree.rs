@@ -14,6 +14,7 @@ mod end_state;
 mod free_flight;
 mod free_rotation;
 mod step;
+mod tendons;
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ use crate::energy::{kinetic_energy, momentum, potential_energy};
 use crate::error::MultibodyError;
 use crate::joint::JointKind;
 use crate::kinematics::PositionKinematics;
-use crate::model::{JointIdx, Model};
+use crate::model::{JointIdx, Model, TendonIdx};
 use checks::{check, check_quaternions};
 use step::TreeStep;
 pub(crate) use step::write_surface;
@@ -60,6 +61,8 @@ pub struct RigidTree {
     model: Arc<Model>,
     /// Gains of the actuator on each degree of freedom, if there is one.
     actuators: Arc<[Option<PdGains>]>,
+    /// Gains of the drive of each tendon, if there is one.
+    tendon_actuators: Arc<[Option<PdGains>]>,
     start: BodyState,
 }
 
@@ -76,6 +79,7 @@ impl RigidTree {
         };
         Self {
             actuators: vec![None; model.n_v()].into(),
+            tendon_actuators: vec![None; model.tendons().len()].into(),
             model,
             start,
         }
@@ -94,30 +98,14 @@ impl RigidTree {
         gains: PdGains,
     ) -> Result<Self, MultibodyError> {
         let spec = self.model.joint(joint);
-        let reject = |what: String| {
-            Err(MultibodyError::Actuator {
-                joint: spec.name.clone(),
-                what,
-            })
-        };
         if !matches!(
             spec.kind,
             JointKind::Revolute | JointKind::Continuous | JointKind::Prismatic
         ) {
-            return reject("only revolute, continuous and prismatic joints can have one".into());
+            let what = "only revolute, continuous and prismatic joints can have one";
+            return Err(rejected(&spec.name, what.to_owned()));
         }
-        for (name, gain) in [
-            ("proportional gain", gains.proportional),
-            ("derivative gain", gains.derivative),
-        ] {
-            if !(gain >= 0.0 && gain.is_finite()) {
-                return reject(format!("{name} = {gain} must be finite and not negative"));
-            }
-        }
-        if gains.effort_limit.is_nan() || gains.effort_limit < 0.0 {
-            let limit = gains.effort_limit;
-            return reject(format!("effort limit = {limit} must not be negative"));
-        }
+        check_gains(&spec.name, &gains)?;
         let dof = spec.dofs().start;
         let effort_limit = gains.effort_limit.min(spec.limits.effort);
         let mut actuators = self.actuators.to_vec();
@@ -126,6 +114,30 @@ impl RigidTree {
             ..gains
         });
         self.actuators = actuators.into();
+        Ok(self)
+    }
+
+    /// Adds an actuator to a tendon. Its effort limit is at most that of the tendon's drive.
+    ///
+    /// # Errors
+    /// [`MultibodyError::Actuator`] for gains that are negative or not finite.
+    ///
+    /// # Panics
+    /// If there is no such tendon.
+    pub fn with_tendon_actuator(
+        mut self,
+        TendonIdx(tendon): TendonIdx,
+        gains: PdGains,
+    ) -> Result<Self, MultibodyError> {
+        let spec = &self.model.tendons()[tendon];
+        check_gains(&spec.name, &gains)?;
+        let effort_limit = gains.effort_limit.min(spec.drive.effort_limit);
+        let mut actuators = self.tendon_actuators.to_vec();
+        actuators[tendon] = Some(PdGains {
+            effort_limit,
+            ..gains
+        });
+        self.tendon_actuators = actuators.into();
         Ok(self)
     }
 
@@ -170,6 +182,31 @@ impl RigidTree {
     }
 }
 
+fn check_gains(name: &str, gains: &PdGains) -> Result<(), MultibodyError> {
+    for (quantity, gain) in [
+        ("proportional gain", gains.proportional),
+        ("derivative gain", gains.derivative),
+    ] {
+        if !(gain >= 0.0 && gain.is_finite()) {
+            let what = format!("{quantity} = {gain} must be finite and not negative");
+            return Err(rejected(name, what));
+        }
+    }
+    let limit = gains.effort_limit;
+    if limit.is_nan() || limit < 0.0 {
+        let what = format!("effort limit = {limit} must not be negative");
+        return Err(rejected(name, what));
+    }
+    Ok(())
+}
+
+fn rejected(name: &str, what: String) -> MultibodyError {
+    MultibodyError::Actuator {
+        joint: name.to_owned(),
+        what,
+    }
+}
+
 impl DeformableModel for RigidTree {
     fn default_state(&self) -> BodyState {
         self.start.clone()
@@ -182,17 +219,23 @@ impl DeformableModel for RigidTree {
             let q_entry = self.model.position_of_dof(crate::DofIdx(k));
             q_entry.map_or(0.0, |i| self.start.q[i])
         });
+        let tendons = self.model.tendons().iter();
+        let lengths = tendons.map(|tendon| tendon.length(&self.model, &self.start.q));
         Control {
-            position: position.collect(),
-            velocity: vec![0.0; n_v],
-            effort: vec![0.0; n_v],
+            position: position.chain(lengths).collect(),
+            velocity: vec![0.0; self.model.n_controls()],
+            effort: vec![0.0; self.model.n_controls()],
             held: vec![None; n_v],
             loads: Vec::new(),
         }
     }
 
     fn new_step(&self) -> Box<dyn BodyStep> {
-        Box::new(TreeStep::new(self.model.clone(), self.actuators.clone()))
+        Box::new(TreeStep::new(
+            self.model.clone(),
+            self.actuators.clone(),
+            self.tendon_actuators.clone(),
+        ))
     }
 
     /// Quaternions must have length 1 to 10⁻⁶.
@@ -219,7 +262,8 @@ impl DeformableModel for RigidTree {
         Energy {
             kinetic: kinetic_energy(model, &w.velocities, &w.inertias) + rotors.sum::<f64>(),
             potential: potential_energy(model, &w.positions, &w.inertias, gravity)
-                + model.spring_energy(&state.q),
+                + model.spring_energy(&state.q)
+                + model.tendon_energy(&state.q),
             linear_momentum_W: momentum.linear,
             angular_momentum_W: momentum.angular_about_origin,
         }

@@ -10,7 +10,8 @@ use pliant_coupling::{
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{
-    JointKind, JointLimits, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,
+    CouplerLaw, JointKind, JointLimits, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root,
+    SpatialInertia,
 };
 
 const G: f64 = 9.81;
@@ -198,7 +199,7 @@ fn limits_actuators_and_couplers_report_the_torque_that_they_exert() {
     let tree = RigidTree::new(driven).with_actuator(hinge, gains);
     let driven = builder.add_body("driven", Box::new(tree.expect("legal gains")));
     let mut coupled = hinged(&[("source", 0.0), ("follower", -1.0)]);
-    coupled.coupler("follower", "source", 1.0, 0.0);
+    coupled.coupler("follower", "source", CouplerLaw::linear(1.0, 0.0));
     let coupled = RigidTree::new(Arc::new(coupled.build().expect("a legal model")));
     let coupled = builder.add_body("coupled", Box::new(coupled));
     let world = builder.build().expect("a legal world");

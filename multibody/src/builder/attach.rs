@@ -2,7 +2,7 @@
 
 use nalgebra::Isometry3;
 
-use super::{CouplerSpec, JointSpec, LinkSpec, LoopSpec, ModelBuilder};
+use super::{CouplerSpec, JointSpec, LinkSpec, LoopSpec, ModelBuilder, TendonSpec};
 use crate::geometry::CollisionFilterGroup;
 use crate::joint::JointKind;
 use crate::model::{JointIdx, LinkFrame, Model, ShapeIdx};
@@ -65,6 +65,16 @@ impl Model {
                 name: named(&constraint.name),
                 kind: constraint.kind,
                 ends: [end(&constraint.a), end(&constraint.b)],
+            });
+        }
+        for tendon in &self.tendons {
+            let term = |(joint, c): &(JointIdx, f64)| (named(&self.joint(*joint).name), *c);
+            builder.tendon(TendonSpec {
+                name: named(&tendon.name),
+                terms: tendon.terms.iter().map(term).collect(),
+                limits: tendon.limits,
+                spring: tendon.spring,
+                drive: tendon.drive,
             });
         }
         let shape = |shape: ShapeIdx| (named(&self.link(shape.link).name), shape.shape);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::ModelBuilder;
 use crate::error::MultibodyError;
-use crate::model::{Coupler, JointIdx, LinkFrame, LoopConstraint, Model};
+use crate::model::{Coupler, JointIdx, LinkFrame, LoopConstraint, Model, Tendon};
 
 impl ModelBuilder {
     pub(super) fn attach_couplers(&self, model: &mut Model) -> Result<(), MultibodyError> {
@@ -42,6 +42,58 @@ impl ModelBuilder {
         }
         order_couplers(model)?;
         check_ranges(model)
+    }
+
+    pub(super) fn attach_tendons(&self, model: &mut Model) -> Result<(), MultibodyError> {
+        for spec in &self.tendons {
+            let fail = |text: String| MultibodyError::Element {
+                subject: format!("tendon \"{}\"", spec.name),
+                text,
+            };
+            if model.tendon_named(&spec.name).is_some() || model.joint_named(&spec.name).is_ok() {
+                let text = "has the name of another tendon or joint; names must be unique";
+                return Err(fail(text.to_owned()));
+            }
+            let mut terms = Vec::with_capacity(spec.terms.len());
+            for (name, coefficient) in &spec.terms {
+                let joint = model.joint_named(name)?;
+                if model.joint(joint).kind.n_v() != 1 {
+                    return Err(fail(format!(
+                        "joint \"{name}\" must have one degree of freedom"
+                    )));
+                }
+                if !coefficient.is_finite() {
+                    return Err(fail(format!("coefficient {coefficient} must be finite")));
+                }
+                terms.push((joint, *coefficient));
+            }
+            if terms.iter().all(|(_, c)| *c == 0.0) {
+                return Err(fail(
+                    "needs a joint with a coefficient other than 0".to_owned(),
+                ));
+            }
+            let spring = &spec.spring;
+            let gains = spec
+                .drive
+                .gains
+                .map_or([0.0; 2], |g| [g.proportional, g.derivative]);
+            let numbers = [spring.stiffness, spring.damping, gains[0], gains[1]];
+            if let Some(x) = numbers.iter().find(|x| !(x.is_finite() && **x >= 0.0)) {
+                let text = "stiffness, damping and gains must be finite and not negative";
+                return Err(fail(format!("{x}: {text}")));
+            }
+            if spec.limits.is_empty() || spring.rest.is_empty() {
+                return Err(fail("a range of lengths must ascend".to_owned()));
+            }
+            model.tendons.push(Tendon {
+                name: spec.name.clone(),
+                terms,
+                limits: spec.limits,
+                spring: spec.spring,
+                drive: spec.drive,
+            });
+        }
+        Ok(())
     }
 
     pub(super) fn attach_loops(&self, model: &mut Model) -> Result<(), MultibodyError> {

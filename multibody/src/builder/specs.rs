@@ -1,11 +1,11 @@
-//! Specifications of links, joints and loops.
+//! Specifications of links, joints, loops and tendons.
 
 use nalgebra::{Isometry3, Vector3};
 
 use crate::geometry::{Collision, Visual};
 use crate::inertia::SpatialInertia;
 use crate::joint::{Drive, JointKind, JointLimits, PassiveForces};
-use crate::model::LoopKind;
+use crate::model::{LoopKind, PositionRange, TendonDrive, TendonSpring};
 
 /// Specification of a link.
 ///
@@ -137,4 +137,19 @@ pub struct LoopSpec {
     pub kind: LoopKind,
     /// Name of the link of A and pose of A in it, and the same for B.
     pub ends: [(String, Isometry3<f64>); 2],
+}
+
+/// Specification of a fixed tendon; [`Tendon`](crate::Tendon) has an example of one in a file.
+#[derive(Clone, Debug)]
+pub struct TendonSpec {
+    /// Name, unique among the tendons and joints of the model.
+    pub name: String,
+    /// Names of joints of one degree of freedom, and their coefficients.
+    pub terms: Vec<(String, f64)>,
+    /// Limits of the length.
+    pub limits: PositionRange,
+    /// Spring and damper.
+    pub spring: TendonSpring,
+    /// Drive.
+    pub drive: TendonDrive,
 }

@@ -61,12 +61,16 @@ fn check_lengths(model: &Model, state: &BodyState, control: &Control) -> Result<
         ("control.held", control.held.len()),
     ];
     for (what, found) in controls {
-        // Empty means none.
-        if found != n_v && found != 0 {
+        // Empty means none. The controls of tendons follow those of the degrees of freedom.
+        let expected = match what {
+            "control.held" => n_v,
+            _ => model.n_controls(),
+        };
+        if found != expected && found != n_v && found != 0 {
             return Err(BodyError::StateLength {
                 what,
                 found,
-                expected: n_v,
+                expected,
             });
         }
     }

@@ -64,6 +64,7 @@ impl TreeStep {
         for coupler in self.model.couplers() {
             self.add_coupler(coupler, out);
         }
+        self.add_tendons(out);
     }
 
     /// R of the dry friction law, which continues from the force f0 of the last step:
@@ -96,9 +97,14 @@ impl TreeStep {
     /// Predicted distances to the lower and upper limit of a joint of one degree of freedom; `None` for limits out of reach.
     fn gaps(&self, limits: &JointLimits, k: usize) -> (Option<f64>, Option<f64>) {
         let q = self.predicted_position(k);
-        let reach = self.time_step.length_s * SPEED_BOUND.max(10.0 * self.v[k].abs());
+        let reach = self.reach(self.v[k]);
         let near = |gap: f64| (gap <= reach).then_some(gap);
         (near(q - limits.lower), near(limits.upper - q))
+    }
+
+    /// The longest way in a step at this speed.
+    pub(super) fn reach(&self, speed: f64) -> f64 {
+        self.time_step.length_s * SPEED_BOUND.max(10.0 * speed.abs())
     }
 
     fn actuator(&self, gains: PdGains, k: usize, w: f64) -> RowLaw {
@@ -144,14 +150,14 @@ impl TreeStep {
     }
 
     /// Position of a joint of one degree of freedom.
-    fn position(&self, k: usize) -> f64 {
+    pub(super) fn position(&self, k: usize) -> f64 {
         let at = self.model.position_of_dof(DofIdx(k));
         at.map_or(0.0, |at| self.q[at])
     }
 
     /// Predicted position of that joint, from the part of the step that does not depend on the end velocity. A prescribed
     /// velocity holds throughout the step.
-    fn predicted_position(&self, k: usize) -> f64 {
+    pub(super) fn predicted_position(&self, k: usize) -> f64 {
         let rate = match self.free_of[k] {
             Some(_) => self.v[k],
             None => self.prescribed[k],

@@ -32,6 +32,8 @@ use crate::spatial::Wrench;
 pub(super) struct TreeStep {
     pub(super) model: Arc<Model>,
     pub(super) actuators: Arc<[Option<PdGains>]>,
+    /// Gains of the drive of each tendon, if it has one.
+    pub(super) tendon_actuators: Arc<[Option<PdGains>]>,
     /// At the state the step starts from: what is touched and where constraints act.
     pub(super) workspace: Workspace,
     /// Half a step ahead, in use only by midpoint steps.
@@ -69,7 +71,11 @@ pub(super) struct TreeStep {
 }
 
 impl TreeStep {
-    pub(super) fn new(model: Arc<Model>, actuators: Arc<[Option<PdGains>]>) -> Self {
+    pub(super) fn new(
+        model: Arc<Model>,
+        actuators: Arc<[Option<PdGains>]>,
+        tendon_actuators: Arc<[Option<PdGains>]>,
+    ) -> Self {
         let n_v = model.n_v();
         let flights = FreeFlight::all_of(&model);
         let mut step = Self {
@@ -99,6 +105,7 @@ impl TreeStep {
             dry_friction: vec![0.0; n_v],
             model,
             actuators,
+            tendon_actuators,
         };
         step.number_free();
         step

@@ -110,6 +110,8 @@ fn all_proximity_properties_are_kept() {
     let expected = ProximityProperties {
         mu_dynamic: Some(0.7),
         mu_static: Some(0.9),
+        torsional_friction: None,
+        rolling_friction: None,
         hunt_crossley_dissipation: Some(1.5),
         relaxation_time: Some(0.01),
         point_contact_stiffness: Some(1e5),

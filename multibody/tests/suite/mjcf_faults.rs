@@ -23,7 +23,7 @@ fn what_is_left_out_is_counted() {
         "m.xml:4: ignored: attribute \"solref\" of <geom>, 2 times",
         "m.xml:4: ignored: <camera>, 2 times",
         "m.xml:5: suspicious: body \"b\": mocap",
-        "m.xml:1: suspicious: condim = 1 has no effect without a second geom with condim = 1 that touches: b_collision_0",
+        "m.xml:1: suspicious: condim = 1 takes no friction away without a second geom with condim = 1 that touches; bodies of the scene count as condim = 3: b_collision_0",
         "m.xml:7: suspicious: tendon \"t\"",
         "m.xml:8: ignored: <key> without qpos",
         "m.xml:8: ignored: attribute \"ctrl\" of <key>",

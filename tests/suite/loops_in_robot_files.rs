@@ -224,7 +224,7 @@ fn constraints_that_are_apart_at_the_start_are_refused_with_the_distance() {
         "1e-6",
     );
     check(&format!(
-        "gravity = \"absent\"\n{}{apart}",
+        "gravity = [0, 0, 0]\n{}{apart}",
         constraint("kind = \"distance\"\nlength = 0.45")
     ));
 }

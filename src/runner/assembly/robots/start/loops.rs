@@ -1,6 +1,6 @@
 //! Start of robots with closed loops: joints whose positions are not given go where the loops close.
 
-use pliant_multibody::{CouplerLaw, Joint, Model};
+use pliant_multibody::{CouplerLaw, Joint, Model, MultibodyError};
 
 use super::super::super::Draft;
 use crate::scene::{JointValues, ModelEntry, Positions, SceneError, SceneFault};
@@ -34,21 +34,26 @@ impl Draft<'_> {
             held
         };
         let is_root = |joint: &Joint| joint.parent.is_none();
-        let are_given = matches!(entry.positions, Positions::Given(_));
-        let given = dofs(&|joint| is_root(joint) || (are_given && among(positions, joint)));
+        let given = match &entry.positions {
+            Positions::Given(_) => &positions[..],
+            Positions::OfFile(_) => &[],
+        };
         let shown = q.to_vec();
-        let mut closed = tree.close_loops(q, &given);
-        let openings = tree.loop_openings(&shown);
-        let is_rounded = |limit: f64| openings.iter().all(|o| o.distance_m.max(o.angle) < limit);
-        if closed.is_err() && is_rounded(ROUNDED) {
-            closed = tree.close_loops(q, &dofs(&is_root));
+        // Rounded positions contradict one another a little: the last ones give way.
+        for n in (0..=given.len()).rev() {
+            let is_held = |joint: &Joint| {
+                is_root(joint) || given[..n].iter().any(|(m, _)| m.name == joint.name)
+            };
+            match tree.close_loops(q, &dofs(&is_held)) {
+                Ok(()) => break,
+                Err(error) if n > 0 && is_rounding(&error) => {}
+                Err(error) => {
+                    let at = positions.first().map_or(entry.file.at, |(m, _)| m.at);
+                    let fault = SceneFault::File(error.to_string());
+                    return Err(self.scene.text.error(at, fault));
+                }
+            }
         }
-        closed.map_err(|error| {
-            let at = positions.first().map_or(entry.file.at, |(m, _)| m.at);
-            self.scene
-                .text
-                .error(at, SceneFault::File(error.to_string()))
-        })?;
         let mut moved = vec![0.0; tree.n_v()];
         tree.difference(&shown, q, &mut moved);
         let most = moved.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
@@ -61,8 +66,21 @@ impl Draft<'_> {
         tree.project_velocities(
             q,
             v,
-            &dofs(&|joint| is_root(joint) || among(&entry.velocities, joint)),
+            &dofs(&|joint| {
+                is_root(joint) || entry.velocities.iter().any(|(m, _)| m.name == joint.name)
+            }),
         );
         Ok(())
     }
+}
+
+fn is_rounding(error: &MultibodyError) -> bool {
+    let size = match error {
+        MultibodyError::OpenLoop {
+            distance_m, angle, ..
+        } => distance_m.max(*angle),
+        MultibodyError::BrokenCoupling { error, .. } => *error,
+        _ => f64::INFINITY,
+    };
+    size <= ROUNDED
 }

@@ -22,14 +22,16 @@
 //! | a geom and a shape outside of the file | the combination of the scene; the other shape counts as `condim` 3 |
 //! | `<pair>` | contact of two geoms with the friction of the pair, whatever the masks and exclusions are |
 //! | `contype`, `conaffinity`, `<exclude>`, parents and children | pairs of links without contact; masks act only between bodies of the file |
-//! | `motor`, `position`, `velocity`, `general` on a joint | effort limits, and gains of the joint's drive |
+//! | `motor`, `position`, `velocity`, `general` on a joint or a fixed tendon | effort limits, and gains of its drive; targets are positions of the joint and lengths of the tendon |
+//! | `dampratio` of `position`, `springdamper` of a joint | gains relative to the inertia at the positions that the file shows |
+//! | a fixed tendon | limits, a spring with a damper and a drive on a linear combination of joints; `frictionloss` and `armature` have no effect, and are suspicious |
 //! | `<equality><joint>` | a coupled joint, or one at a constant position |
 //! | `<equality><connect>`, `<equality><weld>` | a constraint that closes a loop; `solref` and `solimp` have no effect: it is near rigid |
 //! | a site | a named frame |
 //! | `<mujocoinclude>`, or no `<worldbody>` | a part that other files include: what they define is left out, and suspicious |
 //! | `<replicate>` | copies in frames, with the suffixes of MuJoCo; what refers to them from elsewhere names a copy |
 //! | `<key>` with `name` and `qpos` | a named set of joint positions |
-//! | tendons, other equalities, other actuators, sensors, velocities and controls of keys, solver settings | reported, without effect |
+//! | spatial tendons, other equalities, other actuators (such as `adhesion`), sensors, velocities and controls of keys, solver settings | reported, without effect |
 //! | `composite`, `flexcomp`, `attach`, height fields, planes that move | an error |
 //!
 //! Unlike in MuJoCo, a body and a parent that is fixed in the world do not touch.
@@ -45,6 +47,7 @@ mod fragment;
 mod geom;
 mod include;
 mod inertial;
+mod inertial_gains;
 mod joints;
 mod keyframes;
 mod link_shapes;
@@ -53,6 +56,7 @@ mod names;
 mod orientation;
 mod replicate;
 mod shape_pairs;
+mod tendons;
 mod world;
 
 use std::path::Path;
@@ -131,19 +135,21 @@ pub fn parse_mjcf(
             "moves freely in the world of the file, which cannot float too; make the root fixed";
         return Err(place.error(&format!("joint \"{joint}\""), text));
     }
-    actuators::read(&file, &mut tree, &mut remarks)?;
+    let mut tendons = tendons::read(&file, &mut tree, &mut remarks)?;
+    let ratios = actuators::read(&file, &mut tree, &mut tendons, &mut remarks)?;
     let apart = filter::pairs(&file, &tree, &mut remarks)?;
     let keyframes = keyframes::read(&file, &tree, &mut remarks)?;
     file.report_sections(&mut remarks);
 
     let name = root.attribute("model").unwrap_or("MuJoCo Model");
-    let mut builder = ModelBuilder::new(name);
-    builder.root(options.root).gravity(options.gravity);
-    for link in &tree.links {
-        builder.link(link.spec.clone());
+    if !ratios.is_empty() || !tree.spring_dampers.is_empty() {
+        let model = builder_of(&tree, name, options).build();
+        let model = model.map_err(|error| tree.located(error, &root))?;
+        inertial_gains::resolve(&model, &mut tree, &mut tendons, &ratios);
     }
-    for joint in &tree.joints {
-        builder.joint(joint.spec.clone());
+    let mut builder = builder_of(&tree, name, options);
+    for tendon in tendons {
+        builder.tendon(tendon.spec);
     }
     for frame in &tree.frames {
         builder.frame(&*frame.name, &*frame.link, frame.X_LF);
@@ -162,6 +168,19 @@ pub fn parse_mjcf(
         keyframes,
         report: remarks.into_report(),
     })
+}
+
+/// A builder with the links and joints of the file.
+fn builder_of(tree: &Tree, name: &str, options: &RobotOptions) -> ModelBuilder {
+    let mut builder = ModelBuilder::new(name);
+    builder.root(options.root).gravity(options.gravity);
+    for link in &tree.links {
+        builder.link(link.spec.clone());
+    }
+    for joint in &tree.joints {
+        builder.joint(joint.spec.clone());
+    }
+    builder
 }
 
 /// A file with what applies to all of its parts.
@@ -187,7 +206,7 @@ impl<'a> File<'a> {
 
     /// Sections of which nothing is used.
     fn report_sections(&self, remarks: &mut Remarks) {
-        const USED: [&str; 8] = [
+        const USED: [&str; 9] = [
             "compiler",
             "default",
             "asset",
@@ -195,6 +214,7 @@ impl<'a> File<'a> {
             "contact",
             "equality",
             "actuator",
+            "tendon",
             "keyframe",
         ];
         for section in self.root.children.iter() {
@@ -204,11 +224,6 @@ impl<'a> File<'a> {
             if !USED.contains(&&*section.tag) {
                 remarks.left_out(section);
             }
-        }
-        for tendon in self.in_sections("tendon") {
-            let name = tendon.attribute("name").unwrap_or_default();
-            let text = format!("tendon \"{name}\": exerts no force and limits nothing");
-            remarks.suspicious(&tendon.place, text);
         }
         remarks.only_attributes(self.root, &["model"]);
     }

@@ -21,6 +21,8 @@ pub(super) struct WrittenJoint {
     limits: JointLimits,
     passive: PassiveForces,
     armature: f64,
+    /// Time constant (s) and damping ratio, which replace stiffness and damping.
+    pub(super) spring_damper: Option<[f64; 2]>,
 }
 
 impl WrittenJoint {
@@ -35,6 +37,7 @@ impl WrittenJoint {
             limits: JointLimits::default(),
             passive: PassiveForces::default(),
             armature: 0.0,
+            spring_damper: None,
         }
     }
 
@@ -74,10 +77,8 @@ impl WrittenJoint {
             .map_or_else(Vector3::z, Vector3::from);
         let axis =
             Unit::try_new(axis, 1e-14).ok_or_else(|| fail("axis must not be zero".to_owned()))?;
-        if settings.holder("springdamper").is_some() {
-            let text = "springdamper is not supported; write stiffness and damping";
-            return Err(fail(text.to_owned()));
-        }
+        let spring_damper = settings.numbers::<2>("springdamper", &subject)?;
+        let spring_damper = spring_damper.filter(|[time, ratio]| *time > 0.0 && *ratio > 0.0);
         let mut joint = Self {
             name,
             kind,
@@ -94,6 +95,7 @@ impl WrittenJoint {
                 spring_rest: unit(settings.number("springref", &subject)?.unwrap_or(0.0)),
             },
             armature: settings.non_negative("armature", &subject)?,
+            spring_damper,
         };
         if kind.n_v() != 1 {
             joint.reference = 0.0;
@@ -105,8 +107,8 @@ impl WrittenJoint {
                 let text = format!("{subject}: a limit of this kind of joint has no effect");
                 remarks.suspicious(&own.place, text);
             }
-            if joint.passive.spring_stiffness > 0.0 {
-                let text = "stiffness is supported for hinge and slide joints only";
+            if joint.passive.spring_stiffness > 0.0 || spring_damper.is_some() {
+                let text = "stiffness and springdamper are for hinge and slide joints only";
                 return Err(fail(text.to_owned()));
             }
         }

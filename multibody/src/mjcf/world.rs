@@ -11,6 +11,7 @@ use super::compiler::InertiaFromGeoms;
 use super::defaults::Settings;
 use super::geom::{ContactRule, Geom, InertiaSource};
 use super::inertial;
+use super::inertial_gains::SpringDamper;
 use super::joints::{WrittenJoint, chain};
 use super::link_shapes::add_shapes;
 use super::names::{Names, used_attributes};
@@ -59,6 +60,8 @@ pub(super) struct Tree {
     pub(super) links: Vec<TreeLink>,
     pub(super) joints: Vec<TreeJoint>,
     pub(super) frames: Vec<TreeFrame>,
+    /// Springs and dampers of joints that depend on the inertia.
+    pub(super) spring_dampers: Vec<SpringDamper>,
     link_names: Names,
     joint_names: Names,
 }
@@ -79,6 +82,7 @@ impl Tree {
             links: Vec::new(),
             joints: Vec::new(),
             frames: Vec::new(),
+            spring_dampers: Vec::new(),
             link_names: Names::default(),
             joint_names: Names::default(),
         };
@@ -258,6 +262,15 @@ impl Tree {
         body: &str,
         element: &Element,
     ) -> usize {
+        let dampers = joints.iter().filter_map(|(name, joint, _)| {
+            let [time_constant_s, damping_ratio] = joint.spring_damper?;
+            Some(SpringDamper {
+                joint: name.clone(),
+                time_constant_s,
+                damping_ratio,
+            })
+        });
+        self.spring_dampers.extend(dampers);
         let places: Vec<Place> = joints.iter().map(|(_, _, place)| place.clone()).collect();
         let joints: Vec<(String, WrittenJoint)> =
             joints.into_iter().map(|(n, j, _)| (n, j)).collect();
@@ -281,6 +294,11 @@ impl Tree {
         }
         let link = LinkSpec::new(body, SpatialInertia::zero());
         self.add_link(link, &element.place, Vec::new(), parent)
+    }
+
+    /// A name that no joint has, taken afterwards.
+    pub(super) fn free_joint_name(&mut self, wanted: &str) -> String {
+        self.joint_names.free(wanted)
     }
 
     /// The first free joint, and its place.

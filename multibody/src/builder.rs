@@ -203,6 +203,7 @@ impl ModelBuilder {
             couplers: Vec::new(),
             loops: Vec::new(),
             tendons: Vec::new(),
+            compensated: Vec::new(),
             shape_pairs: Vec::new(),
             shapes_of_pairs_only: Vec::new(),
             frames: Vec::new(),
@@ -258,6 +259,7 @@ impl ModelBuilder {
                 collisions: spec.collisions.clone(),
                 visuals: spec.visuals.clone(),
                 rgba: spec.rgba,
+                gravity_compensation: spec.gravity_compensation,
                 parent_joint: joint,
                 body: BodyIdx(body),
                 R_BL: *pose.rotation.to_rotation_matrix().matrix(),
@@ -265,6 +267,7 @@ impl ModelBuilder {
             });
             X_BL.push(pose);
         }
+        model.gather_compensated_masses();
         model
     }
 

@@ -91,6 +91,7 @@ impl Workspace {
         self.accelerations
             .update(model, &self.positions, &self.velocities, vdot, &root);
         self.sum_wrenches(external);
+        model.compensate(&self.positions, &root, &mut self.wrenches);
     }
 
     /// Computes the wrenches on bodies at v̇ = 0.
@@ -99,6 +100,7 @@ impl Workspace {
         self.accelerations
             .update_bias(model, &self.positions, &self.velocities, &root);
         self.sum_wrenches(&[]);
+        model.compensate(&self.positions, &root, &mut self.wrenches);
     }
 
     fn sum_wrenches(&mut self, external: &[Wrench]) {

@@ -49,6 +49,8 @@ pub mod joint;
 
 mod geometry;
 
+mod gravity_compensation;
+
 mod model;
 
 mod builder;

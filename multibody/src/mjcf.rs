@@ -11,6 +11,8 @@
 //! | a body with several joints, or with a joint that is not at its origin | further massless links `JOINT_link` |
 //! | hinge, slide, ball and free joints; `ref` | revolute or continuous, prismatic, ball, floating; the model starts where the file shows it |
 //! | `range`, `damping`, `stiffness`, `springref`, `frictionloss`, `armature`, `actuatorfrcrange` | limits, passive forces, rotor inertia, effort limit |
+//! | `shellinertia` of a geom, `inertia="shell"` of a mesh | the inertia of the surface; densities are kg/m² |
+//! | `gravcomp` | a force against the weight of the link |
 //! | `<inertial>`, or the masses and densities of geoms | the inertia of the link; `boundmass`, `boundinertia`, `balanceinertia`, `settotalmass` are applied |
 //! | a geom that touches nothing (`contype` and `conaffinity` 0) | a visual shape |
 //! | a geom of the groups 3 and above | a collision shape that is not drawn |
@@ -56,6 +58,7 @@ mod names;
 mod orientation;
 mod replicate;
 mod shape_pairs;
+mod shell_inertia;
 mod tendons;
 mod world;
 

@@ -32,6 +32,14 @@ pub(super) fn check_inertia(link: &LinkSpec) -> Result<(), MultibodyError> {
             allowed: "kg must be finite and not negative".into(),
         });
     }
+    if !link.gravity_compensation.is_finite() {
+        return Err(MultibodyError::Value {
+            subject: subject(),
+            quantity: "gravity compensation".into(),
+            value: link.gravity_compensation.to_string(),
+            allowed: "must be finite; 1 is a link without weight".into(),
+        });
+    }
     let [smallest, _, largest] = inertia.principal_moments();
     // Flat bodies have a principal moment of zero, up to rounding in the file.
     if smallest < -1e-6 * largest.abs().max(smallest.abs()) {

@@ -30,6 +30,8 @@ pub struct LinkSpec {
     pub visuals: Vec<Visual>,
     /// Colour of the collision shapes where no visual shape can be shown: that of the first visual with one.
     pub rgba: Option<[f64; 4]>,
+    /// Share of its weight that is compensated: 0 by default, 1 for a link without weight.
+    pub gravity_compensation: f64,
 }
 
 impl LinkSpec {
@@ -41,6 +43,7 @@ impl LinkSpec {
             collisions: Vec::new(),
             visuals: Vec::new(),
             rgba: None,
+            gravity_compensation: 0.0,
         }
     }
 }

@@ -7,6 +7,7 @@ use super::File;
 use super::assets::MeshAsset;
 use super::defaults::Settings;
 use super::orientation::{pose, z_along};
+use super::shell_inertia;
 use crate::error::MultibodyError;
 use crate::geometry::{CollisionMesh, GeometryDescription, MeshHull};
 use crate::inertia::SpatialInertia;
@@ -120,10 +121,7 @@ impl Geom {
             priority: integer(settings, "priority", 0, &subject)?,
             friction,
         };
-        if settings.text("shellinertia") == Some("true") {
-            let text = "shellinertia=\"true\" is not supported; give the body an <inertial>";
-            return Err(fail(text.to_owned()));
-        }
+        let is_shell = settings.text("shellinertia") == Some("true");
         let rgba = match settings.numbers::<4>("rgba", &subject)? {
             Some(rgba) => Some(rgba),
             None => match settings.text("material") {
@@ -155,6 +153,10 @@ impl Geom {
             false => InertiaSource::Element,
         };
         match kind {
+            "mesh" if is_shell => {
+                let text = "shellinertia is for shapes given by their sizes; set inertia=\"shell\" of the mesh";
+                return Err(fail(text.to_owned()));
+            }
             "mesh" => {
                 let Some(mesh) = settings.text("mesh") else {
                     return Err(fail("type=\"mesh\" needs mesh=\"NAME\"".to_owned()));
@@ -171,7 +173,14 @@ impl Geom {
             _ => {
                 let shape = geom.analytic(kind, settings, &subject)?;
                 if source == InertiaSource::Geoms {
-                    geom.inertia = inertia_of(&shape, settings, &subject)?;
+                    let unit = match is_shell {
+                        true => shell_inertia::of_shape(&shape),
+                        false => solid_inertia(&shape),
+                    };
+                    geom.inertia = match unit {
+                        Some(unit) => scaled_to_mass(unit, settings, &subject)?,
+                        None => SpatialInertia::zero(),
+                    };
                 }
                 geom.shape = Some(GeometryDescription::Analytic(shape));
             }
@@ -289,14 +298,10 @@ impl Geom {
     }
 }
 
-/// The inertia of a shape whose mass or density is given.
-fn inertia_of(
-    shape: &AnalyticShape,
-    settings: &Settings<'_>,
-    subject: &str,
-) -> Result<SpatialInertia, MultibodyError> {
+/// The inertia of a shape at 1 kg/m³; `None` for a plane.
+fn solid_inertia(shape: &AnalyticShape) -> Option<SpatialInertia> {
     use core::f64::consts::PI;
-    let unit = match *shape {
+    Some(match *shape {
         AnalyticShape::Sphere { radius: r } => {
             SpatialInertia::solid_sphere(4.0 / 3.0 * PI * r.powi(3), r)
         }
@@ -311,15 +316,11 @@ fn inertia_of(
         AnalyticShape::Ellipsoid { semi_axes } => {
             SpatialInertia::solid_ellipsoid(4.0 / 3.0 * PI * semi_axes.product(), semi_axes)
         }
-        // A plane has no inertia.
-        AnalyticShape::HalfSpace {} | AnalyticShape::Cone { .. } => {
-            return Ok(SpatialInertia::zero());
-        }
-    };
-    scaled_to_mass(unit, settings, subject)
+        AnalyticShape::HalfSpace {} | AnalyticShape::Cone { .. } => return None,
+    })
 }
 
-/// `unit`, the inertia at density 1 kg/m³, scaled to the mass or density of the geom.
+/// `unit`, the inertia at a density of 1 kg/m³, or 1 kg/m² for a shell, scaled to the mass or density of the geom.
 fn scaled_to_mass(
     unit: SpatialInertia,
     settings: &Settings<'_>,

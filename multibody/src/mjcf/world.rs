@@ -196,6 +196,7 @@ impl Tree {
             file.defaults.check(class, element)?;
         }
         report_body(element, &subject, remarks);
+        let compensation = element.numbers("gravcomp", 1, &subject)?;
         let X_FB = pose(&Settings::alone(element), file.compiler, &subject)?;
         let X_PB = next.X_PF * X_FB;
         let contents = Contents::read(file, element, &name, childclass, remarks)?;
@@ -213,6 +214,7 @@ impl Tree {
         let index = self.add_chain(named, &X_PB, next.parent, &name, element);
         self.links[index].X_WL = X_WL;
         let mut link = LinkSpec::new(&*name, inertia);
+        link.gravity_compensation = compensation.and_then(|n| n.first().copied()).unwrap_or(0.0);
         let is_fixed = self.links[next.parent].rigid == 0 && !moves;
         let planes = contents.geoms.iter().filter(|geom| geom.is_plane());
         if !is_fixed && planes.count() > 0 {
@@ -362,11 +364,6 @@ fn report_body(element: &Element, subject: &str, remarks: &mut Remarks) {
     debug_assert!(used_attributes("body").is_some());
     if element.attribute("mocap") == Some("true") {
         let text = format!("{subject}: mocap bodies stay where the file shows them");
-        remarks.suspicious(&element.place, text);
-    }
-    let compensation = element.attribute("gravcomp");
-    if let Some(gravcomp) = compensation.filter(|g| g.trim().parse() != Ok(0.0)) {
-        let text = format!("{subject}: gravcomp=\"{gravcomp}\" has no effect: gravity acts on it");
         remarks.suspicious(&element.place, text);
     }
 }

@@ -154,6 +154,7 @@ impl TreeStep {
                 Some(i) if held.is_empty() => &a[n * i..n * (i + 1)],
                 _ => &self.mass.as_slice()[n_v * k..n_v * (k + 1)],
             };
+            let gravity = gravity * flight.weight_share;
             flight.begin(&self.workspace, &self.v, column, &self.bias, &gravity, dt);
             for &h in held {
                 flight.add_prescribed_change(h, self.prescribed[h] - self.v[h]);

@@ -309,6 +309,7 @@ impl Reactions for TreeStep {
         accelerations.update(model, &w.positions, &w.velocities, &vdot, &root);
 
         let mut external = vec![Wrench::zero(); model.links().len()];
+        model.add_gravity_compensation(start, &self.gravity, &mut external);
         let mut add = |link: u32, p_WQ: &Vector3<f64>, force: Vector3<f64>, torque| {
             let at_point = Wrench { torque, force };
             let link = LinkIdx(link as usize);

@@ -37,10 +37,10 @@ pub(super) fn link(
             "collision" => shapes::collision(file, child, &mut spec, remarks)?,
             "visual" => shapes::visual(file, child, &mut spec, remarks)?,
             "gravity" if ["1", "true"].contains(&&*child.text) => {}
+            "gravity" if ["0", "false"].contains(&&*child.text) => spec.gravity_compensation = 1.0,
             "gravity" => {
-                let text =
-                    format!("{subject}: <gravity> has no effect: gravity acts on all links alike");
-                remarks.suspicious(&child.place, text);
+                let text = format!("<gravity> {}: must be true or false", child.text);
+                return Err(child.error(&subject, text));
             }
             "kinematic" | "self_collide" if ["0", "false"].contains(&&*child.text) => {}
             _ => remarks.left_out(child),

@@ -87,7 +87,7 @@ pub(crate) use image_sensor::ImageSensorEntry;
 pub use item::NamedReference;
 pub(crate) use material::Materials;
 pub use material::{Hydroelastic, Surface};
-pub(crate) use model::{JointValues, ModelEntry, Positions, RootEntry};
+pub(crate) use model::{ActuatorEntry, JointValues, ModelEntry, Positions, RootEntry};
 pub(crate) use names::{NameKind, Names};
 pub(crate) use observable::Among;
 pub use observable::ObservableEntry;

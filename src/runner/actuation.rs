@@ -18,9 +18,15 @@ use crate::scene::{
     Follow, FrameTarget, JointDrive, LoadEntry, PoseTrack, Scene, SceneError, SceneFault, Track,
 };
 
-/// Joints and their targets.
-struct Joints {
+/// Joints and their prescribed positions.
+struct Motion {
     joints: Vec<JointRef>,
+    track: Track,
+}
+
+/// Controls of joints and tendons over time.
+struct Controls {
+    controls: Vec<(BodyIdx, usize)>,
     track: Track,
 }
 
@@ -49,9 +55,9 @@ struct Pull {
 
 /// All drives of a scene.
 pub(super) struct Actuation {
-    targets: Vec<Joints>,
-    efforts: Vec<Joints>,
-    motions: Vec<Joints>,
+    targets: Vec<Controls>,
+    efforts: Vec<Controls>,
+    motions: Vec<Motion>,
     followers: Vec<Follower>,
     moved: Vec<MovedBody>,
     pulls: Vec<Pull>,
@@ -67,20 +73,33 @@ impl Actuation {
         let directory = &assembly.directory;
         let drives = &scene.drives;
         let mut conflicts = DriveConflicts::new(scene, directory)?;
-        let joints = |list: &[JointDrive]| -> Result<Vec<Joints>, SceneError> {
+        let controls = |list: &[JointDrive]| -> Result<Vec<Controls>, SceneError> {
             let one = |drive: &JointDrive| {
-                let find = |reference| directory.joint(scene, &drive.model, reference);
-                Ok(Joints {
-                    joints: drive.joints.iter().map(find).collect::<Result<_, _>>()?,
+                let find = |reference| {
+                    if let Some(tendon) = directory.tendon(scene, &drive.model, reference)? {
+                        return Ok((tendon.body, tendon.control));
+                    }
+                    let joint = directory.joint(scene, &drive.model, reference)?;
+                    Ok((joint.body, joint.dof.0))
+                };
+                Ok(Controls {
+                    controls: drive.joints.iter().map(find).collect::<Result<_, _>>()?,
                     track: drive.track.clone(),
                 })
             };
             list.iter().map(one).collect()
         };
+        let motion = |drive: &JointDrive| -> Result<Motion, SceneError> {
+            let find = |reference| directory.joint(scene, &drive.model, reference);
+            Ok(Motion {
+                joints: drive.joints.iter().map(find).collect::<Result<_, _>>()?,
+                track: drive.track.clone(),
+            })
+        };
         let mut actuation = Self {
-            targets: joints(&drives.joint_targets)?,
-            efforts: joints(&drives.joint_efforts)?,
-            motions: joints(&drives.joint_motions)?,
+            targets: controls(&drives.joint_targets)?,
+            efforts: controls(&drives.joint_efforts)?,
+            motions: drives.joint_motions.iter().map(motion).collect::<Result<_, _>>()?,
             followers: drives
                 .frame_targets
                 .iter()
@@ -158,19 +177,19 @@ impl Actuation {
             self.rates.resize(drive.track.width(), 0.0);
             drive.track.value(end_s, &mut self.values);
             drive.track.rate(end_s, &mut self.rates);
-            for (joint, (value, rate)) in
-                drive.joints.iter().zip(self.values.iter().zip(&self.rates))
+            for ((body, entry), (value, rate)) in
+                drive.controls.iter().zip(self.values.iter().zip(&self.rates))
             {
-                let control = &mut state.controls[joint.body.0];
-                control.position[joint.dof.0] = *value;
-                control.velocity[joint.dof.0] = *rate;
+                let control = &mut state.controls[body.0];
+                control.position[*entry] = *value;
+                control.velocity[*entry] = *rate;
             }
         }
         for drive in &self.efforts {
             self.values.resize(drive.track.width(), 0.0);
             drive.track.value(end_s, &mut self.values);
-            for (joint, value) in drive.joints.iter().zip(&self.values) {
-                state.controls[joint.body.0].effort[joint.dof.0] = *value;
+            for ((body, entry), value) in drive.controls.iter().zip(&self.values) {
+                state.controls[body.0].effort[*entry] = *value;
             }
         }
         for motion in &self.motions {

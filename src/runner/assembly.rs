@@ -29,7 +29,7 @@ use pliant_multibody::Model;
 use crate::scene::{Scene, SceneError, SceneFault, Surface};
 
 pub(crate) use cloth::Hold;
-pub(crate) use directory::{Directory, FrameRef, JointRef, MassRef, SoftPart};
+pub(crate) use directory::{Directory, FrameRef, JointRef, MassRef, SoftPart, TendonRef};
 pub(crate) use picture::Picture;
 pub(crate) use soft::SoftBody;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pliant_coupling::BodyIdx;
 use pliant_multibody::{DofIdx, Joint, JointKind};
 
-use super::assembly::{Directory, FrameRef, JointRef};
+use super::assembly::{Directory, FrameRef, JointRef, TendonRef};
 use crate::scene::{
     JointDrive, LoadEntry, NamedReference, Scene, SceneError, SceneFault, SourceLocation,
 };
@@ -58,7 +58,8 @@ impl<'s> DriveConflicts<'s> {
         for entry in &scene.models {
             for reference in &entry.held {
                 let joint = directory.joint(scene, &entry.name, reference)?;
-                claims.claim(&joint, reference, Claim::Held)?;
+                let what = format!("joint {:?}", reference.name);
+                claims.claim((joint.body, joint.dof.0), what, reference, Claim::Held)?;
             }
         }
         let drives = &scene.drives;
@@ -109,8 +110,15 @@ impl<'s> DriveConflicts<'s> {
         claim: Claim,
     ) -> Result<(), SceneError> {
         for (k, reference) in drive.joints.iter().enumerate() {
+            if claim != Claim::Motion
+                && let Some(tendon) = directory.tendon(self.scene, &drive.model, reference)?
+            {
+                self.claim_tendon(directory, &tendon, reference, claim)?;
+                continue;
+            }
             let joint = directory.joint(self.scene, &drive.model, reference)?;
-            self.claim(&joint, reference, claim)?;
+            let what = format!("joint {:?}", reference.name);
+            self.claim((joint.body, joint.dof.0), what, reference, claim)?;
             if claim == Claim::Target && !directory.is_actuated(joint.body, joint.joint) {
                 let tree = directory.tree(joint.body);
                 let mut couplers = tree.couplers().iter();
@@ -180,16 +188,39 @@ impl<'s> DriveConflicts<'s> {
         Ok(())
     }
 
-    fn claim(
+    /// Targets and efforts of tendons act through an actuator.
+    fn claim_tendon(
         &mut self,
-        joint: &JointRef,
+        directory: &Directory,
+        tendon: &TendonRef,
         reference: &NamedReference,
         claim: Claim,
     ) -> Result<(), SceneError> {
-        let held = self.joints.entry((joint.body.0, joint.dof.0)).or_default();
+        let what = format!("tendon {:?}", reference.name);
+        if !directory.is_tendon_actuated(tendon) {
+            let fault = SceneFault::Clash {
+                what,
+                reason: format!(
+                    "has no actuator, so that it exerts no force; give the model `actuators`, as in `actuators = {{ {} = {{ proportional = 100, derivative = 10 }} }}`",
+                    toml_key(&reference.name)
+                ),
+            };
+            return Err(self.scene.text.error(reference.at, fault));
+        }
+        self.claim((tendon.body, tendon.control), what, reference, claim)
+    }
+
+    /// A control of a body: a degree of freedom, or a tendon.
+    fn claim(
+        &mut self,
+        (body, control): (BodyIdx, usize),
+        what: String,
+        reference: &NamedReference,
+        claim: Claim,
+    ) -> Result<(), SceneError> {
+        let held = self.joints.entry((body.0, control)).or_default();
         let clash = held.iter().find(|(first, _)| !claim.goes_with(*first));
         if let Some(&(first, place)) = clash {
-            let what = format!("joint {:?}", reference.name);
             return Err(self.clash(reference, what, first, place));
         }
         held.push((claim, reference.at));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use nalgebra::Isometry3;
 use pliant_coupling::{BodyIdx, ConstraintIdx, GeometryIdx};
-use pliant_multibody::{DofIdx, JointIdx, LinkIdx, Model};
+use pliant_multibody::{DofIdx, JointIdx, LinkIdx, Model, TendonIdx};
 
 use super::soft::SoftBody;
 use crate::scene::{NameKind, NamedReference, Scene, SceneError, SceneFault, remedy};
@@ -70,6 +70,15 @@ pub(crate) struct JointRef {
     pub(crate) dof: DofIdx,
 }
 
+/// A tendon of a robot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TendonRef {
+    pub(crate) body: BodyIdx,
+    pub(crate) tendon: TendonIdx,
+    /// Its entry of the controls.
+    pub(crate) control: usize,
+}
+
 /// Names and the objects they refer to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Directory {
@@ -87,6 +96,8 @@ pub(crate) struct Directory {
     copies: BTreeMap<String, Vec<usize>>,
     /// Joints with an actuator.
     actuated: BTreeSet<(BodyIdx, JointIdx)>,
+    /// Tendons with an actuator.
+    actuated_tendons: BTreeSet<(BodyIdx, TendonIdx)>,
 }
 
 /// An object with mass and energy.
@@ -142,6 +153,15 @@ impl Directory {
 
     pub(super) fn add_actuator(&mut self, body: BodyIdx, joint: JointIdx) {
         self.actuated.insert((body, joint));
+    }
+
+    pub(super) fn add_tendon_actuator(&mut self, body: BodyIdx, tendon: TendonIdx) {
+        self.actuated_tendons.insert((body, tendon));
+    }
+
+    /// Whether a tendon has an actuator.
+    pub(crate) fn is_tendon_actuated(&self, tendon: &TendonRef) -> bool {
+        self.actuated_tendons.contains(&(tendon.body, tendon.tendon))
     }
 
     /// Whether a joint has an actuator.

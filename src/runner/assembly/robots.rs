@@ -1,5 +1,6 @@
 //! Robots: their files, joints and actuators.
 
+mod actuators;
 mod loops;
 mod shape_pairs;
 mod start;
@@ -7,16 +8,16 @@ mod start;
 use std::sync::Arc;
 
 use nalgebra::Isometry3;
-use pliant_contact_sap::PdGains;
 use pliant_coupling::{BodyIdx, Geometry, GeometryIdx, Mount};
 use pliant_multibody::{
-    DriveGains, JointIdx, Keyframe, LinkIdx, LoadedModel, Model, PackageMap, RigidTree,
+    Keyframe, LinkIdx, LoadedModel, Model, PackageMap, RigidTree,
     RobotOptions, Root, parse_robot,
 };
 
 use super::Draft;
 use super::bodies::gravity_action;
-use super::directory::{Owner, joint_in, link_in};
+use super::directory::{Owner, link_in};
+use actuators::Target;
 use super::patch::refined;
 use super::solids;
 use crate::recording::Color;
@@ -32,19 +33,25 @@ impl Draft<'_> {
         self.starts.push(q);
         let actuators = self.actuators(entry, &tree)?;
         self.note_cut_efforts(entry, &tree, &actuators);
-        for &(joint, gains, at) in &actuators {
+        for actuator in &actuators {
             let fault = |error: pliant_multibody::MultibodyError| {
-                self.scene
-                    .text
-                    .error(at, SceneFault::File(error.to_string()))
+                let fault = SceneFault::File(error.to_string());
+                self.scene.text.error(actuator.at, fault)
             };
-            model = model.with_actuator(joint, gains).map_err(fault)?;
+            let added = match actuator.target {
+                Target::Joint(joint) => model.with_actuator(joint, actuator.gains),
+                Target::Tendon(tendon) => model.with_tendon_actuator(tendon, actuator.gains),
+            };
+            model = added.map_err(fault)?;
         }
         let name = &entry.name.name;
         let body = self.builder.add_body(name, Box::new(model));
         self.directory.add_body(name, body, Arc::clone(&tree));
-        for (joint, ..) in actuators {
-            self.directory.add_actuator(body, joint);
+        for actuator in actuators {
+            match actuator.target {
+                Target::Joint(joint) => self.directory.add_actuator(body, joint),
+                Target::Tendon(tendon) => self.directory.add_tendon_actuator(body, tendon),
+            }
         }
         self.add_loops(name, &tree, body);
         for (reference, _) in &entry.colors {
@@ -129,70 +136,6 @@ impl Draft<'_> {
         let remarks = loaded.report.entries.iter();
         self.notes.extend(remarks.map(|remark| remark.to_string()));
         Ok(loaded)
-    }
-
-    /// Joints with actuators; `*` stands for every movable joint without an entry that is not locked and no mimic joint.
-    fn actuators(
-        &self,
-        entry: &ModelEntry,
-        tree: &Model,
-    ) -> Result<Vec<(JointIdx, PdGains, crate::scene::SourceLocation)>, SceneError> {
-        let named = |index: JointIdx| {
-            let name = &tree.joint(index).name;
-            let held = entry.held.iter().any(|m| m.name == *name);
-            let follows = tree.couplers().iter().any(|c| c.joint == index);
-            held || follows || entry.actuators.iter().any(|(m, _)| m.name == *name)
-        };
-        let mut actuators = Vec::new();
-        for (reference, actuator) in &entry.actuators {
-            let joints: Vec<JointIdx> = if reference.name == "*" {
-                let movable = |index: &JointIdx| tree.joint(*index).kind.n_v() == 1;
-                let all = (0..tree.joints().len()).map(JointIdx).filter(movable);
-                all.filter(|index| !named(*index)).collect()
-            } else {
-                vec![joint_in(self.scene, tree, reference)?.joint]
-            };
-            for joint in joints {
-                let written = tree.joint(joint).drive.gains;
-                let gain = |given: Option<f64>, key: &str, of_file: fn(&DriveGains) -> f64| {
-                    given.or(written.as_ref().map(of_file)).ok_or_else(|| {
-                        let fault = SceneFault::Clash {
-                            what: format!("joint {:?}", tree.joint(joint).name),
-                            reason: format!("has no gains in its file; give `{key}`"),
-                        };
-                        self.scene.text.error(reference.at, fault)
-                    })
-                };
-                let gains = PdGains {
-                    proportional: gain(actuator.proportional, "proportional", |g| g.proportional)?,
-                    derivative: gain(actuator.derivative, "derivative", |g| g.derivative)?,
-                    effort_limit: actuator
-                        .effort_limit
-                        .unwrap_or(tree.joint(joint).limits.effort),
-                };
-                actuators.push((joint, gains, reference.at));
-            }
-        }
-        Ok(actuators)
-    }
-
-    /// A drive never exceeds the limit of its file.
-    fn note_cut_efforts(
-        &mut self,
-        entry: &ModelEntry,
-        tree: &Model,
-        actuators: &[(JointIdx, PdGains, crate::scene::SourceLocation)],
-    ) {
-        for (joint, gains, _) in actuators {
-            let joint = tree.joint(*joint);
-            let (asked, most) = (gains.effort_limit, joint.limits.effort);
-            if asked.is_finite() && asked > most {
-                self.notes.push(format!(
-                    "robot {:?}: joint {:?}: effort_limit = {asked} is more than the {most} of its file, which holds",
-                    entry.name.name, joint.name
-                ));
-            }
-        }
     }
 
     /// Adds the collision shapes of a link as contact geometry, and its visual shapes as looks. Returns the geometries in the order of

@@ -5,7 +5,7 @@ use pliant_coupling::BodyIdx;
 use pliant_multibody::LinkIdx;
 
 use super::in_tree::joint_in;
-use super::{Directory, FrameRef, JointRef};
+use super::{Directory, FrameRef, JointRef, TendonRef};
 use crate::scene::{NameKind, NamedReference, Scene, SceneError};
 
 impl Directory {
@@ -117,6 +117,24 @@ impl Directory {
         }
         let body = self.bodies[head];
         joint_in(scene, self.tree(body), joint).map(|joint| JointRef { body, ..joint })
+    }
+
+    /// A tendon of a model; `None` if none has this name.
+    pub(crate) fn tendon(
+        &self,
+        scene: &Scene,
+        model: &NamedReference,
+        tendon: &NamedReference,
+    ) -> Result<Option<TendonRef>, SceneError> {
+        let (_, head, _) = scene.names.find(&scene.text, model, &[NameKind::Model])?;
+        let body = self.bodies[head];
+        let tree = self.tree(body);
+        let found = tree.tendon_named(&tendon.name);
+        Ok(found.map(|tendon| TendonRef {
+            body,
+            tendon,
+            control: tree.control_of_tendon(tendon),
+        }))
     }
 
     /// A joint written as `MODEL/JOINT`.

@@ -30,6 +30,11 @@ pub enum GeometryDescription {
         /// Whether to use the surface or its convex hull.
         hull: MeshHull,
     },
+    /// A height field of an MJCF file, whose surface is in the collision shape.
+    HeightField {
+        /// Its name in the file.
+        name: String,
+    },
 }
 
 /// Whether a mesh is used as it is, or its convex hull.
@@ -51,7 +56,7 @@ pub enum GeometryDescription {
 ///     let loaded = parse_robot(urdf.as_bytes(), &folder.join("r.urdf"), &RobotOptions::default());
 ///     loaded.map(|loaded| match &loaded.model.links()[0].collisions[0].geometry {
 ///         GeometryDescription::Mesh { hull, .. } => Some(*hull),
-///         GeometryDescription::Analytic(_) => None,
+///         _ => None,
 ///     })
 /// };
 /// assert_eq!(hull_of("")?, Some(MeshHull::AsWritten));
@@ -68,11 +73,11 @@ pub enum MeshHull {
 }
 
 impl GeometryDescription {
-    /// Radius of a sphere about the shape's origin that contains it, m; `None` for a mesh, whose file is not read.
+    /// Radius of a sphere about the shape's origin that contains it, m; `None` for meshes and height fields, whose points are not known here.
     pub fn bounding_radius(&self) -> Option<f64> {
         match self {
             Self::Analytic(shape) => Some(shape.radius_about_origin()),
-            Self::Mesh { .. } => None,
+            Self::Mesh { .. } | Self::HeightField { .. } => None,
         }
     }
 }

@@ -19,6 +19,7 @@
 //! | any other geom | a collision shape and a visual shape |
 //! | a mesh in contact | its convex hull |
 //! | a plane | a half space, on links that do not move |
+//! | a height field | a closed mesh, on links that do not move |
 //! | `friction`, if given | the friction coefficients of the shape, the second one with `condim` 4 and 6, the third one with `condim` 6 |
 //! | two geoms of the file | the larger friction and `condim` of the two, or those of the geom with the larger `priority`; `condim` 1 is no friction |
 //! | a geom and a shape outside of the file | the combination of the scene; the other shape counts as `condim` 3 |
@@ -34,7 +35,7 @@
 //! | `<replicate>` | copies in frames, with the suffixes of MuJoCo; what refers to them from elsewhere names a copy |
 //! | `<key>` with `name` and `qpos` | a named set of joint positions |
 //! | spatial tendons, other equalities, other actuators (such as `adhesion`), sensors, velocities and controls of keys, solver settings | reported, without effect |
-//! | `composite`, `flexcomp`, `attach`, height fields, planes that move | an error |
+//! | `composite`, `flexcomp`, `attach`, height fields from PNG images, planes and height fields that move | an error |
 //!
 //! Unlike in MuJoCo, a body and a parent that is fixed in the world do not touch.
 
@@ -47,6 +48,7 @@ mod equality;
 mod filter;
 mod fragment;
 mod geom;
+mod height_field;
 mod include;
 mod inertial;
 mod inertial_gains;

@@ -74,6 +74,10 @@ impl Assets {
                         None => drop(assets.meshes.insert(name, mesh)),
                     }
                 }
+                ("hfield", _) => {
+                    let known = ["name", "file", "nrow", "ncol", "elevation", "size"];
+                    remarks.only_attributes(asset, &known);
+                }
                 _ => remarks.left_out(asset),
             }
         }

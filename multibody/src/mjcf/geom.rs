@@ -6,6 +6,7 @@ use pliant_hydroelastic::AnalyticShape;
 use super::File;
 use super::assets::MeshAsset;
 use super::defaults::Settings;
+use super::height_field;
 use super::orientation::{pose, z_along};
 use super::shell_inertia;
 use crate::error::MultibodyError;
@@ -164,6 +165,16 @@ impl Geom {
                 let mesh = file.assets.mesh(mesh, own, &subject)?;
                 geom.use_mesh((file, mesh), settings, (&subject, source), remarks)?;
             }
+            "hfield" => {
+                let Some(name) = settings.text("hfield") else {
+                    return Err(fail("type=\"hfield\" needs hfield=\"NAME\"".to_owned()));
+                };
+                let surface = height_field::surface(file, name, own, &subject)?;
+                geom.mesh = Some(CollisionMesh::Surface(surface));
+                geom.shape = Some(GeometryDescription::HeightField {
+                    name: name.to_owned(),
+                });
+            }
             _ if settings.holder("mesh").is_some() => {
                 let text = format!(
                     "a {kind} fitted to a mesh is not supported; give its size, or use type=\"mesh\""
@@ -248,7 +259,7 @@ impl Geom {
             },
             other => {
                 let text = format!(
-                    "type=\"{other}\" is not supported; use plane, sphere, capsule, ellipsoid, cylinder, box or mesh"
+                    "type=\"{other}\" is not supported; use plane, hfield, sphere, capsule, ellipsoid, cylinder, box or mesh"
                 );
                 return Err(own.error(subject, text));
             }

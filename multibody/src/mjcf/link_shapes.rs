@@ -2,7 +2,7 @@
 
 use super::geom::{ContactRule, Geom, UNWRITTEN_FRICTION};
 use crate::builder::LinkSpec;
-use crate::geometry::{Collision, ProximityProperties, Visual};
+use crate::geometry::{Collision, GeometryDescription, ProximityProperties, Visual};
 
 /// Adds geoms to a link, and returns the contact rules of its collision shapes.
 pub(super) fn add_shapes(link: &mut LinkSpec, geoms: Vec<Geom>) -> Vec<ContactRule> {
@@ -15,7 +15,9 @@ pub(super) fn add_shapes(link: &mut LinkSpec, geoms: Vec<Geom>) -> Vec<ContactRu
             let unnamed = || format!("{}_{kind}_{count}", link.name);
             geom.name.clone().unwrap_or_else(unnamed)
         };
-        if shown {
+        let is_field = matches!(shape, GeometryDescription::HeightField { .. });
+        // Height fields are drawn as collision shapes.
+        if shown && !is_field {
             link.visuals.push(Visual {
                 name: named("visual", link.visuals.len()),
                 X_LG: geom.X_BG,

@@ -30,6 +30,7 @@ pub(super) fn used_attributes(tag: &str) -> Option<&'static [&'static str]> {
             "rgba",
             "material",
             "mesh",
+            "hfield",
             "shellinertia"
         ),
         "site" => with_pose!("fromto"),

@@ -216,10 +216,9 @@ impl Tree {
         let mut link = LinkSpec::new(&*name, inertia);
         link.gravity_compensation = compensation.and_then(|n| n.first().copied()).unwrap_or(0.0);
         let is_fixed = self.links[next.parent].rigid == 0 && !moves;
-        let planes = contents.geoms.iter().filter(|geom| geom.is_plane());
-        if !is_fixed && planes.count() > 0 {
-            let text =
-                "has a plane, but moves; planes are for the world and for bodies fixed in it";
+        let mut geoms = contents.geoms.iter();
+        if !is_fixed && geoms.any(Geom::is_ground) {
+            let text = "has a plane or a height field, but moves; these are for the world and for bodies fixed in it";
             return Err(element.error(&subject, text));
         }
         let rules = add_shapes(&mut link, contents.geoms);
@@ -382,8 +381,14 @@ fn inertia(file: &File<'_>, contents: &Contents<'_>) -> SpatialInertia {
 }
 
 impl Geom {
-    fn is_plane(&self) -> bool {
-        let plane = GeometryDescription::Analytic(AnalyticShape::HalfSpace {});
-        self.shape.as_ref() == Some(&plane)
+    /// Whether it is for bodies that do not move.
+    fn is_ground(&self) -> bool {
+        matches!(
+            self.shape,
+            Some(
+                GeometryDescription::Analytic(AnalyticShape::HalfSpace {})
+                    | GeometryDescription::HeightField { .. }
+            )
+        )
     }
 }

@@ -222,7 +222,7 @@ fn bounds(collision: &Collision) -> Option<Aabb> {
             let shape = Shape::try_from(shape).ok()?;
             Some(shape.aabb(&collision.X_LG)).filter(Aabb::is_bounded)
         }
-        GeometryDescription::Mesh { .. } => None,
+        GeometryDescription::Mesh { .. } | GeometryDescription::HeightField { .. } => None,
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use nalgebra::Isometry3;
 use pliant_coupling::{BodyIdx, Geometry, GeometryIdx, Mount};
 use pliant_multibody::{
-    Keyframe, LinkIdx, LoadedModel, Model, PackageMap, RigidTree,
+    GeometryDescription, Keyframe, LinkIdx, LoadedModel, Model, PackageMap, RigidTree,
     RobotOptions, Root, parse_robot,
 };
 
@@ -181,6 +181,13 @@ impl Draft<'_> {
             for (shape, rgba) in solids::drawn(&visual.geometry, &mut self.notes) {
                 seen.push((visual.X_LG, shape, rgba.or(visual.rgba)));
             }
+        }
+        let fields = link.collisions.iter().zip(&looks).filter(|(collision, _)| {
+            matches!(collision.geometry, GeometryDescription::HeightField { .. })
+        });
+        let fields: Vec<_> = fields.map(|(_, look)| look.clone()).collect();
+        if !seen.is_empty() {
+            seen.extend(fields);
         }
         // Where no visual can be shown, the collision shapes are.
         if !seen.is_empty() {

@@ -117,9 +117,13 @@ pub(super) fn described(collision: &Collision) -> Result<Shape, String> {
         (GeometryDescription::Mesh { path, .. }, None) => {
             return Err(format!("{}: the mesh was not read", path.display()));
         }
+        (GeometryDescription::HeightField { name }, None) => {
+            return Err(format!("height field {name:?} has no surface"));
+        }
     };
     shape.map_err(|error| match &collision.geometry {
         GeometryDescription::Mesh { path, .. } => format!("{}: {error}", path.display()),
+        GeometryDescription::HeightField { name } => format!("height field {name:?}: {error}"),
         GeometryDescription::Analytic(_) => error.to_string(),
     })
 }
@@ -138,6 +142,8 @@ pub(super) fn drawn(
             }
         },
         GeometryDescription::Mesh { path, scale, .. } => (path, scale),
+        // Its surface is drawn as a collision shape.
+        GeometryDescription::HeightField { .. } => return Vec::new(),
     };
     let (parts, report) = match read_drawn(path, scale) {
         Ok(read) => read,

@@ -197,6 +197,10 @@ pub const SCENES: &[(&str, &str)] = &[
     ),
     ("ring-chain", include_str!("../../scenes/ring-chain.toml")),
     (
+        "robotiq-grasp",
+        include_str!("../../scenes/robotiq-grasp.toml"),
+    ),
+    (
         "rolling-sphere",
         include_str!("../../scenes/rolling-sphere.toml"),
     ),
@@ -262,6 +266,10 @@ pub const ROBOTS: &[(&str, &str)] = &[
     (
         "robots/pusher.urdf",
         include_str!("../../robots/pusher.urdf"),
+    ),
+    (
+        "robots/robotiq_2f85.xml",
+        include_str!("../../robots/robotiq_2f85.xml"),
     ),
     (
         "robots/rolling_pin.urdf",

@@ -19,6 +19,7 @@ mod mjcf_faults;
 mod mjcf_inertias;
 mod mjcf_loops;
 mod mjcf_models;
+mod mjcf_tendons;
 mod project_robots;
 mod published_files;
 mod published_mjcf;

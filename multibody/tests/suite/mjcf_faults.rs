@@ -12,19 +12,18 @@ fn what_is_left_out_is_counted() {
              <body name="a" gravcomp="1"><joint solreflimit="0.1 1"/><geom size="0.1" solref="0.1 1"/><camera/>
                <body name="b" mocap="true"><geom size="0.1" solref="0.1 1" condim="1"/><camera/></body></body>
            </worldbody>
-           <tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>
+           <tendon><spatial name="t"><site site="s"/></spatial></tendon>
            <keyframe><key name="k" ctrl="1"/></keyframe>"#,
     );
     let text = loaded.report.to_string();
     for part in [
         "m.xml:2: suspicious: gravity=\"0 0 -1.6\" has no effect",
         "m.xml:3: ignored: <light>",
-        "m.xml:4: suspicious: body \"a\": gravcomp=\"1\"",
         "m.xml:4: ignored: attribute \"solref\" of <geom>, 2 times",
         "m.xml:4: ignored: <camera>, 2 times",
         "m.xml:5: suspicious: body \"b\": mocap",
         "m.xml:1: suspicious: condim = 1 takes no friction away without a second geom with condim = 1 that touches; bodies of the scene count as condim = 3: b_collision_0",
-        "m.xml:7: suspicious: tendon \"t\"",
+        "m.xml:7: suspicious: tendon \"t\": <spatial> tendons are not supported",
         "m.xml:8: ignored: <key> without qpos",
         "m.xml:8: ignored: attribute \"ctrl\" of <key>",
     ] {
@@ -60,7 +59,7 @@ fn faults_are_errors_with_their_line_and_remedy() {
         ),
         (
             body("<geom type=\"hfield\" size=\"1 1\"/>"),
-            "\"hfield\" is not supported",
+            "needs hfield=",
         ),
         (body("<geom size=\"0,1\"/>"), "write 0.5, not 0,5"),
         (
@@ -87,7 +86,7 @@ fn faults_are_errors_with_their_line_and_remedy() {
         ),
         (
             body("<joint/><geom type=\"plane\" size=\"1 1 1\"/>"),
-            ":3: body \"b\": has a plane, but moves",
+            ":3: body \"b\": has a plane or a height field, but moves",
         ),
         (body("<joint type=\"screw\"/>"), "\"screw\" is unknown"),
         (body("<joint axis=\"0 0 0\"/>"), "axis must not be zero"),
@@ -98,8 +97,8 @@ fn faults_are_errors_with_their_line_and_remedy() {
             "damping = -1 must not be negative",
         ),
         (
-            body("<joint springdamper=\"1 1\"/>"),
-            "springdamper is not supported",
+            body("<joint type=\"ball\" springdamper=\"1 1\"/>"),
+            "hinge and slide joints only",
         ),
         (
             body("<joint type=\"ball\" stiffness=\"1\"/>"),
@@ -139,8 +138,8 @@ fn faults_are_errors_with_their_line_and_remedy() {
             "joint \"x\" is not in the model",
         ),
         (
-            body(hinge) + "<actuator><position joint=\"j\" dampratio=\"1\"/></actuator>",
-            "write kv",
+            body(hinge) + "<actuator><position joint=\"j\" dampratio=\"1\" kv=\"1\"/></actuator>",
+            "keep one of the two",
         ),
         (
             body(hinge) + "<contact><exclude body1=\"b\" body2=\"x\"/></contact>",

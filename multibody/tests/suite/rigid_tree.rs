@@ -5,4 +5,4 @@ mod driven;
 mod free_motion;
 mod limits;
 mod reactions;
-mod test_bench;
+pub(crate) mod test_bench;

@@ -1,4 +1,4 @@
-//! SDFormat files with one model, their own or an included one, with Drake's extensions.
+//! SDFormat files, with Drake's extensions.
 //!
 //! Everything in a file is either used, listed in the [`LoadReport`](pliant_hydroelastic::mesh::LoadReport), or an error, each
 //! with its line. Equal remarks are one entry with their number.
@@ -22,15 +22,19 @@
 //! | the `<diffuse>` colour | the colour of the visual shape |
 //! | collision mesh that bounds no solid | its convex hull, and suspicious |
 //! | missing visual mesh | shape omitted, and suspicious |
-//! | an `<include>` in place of the model, by `model://` or a path | the model of that file |
-//! | `<include>` in a model, nested models, several models, universal, screw, gearbox and revolute2 joints | an error |
+//! | an `<include>`, by `model://` or a path | the model of that file |
+//! | models in a model | their links, joints and frames, called `NAME::...` |
+//! | several models | one model called like the world: the root of each moves freely in the link `world`, or is fixed in it if it is `static` |
+//! | universal, screw, gearbox and revolute2 joints | an error |
 
 mod auto_inertia;
+mod axes;
 mod frames;
 mod include;
 mod joints;
 mod links;
 mod loops;
+mod nested;
 mod shapes;
 
 use std::path::Path;
@@ -42,11 +46,12 @@ use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
 use crate::inertia::SpatialInertia;
 use crate::markup::{Element, Place, Remarks, parse};
-use crate::model::CouplerLaw;
+use crate::joint::{JointKind, write_floating_position};
+use crate::model::{CouplerLaw, Root};
 use crate::robot_file::{LoadedModel, RobotOptions, read_with};
 pub(crate) use auto_inertia::inertia_of_collision;
 use frames::Frames;
-use include::{Version, only_model};
+use include::Loose;
 
 /// Name of the link that stands for the world.
 const WORLD: &str = "world";
@@ -102,15 +107,18 @@ pub fn parse_sdf(
 ) -> Result<LoadedModel, MultibodyError> {
     let root = parse(bytes, path)?;
     let mut remarks = Remarks::default();
-    let mut found = only_model(root, path, &options.packages, &mut remarks)?;
+    let mut found = include::models(&root, path, &options.packages, &mut remarks)?;
     remove_quotes_after_numbers(&mut found.model, &mut remarks);
-    let (element, path) = (&found.model, &*found.path);
+    let element = &found.model;
+    if let (Root::Floating, [_, ..]) = (options.root, &found.loose[..]) {
+        let text = "has several models, whose world cannot float; make the root fixed";
+        return Err(element.error("file", text));
+    }
     let name = element.required("name", "<model>")?;
     report_model(element, &mut remarks)?;
     let frames = Frames::read(element)?;
     let file = File {
         path,
-        version: found.version,
         frames: &frames,
         options,
     };
@@ -125,7 +133,8 @@ pub fn parse_sdf(
     for joint in element.children.iter().filter(|e| e.tag == "joint") {
         read.push(joints::joint(&file, joint, &mut remarks)?);
     }
-    if read.iter().any(|joint| joint.spec.parent == WORLD) {
+    let is_several = !found.loose.is_empty();
+    if is_several || read.iter().any(|joint| joint.spec.parent == WORLD) {
         let world = LinkSpec::new(WORLD, SpatialInertia::zero());
         links.insert(0, (world, element.place.clone()));
     }
@@ -153,6 +162,10 @@ pub fn parse_sdf(
         for group in groups {
             builder.collision_filter_group(group);
         }
+    }
+    for loose in &found.loose {
+        let joint = root_joint(loose, &specs, &joints, &frames, element)?;
+        joints.extend(joint.map(|joint| (joint, element.place.clone())));
     }
     for (link, _) in &links {
         builder.link(link.clone());
@@ -197,10 +210,43 @@ pub fn parse_sdf(
     })
 }
 
+/// The joint between the world and one of several models; `None` if the file has one.
+fn root_joint(
+    loose: &Loose,
+    links: &[LinkSpec],
+    joints: &[(JointSpec, Place)],
+    frames: &Frames<'_>,
+    user: &Element,
+) -> Result<Option<JointSpec>, MultibodyError> {
+    let prefix = format!("{}::", loose.name);
+    let is_child = |link: &LinkSpec| joints.iter().any(|(joint, _)| joint.child == link.name);
+    let mut roots = links
+        .iter()
+        .filter(|link| link.name.starts_with(&prefix) && !is_child(link));
+    let Some(root) = roots.next() else {
+        return Ok(None);
+    };
+    let X_WL = frames.in_model(&root.name, user)?;
+    let name = format!("{}_root", loose.name);
+    let kind = match loose.is_static {
+        true => JointKind::Fixed,
+        false => JointKind::Floating,
+    };
+    let mut joint = JointSpec::new(name, kind, WORLD, &*root.name);
+    match kind {
+        JointKind::Fixed => joint.X_PJ = X_WL,
+        _ => {
+            let mut start = vec![0.0; 7];
+            write_floating_position(&X_WL, &mut start);
+            joint.initial = Some(start);
+        }
+    }
+    Ok(Some(joint))
+}
+
 /// A file with what applies to all of its parts.
 struct File<'a> {
     path: &'a Path,
-    version: Option<Version>,
     frames: &'a Frames<'a>,
     options: &'a RobotOptions,
 }
@@ -212,13 +258,6 @@ fn report_model(element: &Element, remarks: &mut Remarks) -> Result<(), Multibod
         match &*child.tag {
             "link" | "joint" | "frame" | "pose" | "drake:collision_filter_group" => {}
             "static" if ["0", "false"].contains(&&*child.text) => {}
-            "include" | "model" => {
-                let text = format!(
-                    "<{}> in a model is not supported; write its links and joints out, or attach it in the scene",
-                    child.tag
-                );
-                return Err(child.error("<model>", text));
-            }
             _ => remarks.left_out(child),
         }
     }

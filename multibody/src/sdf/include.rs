@@ -1,7 +1,9 @@
-//! The model of a file: in the file itself, in its world, or in a file that it includes.
+//! The models of a file: in the file itself, in its world, or in files that it includes.
 
 use std::path::{Path, PathBuf};
 
+use super::axes;
+use super::nested::flattened;
 use crate::error::MultibodyError;
 use crate::markup::{Element, Remarks, parse};
 use crate::package_map::PackageMap;
@@ -9,59 +11,153 @@ use crate::package_map::PackageMap;
 /// A chain of files that is longer includes itself.
 const FILES_MAX: usize = 16;
 
-/// A model and the file that it is in.
+/// The models of a file as one model without others in it.
 pub(super) struct Found {
     pub(super) model: Element,
-    /// Of the file with the model; `None` if it gives none.
-    pub(super) version: Option<Version>,
-    pub(super) path: PathBuf,
+    /// Of several models in the file: each moves freely in the world, or is fixed in it.
+    pub(super) loose: Vec<Loose>,
+}
+
+/// One of several models of a file.
+pub(super) struct Loose {
+    pub(super) name: String,
+    pub(super) is_static: bool,
 }
 
 /// Major and minor version of the format.
 pub(super) type Version = (u32, u32);
 
-/// The only model of a file, or of the only file that it includes. The name that an `<include>` gives takes precedence.
-pub(super) fn only_model(
-    mut root: Element,
+/// All models of a file. Of several, the parts have names that begin with the name of their model.
+pub(super) fn models(
+    root: &Element,
     path: &Path,
     packages: &PackageMap,
     remarks: &mut Remarks,
 ) -> Result<Found, MultibodyError> {
-    let mut path = path.to_owned();
-    let mut name = None;
-    for _ in 0..FILES_MAX {
-        let part = only_part(&root, remarks)?;
-        if part.tag == "model" {
-            let mut model = part.clone();
-            if let Some(name) = name {
-                model
-                    .attributes
-                    .retain(|(attribute, _)| attribute != "name");
-                model.attributes.push(("name".to_owned(), name));
-            }
-            let version = version(&root)?;
-            return Ok(Found {
-                model,
-                version,
-                path,
-            });
-        }
-        remarks.only_children(part, &["uri", "name", "pose"]);
-        if let Some(pose) = part.child("pose") {
+    let reader = Reader { packages };
+    let (inside, parts) = parts_of(root, remarks)?;
+    let mut models = Vec::new();
+    for part in parts {
+        models.push(reader.model((part, root), path, remarks, 0)?);
+    }
+    if let [model] = &mut models[..] {
+        let include = inside.children.iter().find(|part| part.tag == "include");
+        if let Some(pose) = include.and_then(|include| include.child("pose")) {
             remarks.ignored(
                 &pose.place,
                 "<pose> of <include>: the scene places the model",
             );
         }
-        name = name.or(part.child("name").map(|name| name.text.clone()));
-        let next = file_of(part, &path, packages)?;
-        let bytes = std::fs::read(&next).map_err(|error| MultibodyError::Unreadable {
-            file: next.clone(),
+        let model = std::mem::replace(model, root.clone());
+        return Ok(Found {
+            model: flattened(model)?,
+            loose: Vec::new(),
+        });
+    }
+    let mut loose = Vec::new();
+    for model in &models {
+        let is_static = model.child("static");
+        loose.push(Loose {
+            name: model.required("name", "<model>")?.to_owned(),
+            is_static: is_static.is_some_and(|flag| ["1", "true"].contains(&&*flag.text)),
+        });
+    }
+    for model in &mut models {
+        model.children.retain(|child| child.tag != "static");
+    }
+    let name = inside.attribute("name").unwrap_or("world").to_owned();
+    let all = Element {
+        tag: "model".to_owned(),
+        attributes: vec![("name".to_owned(), name)],
+        children: models,
+        text: String::new(),
+        place: inside.place.clone(),
+    };
+    Ok(Found {
+        model: flattened(all)?,
+        loose,
+    })
+}
+
+/// Reads included files.
+struct Reader<'a> {
+    packages: &'a PackageMap,
+}
+
+impl Reader<'_> {
+    /// A `<model>`, or the model of an `<include>`, with the models in it read, too; `root` is the file that it is in.
+    fn model(
+        &self,
+        (part, root): (&Element, &Element),
+        path: &Path,
+        remarks: &mut Remarks,
+        depth: usize,
+    ) -> Result<Element, MultibodyError> {
+        if depth > FILES_MAX {
+            return Err(part.error("<include>", "files include one another without end"));
+        }
+        if part.tag == "include" {
+            return self.included(part, path, remarks, depth);
+        }
+        let mut model = part.clone();
+        axes::make_explicit(&mut model, version(root)?);
+        for child in &mut model.children {
+            if ["include", "model"].contains(&&*child.tag) {
+                *child = self.model((child, root), path, remarks, depth + 1)?;
+            }
+        }
+        Ok(model)
+    }
+
+    /// The model of another file. The name and the pose of the `<include>` take precedence.
+    fn included(
+        &self,
+        include: &Element,
+        path: &Path,
+        remarks: &mut Remarks,
+        depth: usize,
+    ) -> Result<Element, MultibodyError> {
+        remarks.only_children(include, &["uri", "name", "pose", "static"]);
+        let file = file_of(include, path, self.packages)?;
+        let bytes = std::fs::read(&file).map_err(|error| MultibodyError::Unreadable {
+            file: file.clone(),
             error,
         })?;
-        (root, path) = (parse(&bytes, &next)?, next);
+        let root = parse(&bytes, &file)?;
+        let (_, parts) = parts_of(&root, remarks)?;
+        let [part] = parts[..] else {
+            let text = format!("{} has several models; include files with one", file.display());
+            return Err(include.error("<include>", text));
+        };
+        let mut model = self.model((part, &root), &file, remarks, depth + 1)?;
+        make_absolute(&mut model, file.parent().unwrap_or(Path::new("")));
+        if let Some(name) = include.child("name") {
+            model.attributes.retain(|(known, _)| known != "name");
+            model
+                .attributes
+                .push(("name".to_owned(), name.text.clone()));
+        }
+        for tag in ["pose", "static"] {
+            if let Some(written) = include.child(tag) {
+                model.children.retain(|child| child.tag != tag);
+                model.children.push(written.clone());
+            }
+        }
+        Ok(model)
     }
-    Err(root.error("<include>", "files include one another without end"))
+}
+
+/// Makes relative names of files absolute, since the model becomes part of another file.
+fn make_absolute(element: &mut Element, folder: &Path) {
+    if element.tag == "uri" && !element.text.contains("://") {
+        let file = folder.join(&element.text);
+        if file.exists() {
+            element.text = file.to_string_lossy().into_owned();
+        }
+    }
+    for child in &mut element.children {
+        make_absolute(child, folder);
+    }
 }
 
 fn version(root: &Element) -> Result<Option<Version>, MultibodyError> {
@@ -78,29 +174,27 @@ fn version(root: &Element) -> Result<Option<Version>, MultibodyError> {
     Ok(numbers)
 }
 
-/// The `<model>` or the `<include>` of a file.
-fn only_part<'a>(root: &'a Element, remarks: &mut Remarks) -> Result<&'a Element, MultibodyError> {
+/// The models and includes of a file, and the element that they are in.
+fn parts_of<'a>(
+    root: &'a Element,
+    remarks: &mut Remarks,
+) -> Result<(&'a Element, Vec<&'a Element>), MultibodyError> {
     if root.tag != "sdf" {
         let text = format!("the outermost element is <{}>, but must be <sdf>", root.tag);
         return Err(root.error("file", text));
     }
     let inside = root.child("world").unwrap_or(root);
-    let is_part = |element: &&Element| ["model", "include"].contains(&&*element.tag);
+    let known = ["model", "include"];
+    let is_part = |element: &&Element| known.contains(&&*element.tag);
     let parts: Vec<&Element> = inside.children.iter().filter(is_part).collect();
-    match parts[..] {
-        [part] => {
-            remarks.only_children(root, &["model", "include", "world"]);
-            if inside.tag == "world" {
-                remarks.only_children(inside, &["model", "include"]);
-            }
-            Ok(part)
-        }
-        [] => Err(inside.error("file", "has no <model>")),
-        [_, second, ..] => {
-            let text = "has several models; write each to a file of its own";
-            Err(second.error("file", text))
-        }
+    if parts.is_empty() {
+        return Err(inside.error("file", "has no <model>"));
     }
+    remarks.only_children(root, &["model", "include", "world"]);
+    if inside.tag == "world" {
+        remarks.only_children(inside, &known);
+    }
+    Ok((inside, parts))
 }
 
 /// The file of an `<include>`: a .sdf file, or that of a folder by its model.config.

@@ -2,8 +2,6 @@
 
 use nalgebra::{Isometry3, Vector3};
 
-use super::frames::MODEL;
-use super::include::Version;
 use super::{File, WORLD};
 use crate::builder::JointSpec;
 use crate::error::MultibodyError;
@@ -12,9 +10,6 @@ use crate::markup::{Element, Remarks};
 
 /// Limits from here on are none: the format's default.
 const NO_LIMIT: f64 = 1e16;
-
-/// From this version on, axes are in the frame of the joint; before, in the frame of the model.
-const AXES_IN_JOINTS: Version = (1, 5);
 
 /// A joint as written: the joint frame may be anywhere in the child link.
 pub(super) struct ReadJoint<'a> {
@@ -140,13 +135,7 @@ fn axis(
     spec.axis = Vector3::z();
     if let Some(xyz) = element.child("xyz") {
         spec.axis = Vector3::from(xyz.content::<3>(subject)?);
-        let is_old = file.version.is_some_and(|version| version < AXES_IN_JOINTS);
-        let in_model = match element.child("use_parent_model_frame") {
-            Some(flag) => ["1", "true"].contains(&&*flag.text),
-            None => is_old,
-        };
-        let written = xyz.attribute("expressed_in").filter(|f| !f.is_empty());
-        let frame = written.or(in_model.then_some(MODEL));
+        let frame = xyz.attribute("expressed_in").filter(|f| !f.is_empty());
         if let Some(frame) = frame {
             let X_MF = file.frames.in_model(frame, xyz)?;
             spec.axis = X_MJ.rotation.inverse() * (X_MF.rotation * spec.axis);

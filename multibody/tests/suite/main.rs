@@ -31,5 +31,6 @@ mod sdf_auto_inertia;
 mod sdf_axes;
 mod sdf_loops;
 mod sdf_models;
+mod sdf_nested;
 mod shared_data;
 mod urdf_dialects;

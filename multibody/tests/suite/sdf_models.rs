@@ -150,9 +150,14 @@ fn faults_are_errors_with_their_line_and_remedy() {
             format!("{link}<frame name=\"f\" attached_to=\"x\"/>"),
             "attached to no link",
         ),
+        (format!("{link}<include/>"), "<include>: needs <uri>"),
         (
-            format!("{link}<include/>"),
-            "<include> in a model is not supported",
+            format!("{link}<model name=\"n\"/>"),
+            "model \"n\": has no links",
+        ),
+        (
+            format!("{link}<model name=\"n\" placement_frame=\"f\">{link}</model>"),
+            "outermost model only",
         ),
         (
             geometry("<box><size>1 2</size></box>"),
@@ -184,7 +189,7 @@ fn faults_are_errors_with_their_line_and_remedy() {
             "<include><uri>a.sdf</uri></include>",
             "\"a.sdf\" was not found",
         ),
-        ("<include/><include/>", "has several models"),
+        ("<include/><include/>", "m.sdf:1: <include>: needs <uri>"),
     ] {
         let text = format!("<sdf>{include}</sdf>");
         let error = parse_robot(
@@ -195,14 +200,6 @@ fn faults_are_errors_with_their_line_and_remedy() {
         let text = error.expect_err(include).to_string();
         assert!(text.contains(part), "{part:?} is not in {text:?}");
     }
-    let several = "<sdf><model name=\"a\"/>\n<model name=\"b\"/></sdf>";
-    let options = RobotOptions::default();
-    let error = parse_robot(several.as_bytes(), Path::new("m.sdf"), &options);
-    let text = error.expect_err("two models").to_string();
-    assert!(
-        text.starts_with("m.sdf:2: file: has several models"),
-        "{text}"
-    );
 }
 
 #[test]

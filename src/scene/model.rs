@@ -137,7 +137,7 @@ static MODEL: TableSchema = TableSchema {
             value: ValueKind::Described("table of joint = `[models.actuators.JOINT]`"),
             unit: "",
             default: "none",
-            about: "joints under implicit PD control; `\"*\"` stands for all joints that are not named",
+            about: "joints and fixed tendons under implicit PD control; `\"*\"` stands for all joints that are not named",
         },
     ],
 };

@@ -27,6 +27,7 @@
 //! | several models | one model called like the world: the root of each moves freely in the link `world`, or is fixed in it if it is `static` |
 //! | universal, screw, gearbox and revolute2 joints | an error |
 
+mod attributes;
 mod auto_inertia;
 mod axes;
 mod frames;
@@ -253,7 +254,7 @@ struct File<'a> {
 
 /// Elements of a model that are not links, joints and frames.
 fn report_model(element: &Element, remarks: &mut Remarks) -> Result<(), MultibodyError> {
-    remarks.only_attributes(element, &["name", "canonical_link", "placement_frame"]);
+    attributes::report(element, remarks);
     for child in &element.children {
         match &*child.tag {
             "link" | "joint" | "frame" | "pose" | "drake:collision_filter_group" => {}

@@ -61,7 +61,6 @@ pub(super) fn joint<'a>(
 ) -> Result<ReadJoint<'a>, MultibodyError> {
     let name = element.required("name", "<joint>")?;
     let subject = format!("joint \"{name}\"");
-    remarks.only_attributes(element, &["name", "type"]);
     let kind = match element.required("type", &subject)? {
         "revolute" => JointKind::Revolute,
         "continuous" => JointKind::Continuous,

@@ -18,7 +18,6 @@ pub(super) fn link(
 ) -> Result<LinkSpec, MultibodyError> {
     let name = element.required("name", "<link>")?;
     let subject = format!("link \"{name}\"");
-    remarks.only_attributes(element, &["name"]);
     let inertia = match element.child("inertial") {
         // Its shapes are not known yet.
         Some(inertial) if is_auto(inertial) => SpatialInertia::zero(),
@@ -47,9 +46,6 @@ pub(super) fn link(
         }
     }
     let inertial = element.child("inertial");
-    if let Some(inertial) = inertial {
-        remarks.only_attributes(inertial, &["auto"]);
-    }
     match inertial.filter(|inertial| is_auto(inertial)) {
         Some(inertial) => {
             spec.inertia = auto_inertia((element, inertial), &spec, &subject, remarks)?;

@@ -48,6 +48,9 @@ impl<'d, 't> Reader<'d, 't> {
         let [parent, child, origin, axis, limit, dynamics, mimic] = parts[..] else {
             unreachable!("one entry for each requested tag");
         };
+        for end in [parent, child].into_iter().flatten() {
+            self.only_attributes(end, &["link"]);
+        }
         let end = |end: Option<Node<'d, 't>>, tag: &str| match end {
             Some(end) => self
                 .required(end, &subject, "link")

@@ -50,6 +50,7 @@ impl<'d, 't> Reader<'d, 't> {
         let [origin, mass, inertia, density] = parts[..] else {
             unreachable!("one entry for each requested tag");
         };
+        self.only_attributes(node, &[]);
         let X_LC = self.pose(origin, subject)?;
         let Some(mass_node) = mass else {
             return self.inertia_of_density(node, density, link, subject);

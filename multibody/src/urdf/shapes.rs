@@ -92,8 +92,10 @@ impl<'d, 't> Reader<'d, 't> {
         material: Node<'d, 't>,
         subject: &str,
     ) -> Result<Option<[f64; 4]>, MultibodyError> {
+        self.only_attributes(material, &["name"]);
         let parts = self.single_children(material, subject, &["color"]);
         if let Some(color) = parts[0] {
+            self.only_attributes(color, &["rgba"]);
             return self.numbers::<4>(color, subject, "rgba");
         }
         let name = material.attribute("name").unwrap_or_default();
@@ -119,6 +121,7 @@ impl<'d, 't> Reader<'d, 't> {
             let text = format!("<{}> needs a <geometry>", self.tag(parent));
             return Err(self.error(parent, &subject, text));
         };
+        self.only_attributes(node, &[]);
         let mut shape = None;
         let mut hull = MeshHull::AsWritten;
         for child in node.children().filter(Node::is_element) {

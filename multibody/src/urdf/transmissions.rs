@@ -40,14 +40,18 @@ impl<'d, 't> Reader<'d, 't> {
             return Ok(());
         };
         let joint_name = self.required(*joint_node, &subject, "name")?.trim();
+        self.only_attributes(node, &["name", "type"]);
+        self.only_attributes(*joint_node, &["name"]);
         let (mut ratio, mut reduction, mut rotor, mut gains) = (None, None, None, None);
         let mut interfaces = Vec::new();
         for &element in &elements {
             match self.tag(element) {
                 "drake:gear_ratio" => {
+                    self.only_attributes(element, &["value"]);
                     ratio = Some(self.required_number(element, &subject, "value")?)
                 }
                 "drake:rotor_inertia" => {
+                    self.only_attributes(element, &["value"]);
                     rotor = Some(self.required_number(element, &subject, "value")?)
                 }
                 "drake:controller_gains" => gains = Some(self.gains(element, &subject)?),

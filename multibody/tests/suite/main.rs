@@ -33,4 +33,5 @@ mod sdf_loops;
 mod sdf_models;
 mod sdf_nested;
 mod shared_data;
+mod unknown_attributes;
 mod urdf_dialects;

@@ -1,0 +1,53 @@
+//! The attributes that are used of each element; all others are reported.
+
+use crate::markup::{Element, Remarks};
+
+/// Elements whose contents are read, and their attributes.
+const USED: [(&str, &[&str]); 24] = [
+    ("model", &["name", "canonical_link", "placement_frame"]),
+    ("link", &["name"]),
+    ("joint", &["name", "type"]),
+    ("frame", &["name", "attached_to"]),
+    ("inertial", &["auto"]),
+    ("inertia", &[]),
+    ("collision", &["name"]),
+    ("visual", &["name"]),
+    ("geometry", &[]),
+    ("mesh", &[]),
+    ("surface", &[]),
+    ("friction", &[]),
+    ("ode", &[]),
+    ("material", &[]),
+    ("axis", &[]),
+    ("limit", &[]),
+    ("dynamics", &[]),
+    ("pose", &["relative_to", "rotation_format", "degrees"]),
+    ("xyz", &["expressed_in"]),
+    ("mimic", &["joint"]),
+    ("drake:mimic", &["joint", "multiplier", "offset"]),
+    ("drake:controller_gains", &["p", "d"]),
+    ("drake:collision_filter_group", &["name"]),
+    ("drake:proximity_properties", &[]),
+];
+
+/// Elements that hold a value as text.
+const VALUES: [&str; 26] = [
+    "uri", "mass", "ixx", "iyy", "izz", "ixy", "ixz", "iyz", "size", "radius", "radii", "length",
+    "normal", "scale", "mu", "diffuse", "lower", "upper", "effort", "velocity", "damping",
+    "parent", "child", "density", "spring_reference", "spring_stiffness",
+];
+
+/// Reports attributes without effect of a model and everything that is read in it.
+pub(super) fn report(element: &Element, remarks: &mut Remarks) {
+    let known = USED.iter().find(|(tag, _)| *tag == element.tag);
+    let is_value = VALUES.contains(&&*element.tag);
+    match known {
+        Some((_, attributes)) => remarks.only_attributes(element, attributes),
+        None if is_value => remarks.only_attributes(element, &[]),
+        // Shapes, and what is left out with everything in it.
+        None => {}
+    }
+    if known.is_some() {
+        element.children.iter().for_each(|child| report(child, remarks));
+    }
+}

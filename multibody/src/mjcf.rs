@@ -153,8 +153,8 @@ pub fn parse_mjcf(
         inertial_gains::resolve(&model, &mut tree, &mut tendons, &ratios);
     }
     let mut builder = builder_of(&tree, name, options);
-    for tendon in tendons {
-        builder.tendon(tendon.spec);
+    for tendon in &tendons {
+        builder.tendon(tendon.spec.clone());
     }
     for frame in &tree.frames {
         builder.frame(&*frame.name, &*frame.link, frame.X_LF);
@@ -166,7 +166,10 @@ pub fn parse_mjcf(
     }
     let model = builder
         .build()
-        .map_err(|error| tree.located(error, &root))?;
+        .map_err(|error| match tendons::place_of(&error, &tendons) {
+            Some(place) => place.at(error),
+            None => tree.located(error, &root),
+        })?;
     tree.check_inertias(&mut remarks);
     Ok(LoadedModel {
         model,

@@ -99,7 +99,11 @@ impl Actuation {
         let mut actuation = Self {
             targets: controls(&drives.joint_targets)?,
             efforts: controls(&drives.joint_efforts)?,
-            motions: drives.joint_motions.iter().map(motion).collect::<Result<_, _>>()?,
+            motions: drives
+                .joint_motions
+                .iter()
+                .map(motion)
+                .collect::<Result<_, _>>()?,
             followers: drives
                 .frame_targets
                 .iter()
@@ -177,8 +181,10 @@ impl Actuation {
             self.rates.resize(drive.track.width(), 0.0);
             drive.track.value(end_s, &mut self.values);
             drive.track.rate(end_s, &mut self.rates);
-            for ((body, entry), (value, rate)) in
-                drive.controls.iter().zip(self.values.iter().zip(&self.rates))
+            for ((body, entry), (value, rate)) in drive
+                .controls
+                .iter()
+                .zip(self.values.iter().zip(&self.rates))
             {
                 let control = &mut state.controls[body.0];
                 control.position[*entry] = *value;

@@ -122,7 +122,8 @@ fn target(
             return Err(element.error(subject, text));
         };
         if tree.joints[joint].spec.kind.n_v() != 1 {
-            let text = format!("joint \"{name}\" has several degrees of freedom; no force is exerted");
+            let text =
+                format!("joint \"{name}\" has several degrees of freedom; no force is exerted");
             return Ok(Err(text));
         }
         return Ok(Ok(Target::Joint(joint)));

@@ -136,13 +136,23 @@ impl Grid {
             let text = "PNG images are not supported; write nrow, ncol and elevation, or MuJoCo's binary format";
             return Err(named(text.to_owned()));
         }
-        let bytes = std::fs::read(path).map_err(|error| named(format!("cannot be read: {error}")))?;
-        let mut words = bytes.chunks_exact(4).map(|word| [word[0], word[1], word[2], word[3]]);
-        let mut count = || words.next().map(i32::from_le_bytes).and_then(|n| usize::try_from(n).ok());
+        let bytes =
+            std::fs::read(path).map_err(|error| named(format!("cannot be read: {error}")))?;
+        let mut words = bytes
+            .chunks_exact(4)
+            .map(|word| [word[0], word[1], word[2], word[3]]);
+        let mut count = || {
+            words
+                .next()
+                .map(i32::from_le_bytes)
+                .and_then(|n| usize::try_from(n).ok())
+        };
         let (Some(rows), Some(columns)) = (count(), count()) else {
             return Err(named("has no numbers of rows and columns".to_owned()));
         };
-        let heights: Vec<f64> = words.map(|word| f64::from(f32::from_le_bytes(word))).collect();
+        let heights: Vec<f64> = words
+            .map(|word| f64::from(f32::from_le_bytes(word)))
+            .collect();
         if !heights.iter().all(|height| height.is_finite()) {
             return Err(named("has a height that is not finite".to_owned()));
         }
@@ -152,8 +162,16 @@ impl Grid {
     /// With heights from 0 to 1; zero if all are equal.
     fn normalised(&self) -> Self {
         let lowest = self.heights.iter().copied().fold(f64::INFINITY, f64::min);
-        let highest = self.heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let range = if highest > lowest { highest - lowest } else { 1.0 };
+        let highest = self
+            .heights
+            .iter()
+            .copied()
+            .fold(f64::NEG_INFINITY, f64::max);
+        let range = if highest > lowest {
+            highest - lowest
+        } else {
+            1.0
+        };
         let heights = self.heights.iter().map(|height| (height - lowest) / range);
         Self {
             heights: heights.collect(),
@@ -183,7 +201,9 @@ impl Grid {
         let (rows, columns) = (self.rows, self.columns);
         let south = 0..columns - 1;
         let east = (0..rows - 1).map(|row| row * columns + columns - 1);
-        let north = (1..columns).rev().map(|column| (rows - 1) * columns + column);
+        let north = (1..columns)
+            .rev()
+            .map(|column| (rows - 1) * columns + column);
         let west = (1..rows).rev().map(|row| row * columns);
         south.chain(east).chain(north).chain(west).collect()
     }
@@ -225,9 +245,12 @@ mod tests {
         let vertices = grid.normalised().vertices([1.0, 2.0, 0.6, 0.1]);
         let options = SurfaceOptions::default();
         let (surface, report) =
-            TriMesh::build(vertices, grid.triangles(), SurfaceUse::Solid, &options).expect("closed");
+            TriMesh::build(vertices, grid.triangles(), SurfaceUse::Solid, &options)
+                .expect("closed");
         assert!(report.entries.is_empty(), "{report}");
-        let corners = surface.raw_triangles().map(|t| t.map(|k| surface.vertices()[k as usize]));
+        let corners = surface
+            .raw_triangles()
+            .map(|t| t.map(|k| surface.vertices()[k as usize]));
         let volume: f64 = corners.map(|[a, b, c]| a.dot(&b.cross(&c)) / 6.0).sum();
         assert!((volume - 2.0 * 4.0 * (0.3 + 0.1)).abs() < 1e-12, "{volume}");
     }

@@ -41,8 +41,8 @@ pub(super) fn of_shape(shape: &AnalyticShape) -> Option<SpatialInertia> {
         }
         AnalyticShape::HalfSpace {} | AnalyticShape::Cone { .. } => return None,
     };
-    let rotational = Matrix3::identity() * moments.squares.sum()
-        - Matrix3::from_diagonal(&moments.squares);
+    let rotational =
+        Matrix3::identity() * moments.squares.sum() - Matrix3::from_diagonal(&moments.squares);
     Some(SpatialInertia::new(
         moments.area,
         Vector3::zeros(),
@@ -170,7 +170,10 @@ mod tests {
                 .into_iter()
                 .zip(expected)
             {
-                assert!((found / expected - 1.0).abs() < 1e-8, "{shape:?}: {found} {expected}");
+                assert!(
+                    (found / expected - 1.0).abs() < 1e-8,
+                    "{shape:?}: {found} {expected}"
+                );
             }
         }
     }

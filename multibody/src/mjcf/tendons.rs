@@ -75,9 +75,8 @@ fn fixed(
         remarks.only_attributes(term, &["joint", "coef"]);
         let joint = term.required("joint", subject)?;
         let found = tree.joints.iter().find(|j| j.spec.name == joint);
-        let found = found.ok_or_else(|| {
-            term.error(subject, format!("joint \"{joint}\" is not in the model"))
-        })?;
+        let found = found
+            .ok_or_else(|| term.error(subject, format!("joint \"{joint}\" is not in the model")))?;
         let coefficient = term.numbers("coef", 1, subject)?;
         let coefficient = coefficient.and_then(|numbers| numbers.first().copied());
         let coefficient = coefficient
@@ -124,4 +123,13 @@ fn fixed(
         },
         drive: TendonDrive::default(),
     })
+}
+
+/// The place of the tendon that an error of the builder is about.
+pub(super) fn place_of<'a>(error: &MultibodyError, tendons: &'a [ReadTendon]) -> Option<&'a Place> {
+    let MultibodyError::Element { subject, .. } = error else {
+        return None;
+    };
+    let is_subject = |tendon: &&ReadTendon| *subject == format!("tendon \"{}\"", tendon.spec.name);
+    tendons.iter().find(is_subject).map(|tendon| &tendon.place)
 }

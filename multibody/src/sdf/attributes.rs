@@ -32,9 +32,32 @@ const USED: [(&str, &[&str]); 24] = [
 
 /// Elements that hold a value as text.
 const VALUES: [&str; 26] = [
-    "uri", "mass", "ixx", "iyy", "izz", "ixy", "ixz", "iyz", "size", "radius", "radii", "length",
-    "normal", "scale", "mu", "diffuse", "lower", "upper", "effort", "velocity", "damping",
-    "parent", "child", "density", "spring_reference", "spring_stiffness",
+    "uri",
+    "mass",
+    "ixx",
+    "iyy",
+    "izz",
+    "ixy",
+    "ixz",
+    "iyz",
+    "size",
+    "radius",
+    "radii",
+    "length",
+    "normal",
+    "scale",
+    "mu",
+    "diffuse",
+    "lower",
+    "upper",
+    "effort",
+    "velocity",
+    "damping",
+    "parent",
+    "child",
+    "density",
+    "spring_reference",
+    "spring_stiffness",
 ];
 
 /// Reports attributes without effect of a model and everything that is read in it.
@@ -48,6 +71,9 @@ pub(super) fn report(element: &Element, remarks: &mut Remarks) {
         None => {}
     }
     if known.is_some() {
-        element.children.iter().for_each(|child| report(child, remarks));
+        element
+            .children
+            .iter()
+            .for_each(|child| report(child, remarks));
     }
 }

@@ -94,7 +94,9 @@ pub(crate) fn inertia_of_collision(
             }
             shape.mass_properties(density)
         }
-        (GeometryDescription::Mesh { .. }, None) => return Err("has no mesh".to_owned()),
+        (GeometryDescription::Mesh { .. } | GeometryDescription::HeightField { .. }, None) => {
+            return Err("has no mesh".to_owned());
+        }
     };
     let properties = properties.map_err(|error| error.to_string())?;
     Ok(SpatialInertia::new(

@@ -126,7 +126,10 @@ impl Reader<'_> {
         let root = parse(&bytes, &file)?;
         let (_, parts) = parts_of(&root, remarks)?;
         let [part] = parts[..] else {
-            let text = format!("{} has several models; include files with one", file.display());
+            let text = format!(
+                "{} has several models; include files with one",
+                file.display()
+            );
             return Err(include.error("<include>", text));
         };
         let mut model = self.model((part, &root), &file, remarks, depth + 1)?;

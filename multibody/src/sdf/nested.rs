@@ -62,7 +62,10 @@ fn parts_in_parent(model: Element) -> Result<Vec<Element>, MultibodyError> {
         }
         scope(&mut part, &prefix);
         if NAMED.contains(&&*part.tag) {
-            let name = part.attributes.iter_mut().find(|(known, _)| known == "name");
+            let name = part
+                .attributes
+                .iter_mut()
+                .find(|(known, _)| known == "name");
             if let Some((_, name)) = name {
                 *name = format!("{prefix}::{name}");
             }

@@ -71,7 +71,11 @@ const W: f64 = 5.5;
 fn a_spring_with_a_damper_pulls_along_the_tendon() {
     let (k, d, dt) = (7.0, 0.4, 1e-3);
     let model = slides("stiffness=\"7\" damping=\"0.4\" springlength=\"0.2\"");
-    let mut bench = Bench::new(RigidTree::new(model).starting_at(&[0.5, 0.1], &[0.0; 2]), dt, WEIGHTLESS);
+    let mut bench = Bench::new(
+        RigidTree::new(model).starting_at(&[0.5, 0.1], &[0.0; 2]),
+        dt,
+        WEIGHTLESS,
+    );
     bench.step();
     // Implicit: F = −k (L + dt L̇ − 0.2) − d L̇ with L̇ = dt W F.
     let force = -k * (0.8 - 0.2) / (1.0 + dt * W * (dt * k + d));
@@ -79,7 +83,11 @@ fn a_spring_with_a_damper_pulls_along_the_tendon() {
     assert!((bench.state.v[1] - dt * 3.0 * force / 2.0).abs() < 1e-12);
     // Slack between two lengths.
     let slack = slides("stiffness=\"7\" springlength=\"0.2 0.9\"");
-    let mut bench = Bench::new(RigidTree::new(slack).starting_at(&[0.5, 0.1], &[0.0; 2]), dt, WEIGHTLESS);
+    let mut bench = Bench::new(
+        RigidTree::new(slack).starting_at(&[0.5, 0.1], &[0.0; 2]),
+        dt,
+        WEIGHTLESS,
+    );
     bench.step();
     assert_eq!(bench.state.v, [0.0, 0.0]);
 }
@@ -111,7 +119,9 @@ fn an_actuator_moves_the_length_to_its_target_within_its_limit() {
         effort_limit: f64::INFINITY,
     };
     let tree = RigidTree::new(Arc::clone(&model)).starting_at(&[0.0, 0.0], &[0.0; 2]);
-    let tree = tree.with_tendon_actuator(TendonIdx(0), gains).expect("legal gains");
+    let tree = tree
+        .with_tendon_actuator(TendonIdx(0), gains)
+        .expect("legal gains");
     let mut bench = Bench::new(tree, 1e-3, WEIGHTLESS);
     let control = model.control_of_tendon(TendonIdx(0));
     assert_eq!((control, bench.control.position.len()), (2, 3));
@@ -119,7 +129,12 @@ fn an_actuator_moves_the_length_to_its_target_within_its_limit() {
     bench.step();
     // 10 N are wanted, 4 N are given.
     assert!((bench.state.v[0] - 4e-3).abs() < 1e-12);
-    assert_eq!(bench.row_force(RowKind::Actuator, control as u32).map(|f| (f * 1e9).round()), Some(4e9));
+    assert_eq!(
+        bench
+            .row_force(RowKind::Actuator, control as u32)
+            .map(|f| (f * 1e9).round()),
+        Some(4e9)
+    );
     bench.steps(20_000);
     let length = bench.state.q[0] + 3.0 * bench.state.q[1];
     assert!((length - 1.0).abs() < 1e-6, "{length}");
@@ -130,7 +145,11 @@ fn an_actuator_moves_the_length_to_its_target_within_its_limit() {
 #[test]
 fn held_joints_move_the_length_too() {
     let model = slides("stiffness=\"100\" damping=\"20\" springlength=\"0\"");
-    let mut bench = Bench::new(RigidTree::new(model).starting_at(&[0.0, 0.0], &[0.0; 2]), 1e-3, WEIGHTLESS);
+    let mut bench = Bench::new(
+        RigidTree::new(model).starting_at(&[0.0, 0.0], &[0.0; 2]),
+        1e-3,
+        WEIGHTLESS,
+    );
     bench.control.held = vec![Some(0.3), None];
     bench.steps(1000);
     // Quasi-static: 3 q₂ = −0.3 t, up to the lag of the damper and the inertia.
@@ -141,20 +160,43 @@ fn held_joints_move_the_length_too() {
 fn faulty_tendons_are_refused_with_their_place() {
     let body = r#"<worldbody><body name="x"><joint name="x"/><geom size="0.1"/></body><body><joint name="f" type="ball"/><geom size="0.1"/></body></worldbody>"#;
     for (tendon, expected) in [
-        ("<fixed name=\"t\"><joint joint=\"z\" coef=\"1\"/></fixed>", "joint \"z\" is not"),
+        (
+            "<fixed name=\"t\"><joint joint=\"z\" coef=\"1\"/></fixed>",
+            "joint \"z\" is not",
+        ),
         ("<fixed name=\"t\"><joint joint=\"x\"/></fixed>", "coef"),
-        ("<fixed name=\"t\"><joint joint=\"f\" coef=\"1\"/></fixed>", "one degree of freedom"),
-        ("<fixed name=\"t\"><joint joint=\"x\" coef=\"0\"/></fixed>", "other than 0"),
-        ("<fixed name=\"t\" range=\"1 0\"><joint joint=\"x\" coef=\"1\"/></fixed>", "must ascend"),
-        ("<fixed name=\"t\" stiffness=\"-1\"><joint joint=\"x\" coef=\"1\"/></fixed>", "must not be negative"),
+        (
+            "<fixed name=\"t\"><joint joint=\"f\" coef=\"1\"/></fixed>",
+            "one degree of freedom",
+        ),
+        (
+            "<fixed name=\"t\"><joint joint=\"x\" coef=\"0\"/></fixed>",
+            "other than 0",
+        ),
+        (
+            "<fixed name=\"t\" range=\"1 0\"><joint joint=\"x\" coef=\"1\"/></fixed>",
+            "must ascend",
+        ),
+        (
+            "<fixed name=\"t\" stiffness=\"-1\"><joint joint=\"x\" coef=\"1\"/></fixed>",
+            "must not be negative",
+        ),
     ] {
         let error = parse(&format!("{body}<tendon>{tendon}</tendon>"))
             .expect_err(tendon)
             .to_string();
-        assert!(error.contains("m.xml:") && error.contains(expected), "{error}");
+        assert!(
+            error.contains("m.xml:") && error.contains(expected),
+            "{error}"
+        );
     }
     let lost = format!("{body}<actuator><motor tendon=\"t\"/></actuator>");
-    assert!(parse(&lost).expect_err("no tendon").to_string().contains("tendon \"t\" is not in"));
+    assert!(
+        parse(&lost)
+            .expect_err("no tendon")
+            .to_string()
+            .contains("tendon \"t\" is not in")
+    );
 }
 
 #[test]
@@ -172,7 +214,10 @@ fn compensated_links_have_no_weight() {
         let mut w = pliant_multibody::Workspace::new(&model);
         let mut bias = [0.0];
         pliant_multibody::bias_forces(&model, &[0.0], &[0.0], &gravity, &mut w, &mut bias);
-        assert!((bias[0] + share * 2.0 * 9.81).abs() < 1e-12, "{gravcomp}: {bias:?}");
+        assert!(
+            (bias[0] + share * 2.0 * 9.81).abs() < 1e-12,
+            "{gravcomp}: {bias:?}"
+        );
         // The derivative of the potential energy.
         let energy = |q: f64| {
             let mut w = pliant_multibody::Workspace::new(&model);
@@ -192,7 +237,11 @@ fn a_free_body_falls_by_the_share_of_its_weight() {
     )
     .model;
     let q = model.initial_positions();
-    let mut bench = Bench::new(RigidTree::new(Arc::new(model)).starting_at(&q, &[0.0; 6]), 1e-2, Vector3::new(0.0, 0.0, -10.0));
+    let mut bench = Bench::new(
+        RigidTree::new(Arc::new(model)).starting_at(&q, &[0.0; 6]),
+        1e-2,
+        Vector3::new(0.0, 0.0, -10.0),
+    );
     bench.steps(100);
     for (found, expected) in bench.state.v.iter().zip([0.0, 0.0, 0.0, 0.0, 0.0, -2.5]) {
         assert!((found - expected).abs() < 1e-9, "{:?}", bench.state.v);

@@ -46,11 +46,20 @@ fn parts_of_nested_models_have_scoped_names_and_poses() {
     let model = load(&text);
     assert_eq!(model.n_v(), 3);
     let near = |found: Vector3<f64>, expected: [f64; 3]| {
-        assert!((found - Vector3::from(expected)).norm() < 1e-9, "{found} {expected:?}");
+        assert!(
+            (found - Vector3::from(expected)).norm() < 1e-9,
+            "{found} {expected:?}"
+        );
     };
-    near(pose(&model, "left::high").translation.vector, [0.0, 0.2, 0.2]);
+    near(
+        pose(&model, "left::high").translation.vector,
+        [0.0, 0.2, 0.2],
+    );
     // Turned by 90° about x, z points to −y.
-    near(pose(&model, "right::high").translation.vector, [0.0, -0.3, 0.1]);
+    near(
+        pose(&model, "right::high").translation.vector,
+        [0.0, -0.3, 0.1],
+    );
     let knuckle = model.joint(model.joint_named("right::knuckle").expect("a joint"));
     near(knuckle.axis, [0.0, 1.0, 0.0]);
     let tip = model.frame_named("right::tip").expect("a frame");
@@ -61,13 +70,17 @@ fn parts_of_nested_models_have_scoped_names_and_poses() {
 
 #[test]
 fn models_of_models_are_scoped_twice() {
-    let inner = format!("<model name='c'><pose>0 0 1 0 0 0</pose><link name='l'><pose>0 0 1 0 0 0</pose>{INERTIAL}</link></model>");
+    let inner = format!(
+        "<model name='c'><pose>0 0 1 0 0 0</pose><link name='l'><pose>0 0 1 0 0 0</pose>{INERTIAL}</link></model>"
+    );
     let text = format!(
         "<sdf version='1.9'><model name='a'><link name='base'>{INERTIAL}</link><model name='b'><pose>0 0 1 0 0 0</pose>{inner}</model>\
          <joint name='j' type='fixed'><parent>base</parent><child>b::c::l</child></joint></model></sdf>"
     );
     let model = load(&text);
-    assert!((pose(&model, "b::c::l").translation.vector - Vector3::new(0.0, 0.0, 3.0)).norm() < 1e-12);
+    assert!(
+        (pose(&model, "b::c::l").translation.vector - Vector3::new(0.0, 0.0, 3.0)).norm() < 1e-12
+    );
 }
 
 #[test]
@@ -98,12 +111,17 @@ fn several_models_move_freely_in_their_world() {
     assert!((pose(&model, "a::l").translation.vector - Vector3::new(1.0, 0.0, 2.0)).norm() < 1e-12);
     assert!((pose(&model, "b::l").translation.vector - Vector3::new(0.0, 3.0, 0.0)).norm() < 1e-12);
     let kind = |name: &str| model.joint(model.joint_named(name).expect(name)).kind;
-    assert_eq!((kind("a_root"), kind("b_root"), kind("c::j")), (JointKind::Floating, JointKind::Fixed, JointKind::Prismatic));
+    assert_eq!(
+        (kind("a_root"), kind("b_root"), kind("c::j")),
+        (JointKind::Floating, JointKind::Fixed, JointKind::Prismatic)
+    );
     let floating = RobotOptions {
         root: Root::Floating,
         ..RobotOptions::default()
     };
-    let error = parse(&text, &floating).expect_err("it cannot float").to_string();
+    let error = parse(&text, &floating)
+        .expect_err("it cannot float")
+        .to_string();
     assert!(error.contains("cannot float"), "{error}");
 }
 
@@ -116,10 +134,15 @@ fn an_included_model_brings_its_meshes() {
         std::fs::write(&path, text).expect("a file");
         path
     };
-    write("part/corner.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+    write(
+        "part/corner.obj",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",
+    );
     write(
         "part/part.sdf",
-        &format!("<sdf version='1.9'><model name='part'><link name='l'>{INERTIAL}<collision name='c'><geometry><mesh><uri>corner.obj</uri></mesh></geometry></collision></link></model></sdf>"),
+        &format!(
+            "<sdf version='1.9'><model name='part'><link name='l'>{INERTIAL}<collision name='c'><geometry><mesh><uri>corner.obj</uri></mesh></geometry></collision></link></model></sdf>"
+        ),
     );
     let file = write(
         "robot.sdf",

@@ -6,7 +6,10 @@ use pliant_multibody::{RobotOptions, parse_robot};
 
 fn report(text: &str, file: &str) -> String {
     let loaded = parse_robot(text.as_bytes(), Path::new(file), &RobotOptions::default());
-    loaded.unwrap_or_else(|error| panic!("{error}")).report.to_string()
+    loaded
+        .unwrap_or_else(|error| panic!("{error}"))
+        .report
+        .to_string()
 }
 
 #[track_caller]

@@ -161,7 +161,8 @@ impl Directory {
 
     /// Whether a tendon has an actuator.
     pub(crate) fn is_tendon_actuated(&self, tendon: &TendonRef) -> bool {
-        self.actuated_tendons.contains(&(tendon.body, tendon.tendon))
+        self.actuated_tendons
+            .contains(&(tendon.body, tendon.tendon))
     }
 
     /// Whether a joint has an actuator.

@@ -17,11 +17,11 @@ use pliant_multibody::{
 use super::Draft;
 use super::bodies::gravity_action;
 use super::directory::{Owner, link_in};
-use actuators::Target;
 use super::patch::refined;
 use super::solids;
 use crate::recording::Color;
 use crate::scene::{ModelEntry, NamedReference, RootEntry, SceneError, SceneFault};
+use actuators::Target;
 
 impl Draft<'_> {
     /// Adds the tree of a robot with its actuators, filters of contact, contact geometry and looks.

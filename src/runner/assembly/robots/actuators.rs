@@ -5,7 +5,9 @@ use pliant_multibody::{DriveGains, JointIdx, Model, TendonIdx};
 
 use super::super::Draft;
 use super::super::directory::joint_in;
-use crate::scene::{ActuatorEntry, ModelEntry, NamedReference, SceneError, SceneFault, SourceLocation};
+use crate::scene::{
+    ActuatorEntry, ModelEntry, NamedReference, SceneError, SceneFault, SourceLocation,
+};
 
 /// What an actuator acts on.
 #[derive(Clone, Copy)]
@@ -64,7 +66,9 @@ impl Draft<'_> {
             let targets: Vec<Target> = if reference.name == "*" {
                 let movable = |index: &JointIdx| tree.joint(*index).kind.n_v() == 1;
                 let all = (0..tree.joints().len()).map(JointIdx).filter(movable);
-                all.filter(|index| !named(*index)).map(Target::Joint).collect()
+                all.filter(|index| !named(*index))
+                    .map(Target::Joint)
+                    .collect()
             } else if let Some(tendon) = tree.tendon_named(&reference.name) {
                 vec![Target::Tendon(tendon)]
             } else {
@@ -113,7 +117,10 @@ impl Draft<'_> {
         actuators: &[Actuator],
     ) {
         for actuator in actuators {
-            let (asked, most) = (actuator.gains.effort_limit, actuator.target.effort_limit(tree));
+            let (asked, most) = (
+                actuator.gains.effort_limit,
+                actuator.target.effort_limit(tree),
+            );
             if asked.is_finite() && asked > most {
                 self.notes.push(format!(
                     "robot {:?}: {}: effort_limit = {asked} is more than the {most} of its file, which holds",

@@ -24,8 +24,6 @@ impl Draft<'_> {
         if tree.loops().is_empty() && couplers_hold {
             return Ok(());
         }
-        let among =
-            |list: &JointValues, joint: &Joint| list.iter().any(|(m, _)| m.name == joint.name);
         let dofs = |is_held: &dyn Fn(&Joint) -> bool| {
             let mut held = vec![false; tree.n_v()];
             for joint in tree.joints().iter().filter(|joint| is_held(joint)) {

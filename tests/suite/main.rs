@@ -24,6 +24,7 @@ mod gpu_batch;
 #[cfg(feature = "gpu")]
 mod gpu_scenes;
 mod heavy_bodies;
+mod height_fields;
 mod image_sensors;
 mod impulse_exchange;
 mod interrupted_runs;

@@ -197,10 +197,6 @@ pub const CASES: &[Case] = &[
     ),
     scene("gripper-holds-box", "friction carries a box up to 2 mu F"),
     scene(
-        "robotiq-grasp",
-        "a gripper with closed loops, coupled fingers and a tendon presses with F/(2 l cos a)",
-    ),
-    scene(
         "cube-tower-patches",
         "a tower of soft cubes moves less than 1 µm, in patches",
     ),

@@ -277,12 +277,6 @@ fn gripper_holds_what_friction_can_carry_and_drops_the_rest() {
 }
 
 #[test]
-fn a_tendon_presses_through_closed_loops() {
-    check_scene("robotiq-grasp", &[]);
-    check_scene("robotiq-grasp", &["force=3", "width=0.03"]);
-}
-
-#[test]
 fn bubble_gripper_teddy() {
     check_scene("bubble-gripper-teddy", &[]);
 }

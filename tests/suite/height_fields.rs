@@ -11,7 +11,8 @@ fn model(file: &str, inside: &str) -> String {
     format!("[[models]]\nname = \"m\"\nfile = {path:?}\n")
 }
 
-const BALL: &str = "[[bodies]]\nname = \"ball\"\nmass = 1\nshape = { sphere = { radius = 0.05 } }\n";
+const BALL: &str =
+    "[[bodies]]\nname = \"ball\"\nmass = 1\nshape = { sphere = { radius = 0.05 } }\n";
 
 #[test]
 fn a_ball_rests_in_a_valley_and_a_box_slides_down_a_ramp() {

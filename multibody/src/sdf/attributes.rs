@@ -3,7 +3,7 @@
 use crate::markup::{Element, Remarks};
 
 /// Elements whose contents are read, and their attributes.
-const USED: [(&str, &[&str]); 24] = [
+const USED: [(&str, &[&str]); 33] = [
     ("model", &["name", "canonical_link", "placement_frame"]),
     ("link", &["name"]),
     ("joint", &["name", "type"]),
@@ -14,6 +14,15 @@ const USED: [(&str, &[&str]); 24] = [
     ("visual", &["name"]),
     ("geometry", &[]),
     ("mesh", &[]),
+    ("box", &[]),
+    ("sphere", &[]),
+    ("cylinder", &[]),
+    ("capsule", &[]),
+    ("cone", &[]),
+    ("ellipsoid", &[]),
+    ("plane", &[]),
+    ("drake:capsule", &[]),
+    ("drake:ellipsoid", &[]),
     ("surface", &[]),
     ("friction", &[]),
     ("ode", &[]),
@@ -67,7 +76,7 @@ pub(super) fn report(element: &Element, remarks: &mut Remarks) {
     match known {
         Some((_, attributes)) => remarks.only_attributes(element, attributes),
         None if is_value => remarks.only_attributes(element, &[]),
-        // Shapes, and what is left out with everything in it.
+        // What is left out with everything in it.
         None => {}
     }
     if known.is_some() {

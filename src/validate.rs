@@ -12,6 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 
+mod bouncing_ball;
 mod capstan;
 mod cube_toss;
 mod error;
@@ -343,6 +344,7 @@ pub const CASES: &[Case] = &[
     pendulum::CASE,
     four_bar::CASE,
     first_touch::CASE,
+    bouncing_ball::CASE,
     mass_ratio::CASE,
     patch::CASE,
     patch_rest::CASE,

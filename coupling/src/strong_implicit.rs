@@ -10,6 +10,7 @@ mod reactions;
 mod relinearisation;
 mod report;
 mod response;
+mod restitution;
 mod rotations;
 mod settings;
 
@@ -155,7 +156,9 @@ impl<S: ConvexContactSolver> Stepper for StrongImplicit<S> {
             solver: &mut self.solver,
             problem,
         };
-        report.convergence = self.outer_loop.converge(&mut attempt, &self.settings)?;
+        report.convergence = self
+            .outer_loop
+            .converge_with_impacts(&mut attempt, &self.settings)?;
         problem.describe(context, &mut self.order, report);
         problem.advance(context, next, report)?;
         problem.remember(context, self.outer_loop.friction_bounds(), &mut next.memory);

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use pliant_contact_sap::BodyState;
 use pliant_coupling::{
-    BodyIdx, Geometry, GeometryIdx, Mount, State, World, WorldBuilder, WorldError,
+    BodyIdx, Geometry, GeometryIdx, Mount, RigidSurface, State, World, WorldBuilder, WorldError,
 };
 use pliant_hydroelastic::ContactMaterial;
 use pliant_multibody::Model;
@@ -190,6 +190,14 @@ impl Draft<'_> {
                 .relaxation_time_s
                 .unwrap_or(built_in.relaxation_time_s),
             friction: surface.friction.unwrap_or(built_in.friction),
+        }
+    }
+
+    /// Impacts and resistance to turning of a rigid shape.
+    fn rigid_surface(&self, surface: Surface) -> RigidSurface {
+        RigidSurface {
+            restitution: self.filled(surface).restitution,
+            ..RigidSurface::default()
         }
     }
 

@@ -41,6 +41,13 @@ static MATERIAL: TableSchema = TableSchema {
             about: "Coulomb friction coefficient μ; of two surfaces 2μ₁μ₂/(μ₁+μ₂)",
         },
         Key {
+            name: "restitution",
+            value: ValueKind::Described("number from 0 to 1"),
+            unit: "",
+            default: "none",
+            about: "coefficient of restitution e between rigid shapes in point contact: the normal speed after an impact over the speed before it, at any time step and stiffness; the larger of two surfaces counts. Without it, `stiffness` and `dissipation` decide how bodies rebound. Approaches below 1 cm/s, or below the speed of two steps of free fall, end at rest",
+        },
+        Key {
             name: "hydroelastic",
             value: ValueKind::Choice(&["absent", "compliant", "rigid"]),
             unit: "",
@@ -115,6 +122,8 @@ pub struct Surface {
     pub relaxation_time_s: Option<f64>,
     /// Friction coefficient μ.
     pub friction: Option<f64>,
+    /// Coefficient of restitution e.
+    pub restitution: Option<f64>,
     /// Role in patch contact.
     pub hydroelastic: Option<Hydroelastic>,
     /// Hydroelastic modulus, Pa.
@@ -167,6 +176,7 @@ impl Surface {
             dissipation: self.dissipation.or(other.dissipation),
             relaxation_time_s: self.relaxation_time_s.or(other.relaxation_time_s),
             friction: self.friction.or(other.friction),
+            restitution: self.restitution.or(other.restitution),
             hydroelastic: self.hydroelastic.or(other.hydroelastic),
             hydroelastic_modulus: self.hydroelastic_modulus.or(other.hydroelastic_modulus),
             hydroelastic_margin: self.hydroelastic_margin.or(other.hydroelastic_margin),
@@ -287,6 +297,10 @@ pub(super) fn surface_keys(table: &TableReader<'_>) -> Result<Surface, SceneErro
         dissipation: non_negative("dissipation")?,
         relaxation_time_s: non_negative("relaxation_time_s")?,
         friction: non_negative("friction")?,
+        restitution: table
+            .optional("restitution")
+            .map(|item| item.fraction())
+            .transpose()?,
         ..Surface::default()
     })
 }

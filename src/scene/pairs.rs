@@ -70,6 +70,13 @@ static PAIR: TableSchema = TableSchema {
             about: "as above",
         },
         Key {
+            name: "restitution",
+            value: ValueKind::Described("number from 0 to 1"),
+            unit: "",
+            default: "combined",
+            about: "as above",
+        },
+        Key {
             name: "static_friction",
             value: ValueKind::NonNegative,
             unit: "",
@@ -212,7 +219,7 @@ pub(super) fn pair(item: &Item<'_>) -> Result<PairEntry, SceneError> {
         static_friction.or(stiffness_per_area).is_some() || anisotropy.is_some() || edges.is_some();
     if surface == Surface::default() && !is_penalty && kind.is_none() {
         return Err(table.conflict(
-            "changes nothing; give `friction`, `static_friction`, `friction_axis`, `stiffness`, `stiffness_per_area`, `dissipation`, `relaxation_time_s`, `edges` or `kind`",
+            "changes nothing; give `friction`, `static_friction`, `friction_axis`, `stiffness`, `stiffness_per_area`, `dissipation`, `relaxation_time_s`, `restitution`, `edges` or `kind`",
         ));
     }
     table.finish();

@@ -24,7 +24,13 @@ pub(super) const WATCHING: [&str; 8] = [
 pub(super) const LENGTHS: [&str; 2] = ["smoke_s", "full_s"];
 
 /// Keys of surfaces that are not part of a shape.
-const SURFACE: [&str; 4] = ["stiffness", "dissipation", "relaxation_time_s", "friction"];
+const SURFACE: [&str; 5] = [
+    "stiffness",
+    "dissipation",
+    "relaxation_time_s",
+    "friction",
+    "restitution",
+];
 
 /// Keys of deformable bodies that neither the mesh nor the mass depends on.
 const SOFT: [&str; 12] = [

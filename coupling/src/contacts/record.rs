@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 use pliant_contact_sap::{
     ContactParameters, Dissipation, FrictionLimit, NormalPrediction, SlipPrediction, VelocityLayout,
 };
-use pliant_hydroelastic::{ContactKey, MaterialPoint, PairMaterial, PatchShare};
+use pliant_hydroelastic::{ContactKey, MaterialPoint, PairMaterial, PatchShare, PointStiffness};
 
 use super::Setting;
 use super::kinematics::ContactKinematics;
@@ -12,6 +12,7 @@ use crate::collision::PairContact;
 use crate::contact_model::{ContactInputs, ContactModel, DissipationRule, FrictionBound};
 use crate::error::StepError;
 use crate::friction_bounds::PreviousBound;
+use crate::impact::Approach;
 use crate::pair_basis::ContactPositions;
 use crate::stiction::{self, ContactMemory};
 use crate::world::{GeometryIdx, World};
@@ -29,6 +30,8 @@ pub(crate) struct ContactRecord {
     pub(crate) inputs: ContactInputs,
     /// The bound before this one in the same step.
     pub(crate) previous: Option<PreviousBound>,
+    /// How it approaches, where it has a coefficient of restitution.
+    pub(crate) approach: Option<Approach>,
     key: ContactKey,
     /// Whether the contact was closed in the last step and the velocity changes of its bodies in that step are known.
     carried_on: bool,
@@ -86,6 +89,7 @@ impl ContactRecord {
                 slip_inertia: kinematics.slip_inertia,
             },
             previous: None,
+            approach: approach(contact, kinematics, &parameters, setting),
             key: point.key,
             carried_on: point.signed_distance < 0.0 && predicted.constrained.is_some(),
             rigid: kinematics.rigid,
@@ -209,6 +213,40 @@ fn parameters(
         inverse_inertia: kinematics.inverse_inertia,
         near_rigid: settings.near_rigid_period(),
     }
+}
+
+/// Support of a body by the constraints of the last step counts as acceleration up to this multiple of gravity.
+const SUPPORT_MAX: f64 = 2.0;
+
+/// How a point contact of rigid shapes with a coefficient of restitution approaches.
+fn approach(
+    contact: &PairContact,
+    kinematics: &ContactKinematics,
+    parameters: &ContactParameters,
+    setting: &Setting<'_>,
+) -> Option<Approach> {
+    let of_points = matches!(contact.point.stiffness, PointStiffness::Share(_));
+    if !kinematics.rigid || !of_points {
+        return None;
+    }
+    let restitution = setting.world.rigid_pair(contact.a, contact.b).restitution?;
+    let (velocity, normal_W) = (&kinematics.velocity, contact.point.normal_W);
+    let step = setting.time_step;
+    let free_fall = setting.world.parts.gravity.norm() * step.length_s;
+    let support = (velocity.change).map_or(0.0, |change| normal_W.dot(&change));
+    let support = match support.abs() <= SUPPORT_MAX * free_fall {
+        true => support,
+        false => 0.0,
+    };
+    let gain = normal_W.dot(&(velocity.free - velocity.start)) + support;
+    // The positions of free motion lie on a parabola with this velocity.
+    let ahead = (step.positions_s() - 0.5 * step.length_s) / step.length_s;
+    Some(Approach::new(
+        parameters.signed_distance,
+        parameters.start_velocity + ahead * gain,
+        gain / step.length_s,
+        restitution,
+    ))
 }
 
 /// The stiffness with which the law of `model` resists, N/m: a model with a range does not cap it.

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use nalgebra::{Vector3, Vector6};
+use pliant_contact_sap::BodyError;
 use pliant_hydroelastic::{Shape, Slide};
 
 use super::BodyFault;
@@ -62,6 +63,24 @@ pub(super) struct Sizes {
     pub(super) round_off: f64,
 }
 
+/// Penalty forces have no impacts, and no resistance to turning at a contact.
+fn refuse_rigid_surfaces(world: &World, state: &State) -> Result<(), StepError> {
+    let Some((geometry, name, value)) = world.first_rigid_surface() else {
+        return Ok(());
+    };
+    let body = geometry.mount.body().unwrap_or(BodyIdx(0));
+    let text = format!(
+        "geometry {:?}: {name} = {value} does not act with penalty forces; take another stepper, or drop it",
+        geometry.name
+    );
+    Err(StepError::of_body(
+        world,
+        state,
+        body,
+        BodyError::Model(text),
+    ))
+}
+
 impl System {
     /// # Errors
     /// Surfaces that attachments cannot slide on.
@@ -70,6 +89,7 @@ impl System {
         state: &State,
         settings: &PenaltyForceSettings,
     ) -> Result<Self, StepError> {
+        refuse_rigid_surfaces(world, state)?;
         Ok(Self {
             world: world.clone(),
             bodies: Bodies::of(world),

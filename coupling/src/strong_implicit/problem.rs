@@ -1,12 +1,13 @@
 //! The convex problem of one step: bodies linearised, motion predicted, contacts and constraints collected.
 
 use pliant_contact_sap::{
-    BlockFactors, BodyStep, ConstraintSet, ContactProblem, ParticipantIdx, Solution, StepInput,
-    TimeStep,
+    BlockFactors, BodyState, BodyStep, ConstraintSet, ContactProblem, ParticipantIdx, Solution,
+    StepInput, TimeStep,
 };
 use pliant_hydroelastic::ContactGeometry;
 use rayon::prelude::*;
 
+use super::restitution::Impacts;
 use crate::collision::{Collision, PairContact, Search};
 use crate::constraint_assembly::ConstraintAssembly;
 use crate::contacts::{ContactAssembly, ContactRecord, Setting};
@@ -40,6 +41,7 @@ pub(super) struct StepProblem {
     pub(super) collision: Collision,
     pub(super) contacts: ContactAssembly,
     pub(super) constraints: ConstraintAssembly,
+    pub(super) impacts: Impacts,
     pub(super) set: ConstraintSet,
     /// Whose each row of the set is.
     pub(super) owners: Vec<RowOwner>,
@@ -47,6 +49,8 @@ pub(super) struct StepProblem {
     pub(super) participating: Vec<bool>,
     pub(super) guess: Vec<f64>,
     pub(super) solution: Solution,
+    /// Of one body, where impacts move it along another path than its end velocity.
+    pub(super) moved: BodyState,
     /// ‖D b‖ with D = diag(A)^(−1/2), √J.
     pub(super) momentum_scale: f64,
 }

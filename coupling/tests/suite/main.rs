@@ -24,6 +24,7 @@ mod penalty_worlds;
 mod random_rigid;
 mod refusals;
 mod reports;
+mod restitution;
 mod rigid_contact;
 mod soft_bodies;
 mod stiction;

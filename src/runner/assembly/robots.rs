@@ -232,6 +232,7 @@ impl Draft<'_> {
                 patch,
                 material: self.material(surface),
                 surface_velocity: nalgebra::Vector3::zeros(),
+                rigid_surface: self.rigid_surface(surface),
             };
             geometries.push((surface, geometry));
         }

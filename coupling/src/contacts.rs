@@ -2,6 +2,7 @@
 
 mod kinematics;
 mod record;
+mod turning;
 
 use nalgebra::Isometry3;
 use pliant_contact_sap::{BlockFactors, ConstraintSet, TimeStep};
@@ -56,11 +57,12 @@ impl ContactAssembly {
                 let Some(kinematics) = groups.kinematics(&group, position, contact, setting) else {
                     continue;
                 };
-                let record = ContactRecord::new(contact, &kinematics, setting)?;
+                let mut record = ContactRecord::new(contact, &kinematics, setting)?;
                 let bias = kinematics.surface_velocity
                     + record.remembered_bristle_rate(setting)
                     + record.approach_of_slip(&kinematics, model);
-                groups.add(set, position, bias, model.law(&record.inputs));
+                record.contact = groups.add(set, position, bias, model.law(&record.inputs));
+                record.turning = groups.add_turning(set, &record, setting);
                 self.records.push(record);
             }
         }

@@ -317,6 +317,7 @@ impl Exchange {
             p_WCb: p_WC,
             normal_W: normal * sign,
             force_W: force * sign,
+            torque_W: Vector3::zeros(),
             signed_distance: 0.0,
             patch: None,
         }

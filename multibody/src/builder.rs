@@ -221,6 +221,7 @@ impl ModelBuilder {
                 collisions: spec.collisions.clone(),
                 visuals: spec.visuals.clone(),
                 rgba: spec.rgba,
+                gravity_compensation: spec.gravity_compensation,
                 parent_joint: joint,
                 body: BodyIdx(body),
                 R_BL: *pose.rotation.to_rotation_matrix().matrix(),

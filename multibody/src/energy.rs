@@ -83,7 +83,7 @@ pub fn kinetic_energy(
 }
 
 /// Potential energy −Σ m g·c, J, zero at the world origin. `gravity` (m/s²) is that of the world; the energy is zero for a
-/// model with gravity disabled.
+/// model with gravity disabled, and weight that is carried for a link has none.
 pub fn potential_energy(
     model: &Model,
     positions: &PositionKinematics,
@@ -91,7 +91,8 @@ pub fn potential_energy(
     gravity: &Vector3<f64>,
 ) -> f64 {
     let centre = centre_of_mass(model, positions, inertias);
-    -centre.mass * model.gravity_from(gravity).dot(&centre.position)
+    let moment = centre.position * centre.mass - model.compensated_moment(positions);
+    -model.gravity_from(gravity).dot(&moment)
 }
 
 /// Total momentum of all bodies: linear, and angular about the world origin, world axes.

@@ -71,6 +71,8 @@ mod passive;
 
 mod dynamics;
 
+mod gravity_compensation;
+
 mod energy;
 
 mod reactions;

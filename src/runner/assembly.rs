@@ -195,9 +195,11 @@ impl Draft<'_> {
 
     /// Impacts and resistance to turning of a rigid shape.
     fn rigid_surface(&self, surface: Surface) -> RigidSurface {
+        let surface = self.filled(surface);
         RigidSurface {
-            restitution: self.filled(surface).restitution,
-            ..RigidSurface::default()
+            restitution: surface.restitution,
+            torsional_friction: surface.torsional_friction.unwrap_or(0.0),
+            rolling_friction: surface.rolling_friction.unwrap_or(0.0),
         }
     }
 

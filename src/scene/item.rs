@@ -261,6 +261,10 @@ impl<'a> Item<'a> {
         }
     }
 
+    pub(super) fn is_table(&self) -> bool {
+        matches!(self.value.get_ref(), DeValue::Table(_))
+    }
+
     pub(super) fn is_text(&self) -> bool {
         matches!(self.value.get_ref(), DeValue::String(_))
     }

@@ -77,6 +77,20 @@ static PAIR: TableSchema = TableSchema {
             about: "as above",
         },
         Key {
+            name: "torsional_friction",
+            value: ValueKind::NonNegative,
+            unit: "m",
+            default: "combined",
+            about: "as above",
+        },
+        Key {
+            name: "rolling_friction",
+            value: ValueKind::NonNegative,
+            unit: "m",
+            default: "combined",
+            about: "as above",
+        },
+        Key {
             name: "static_friction",
             value: ValueKind::NonNegative,
             unit: "",
@@ -219,7 +233,7 @@ pub(super) fn pair(item: &Item<'_>) -> Result<PairEntry, SceneError> {
         static_friction.or(stiffness_per_area).is_some() || anisotropy.is_some() || edges.is_some();
     if surface == Surface::default() && !is_penalty && kind.is_none() {
         return Err(table.conflict(
-            "changes nothing; give `friction`, `static_friction`, `friction_axis`, `stiffness`, `stiffness_per_area`, `dissipation`, `relaxation_time_s`, `restitution`, `edges` or `kind`",
+            "changes nothing; give `friction`, `static_friction`, `friction_axis`, `stiffness`, `stiffness_per_area`, `dissipation`, `relaxation_time_s`, `restitution`, `torsional_friction`, `rolling_friction`, `edges` or `kind`",
         ));
     }
     table.finish();

@@ -24,12 +24,14 @@ pub(super) const WATCHING: [&str; 8] = [
 pub(super) const LENGTHS: [&str; 2] = ["smoke_s", "full_s"];
 
 /// Keys of surfaces that are not part of a shape.
-const SURFACE: [&str; 5] = [
+const SURFACE: [&str; 7] = [
     "stiffness",
     "dissipation",
     "relaxation_time_s",
     "friction",
     "restitution",
+    "torsional_friction",
+    "rolling_friction",
 ];
 
 /// Keys of deformable bodies that neither the mesh nor the mass depends on.

@@ -2,12 +2,14 @@
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{
-    ContactParameters, Dissipation, FrictionLimit, NormalPrediction, SlipPrediction, VelocityLayout,
+    ConstraintSet, ContactIdx, ContactParameters, Dissipation, FrictionLimit, NormalPrediction,
+    SlipPrediction, VelocityLayout,
 };
 use pliant_hydroelastic::{ContactKey, MaterialPoint, PairMaterial, PatchShare, PointStiffness};
 
 use super::Setting;
 use super::kinematics::ContactKinematics;
+use super::turning::Turning;
 use crate::collision::PairContact;
 use crate::contact_model::{ContactInputs, ContactModel, DissipationRule, FrictionBound};
 use crate::error::StepError;
@@ -17,9 +19,12 @@ use crate::pair_basis::ContactPositions;
 use crate::stiction::{self, ContactMemory};
 use crate::world::{GeometryIdx, World};
 
-/// A contact of the problem; records are in the order of [`ContactIdx`](pliant_contact_sap::ContactIdx).
+/// A contact of the problem.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ContactRecord {
+    /// Its index in the set.
+    pub(super) contact: ContactIdx,
+    pub(super) turning: [Option<Turning>; 2],
     pub(crate) a: GeometryIdx,
     pub(crate) b: GeometryIdx,
     pub(crate) positions: ContactPositions,
@@ -77,6 +82,8 @@ impl ContactRecord {
             FrictionBound::Iterated => FrictionLimit::LocalImplicit,
         };
         Ok(Self {
+            contact: ContactIdx(0),
+            turning: [None; 2],
             a: contact.a,
             b: contact.b,
             positions: kinematics.positions,
@@ -97,6 +104,26 @@ impl ContactRecord {
                 .iter()
                 .any(|&g| is_on_new_grid(world, g)),
         })
+    }
+
+    /// Its impulse on A, N·s, world axes, of the impulses of all contacts of the set.
+    pub(crate) fn impulse(&self, impulses: &[f64]) -> Vector3<f64> {
+        let first = 3 * self.contact.0;
+        Vector3::from_column_slice(&impulses[first..first + 3])
+    }
+
+    /// The impulsive torque of torsional and rolling friction on A, N·m·s, world axes.
+    pub(crate) fn turning_impulse(&self, impulses: &[f64]) -> Vector3<f64> {
+        let turning = self.turning.iter().flatten();
+        turning.map(|turning| turning.impulse(impulses)).sum()
+    }
+
+    /// Gives the contact the laws of its present parameters and bound.
+    pub(crate) fn update_laws(&self, model: &dyn ContactModel, set: &mut ConstraintSet) {
+        *set.contact_law_mut(self.contact) = model.law(&self.inputs);
+        for turning in self.turning.iter().flatten() {
+            turning.update(self.inputs.normal_impulse, set);
+        }
     }
 
     pub(crate) fn pair(&self) -> (GeometryIdx, GeometryIdx) {

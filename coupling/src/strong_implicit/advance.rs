@@ -1,6 +1,5 @@
 //! From velocities to the next state.
 
-use nalgebra::Vector3;
 use pliant_contact_sap::VelocityLayout;
 
 use super::problem::{StepContext, StepProblem};
@@ -81,14 +80,13 @@ impl StepProblem {
         memory.attachments.clear();
         memory.contacts.clear();
         let settings = &world.parts.contact;
-        let impulses = self.solution.contact_impulse.chunks_exact(3);
-        let contacts = self.contacts.records.iter().zip(impulses);
-        let remember = contacts.filter(|(record, _)| settings.stiction.remembers(record.patch));
-        memory
-            .contacts
-            .extend(remember.filter_map(|(record, gamma)| {
-                record.memory(&*settings.model, &Vector3::from_column_slice(gamma))
-            }));
+        let impulses = &self.solution.contact_impulse;
+        let contacts = self.contacts.records.iter();
+        let remember = contacts.filter(|record| settings.stiction.remembers(record.patch));
+        memory.contacts.extend(
+            remember
+                .filter_map(|record| record.memory(&*settings.model, &record.impulse(impulses))),
+        );
         memory
             .contacts
             .sort_unstable_by_key(ContactMemory::sort_key);

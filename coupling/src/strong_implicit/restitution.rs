@@ -9,8 +9,7 @@
 //! A single frictionless impact thus has its exact time, position and velocity, for any length of the step.
 
 use pliant_contact_sap::{
-    ContactIdx, ContactParameters, Dissipation, Interpolation, MaterialPoint, ParticipantIdx, Rows,
-    TimeStep,
+    ContactParameters, Dissipation, Interpolation, MaterialPoint, ParticipantIdx, Rows, TimeStep,
 };
 
 use nalgebra::{Point3, Vector3};
@@ -190,8 +189,7 @@ impl StepProblem {
         }
         let model = &*context.world.parts.contact.model;
         for contact in &self.impacts.contacts {
-            let law = model.law(&self.contacts.records[contact.record].inputs);
-            *self.set.contact_law_mut(ContactIdx(contact.record)) = law;
+            self.contacts.records[contact.record].update_laws(model, &mut self.set);
         }
     }
 

@@ -29,4 +29,5 @@ mod rigid_contact;
 mod soft_bodies;
 mod stiction;
 mod throws;
+mod turning;
 mod who_touches_whom;

@@ -35,6 +35,7 @@ impl Model {
             spec.collisions.clone_from(&link.collisions);
             spec.visuals.clone_from(&link.visuals);
             spec.rgba = link.rgba;
+            spec.gravity_compensation = link.gravity_compensation;
             builder.link(spec);
         }
         // The floating joint of the root is added by the builder.

@@ -2,9 +2,11 @@
 
 use super::{JointSpec, LinkSpec};
 use crate::error::MultibodyError;
+use crate::gravity_compensation::check_share;
 
 /// Checks that an inertia is finite, with mass not negative and a positive semidefinite rotational part.
 pub(super) fn check_inertia(link: &LinkSpec) -> Result<(), MultibodyError> {
+    check_share(&link.name, link.gravity_compensation)?;
     let inertia = &link.inertia;
     let subject = || format!("link \"{}\"", link.name);
     let finite = inertia

@@ -148,7 +148,9 @@ impl TreeStep {
                 }
             }
         }
-        let gravity = model.gravity_from(&self.gravity);
+        let moving = model.moving_mass();
+        let carried = model.compensated_mass() / moving.max(f64::MIN_POSITIVE);
+        let gravity = model.gravity_from(&self.gravity) * (1.0 - carried);
         for flight in self.flights.iter_mut().filter(|flight| flight.is_free) {
             let column = |k: usize| match self.free_of[k] {
                 Some(i) if held.is_empty() => &a[n * i..n * (i + 1)],

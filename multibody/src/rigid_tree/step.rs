@@ -315,6 +315,15 @@ impl Reactions for TreeStep {
                 add(link, &p_WQ, load.force_W, load.torque_W);
             }
         }
+        for compensation in model.compensations(start, &self.gravity) {
+            let link = compensation.link.0 as u32;
+            add(
+                link,
+                &compensation.p_WC,
+                compensation.force_W,
+                Vector3::zeros(),
+            );
+        }
         for wrench in external_wrenches {
             let p_WQ = &wrench.p_WQ.coords;
             add(wrench.frame, p_WQ, wrench.force_W, wrench.torque_W);

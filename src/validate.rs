@@ -46,6 +46,7 @@ mod standing_stack;
 mod stiction;
 mod test_world;
 mod three_legged_table;
+mod turning_friction;
 
 use std::error::Error;
 use std::path::Path;
@@ -345,6 +346,7 @@ pub const CASES: &[Case] = &[
     four_bar::CASE,
     first_touch::CASE,
     bouncing_ball::CASE,
+    turning_friction::CASE,
     mass_ratio::CASE,
     patch::CASE,
     patch_rest::CASE,

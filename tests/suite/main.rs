@@ -24,6 +24,7 @@ mod gpu_batch;
 mod gpu_scenes;
 mod heavy_bodies;
 mod image_sensors;
+mod impacts_and_forces;
 mod impulse_exchange;
 mod interrupted_runs;
 mod live_runs;

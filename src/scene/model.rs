@@ -15,9 +15,9 @@ pub(super) static TABLES: [&TableSchema; 3] = [&MODEL, &ATTACHED, &ACTUATOR];
 /// Shares of the weight of links that are carried.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum CompensationEntry {
-    OfFile,
-    OfAll(f64),
-    OfLinks(Vec<(NamedReference, f64)>),
+    FromFile,
+    Whole(f64),
+    Links(Vec<(NamedReference, f64)>),
 }
 
 /// Values of some joints, as many as each has coordinates.
@@ -385,7 +385,7 @@ pub(super) fn model(
         name,
     };
     if entry.gravity == GravityEntry::Absent
-        && entry.gravity_compensation != CompensationEntry::OfFile
+        && entry.gravity_compensation != CompensationEntry::FromFile
     {
         return Err(table.conflict(
             "`gravity_compensation` does nothing with `gravity = \"absent\"`; drop one of the two",
@@ -403,14 +403,14 @@ pub(super) fn model(
 
 fn compensation(item: Option<&Item<'_>>) -> Result<CompensationEntry, SceneError> {
     let Some(item) = item else {
-        return Ok(CompensationEntry::OfFile);
+        return Ok(CompensationEntry::FromFile);
     };
     if !item.is_table() {
-        return Ok(CompensationEntry::OfAll(item.number()?));
+        return Ok(CompensationEntry::Whole(item.number()?));
     }
     let shares = item.entries()?.into_iter();
     let shares = shares.map(|(link, value)| Ok((link, value.number()?)));
-    Ok(CompensationEntry::OfLinks(
+    Ok(CompensationEntry::Links(
         shares.collect::<Result<_, SceneError>>()?,
     ))
 }

@@ -93,11 +93,11 @@ impl Draft<'_> {
         }
         let named: Vec<(LinkIdx, f64, crate::scene::SourceLocation)> =
             match &entry.gravity_compensation {
-                CompensationEntry::OfFile => Vec::new(),
-                CompensationEntry::OfAll(share) => (0..tree.links().len())
+                CompensationEntry::FromFile => Vec::new(),
+                CompensationEntry::Whole(share) => (0..tree.links().len())
                     .map(|link| (LinkIdx(link), *share, entry.file.at))
                     .collect(),
-                CompensationEntry::OfLinks(shares) => (shares.iter())
+                CompensationEntry::Links(shares) => (shares.iter())
                     .map(|(link, share)| Ok((link_in(self.scene, &tree, link)?, *share, link.at)))
                     .collect::<Result<_, SceneError>>()?,
             };

@@ -25,6 +25,7 @@
 //! ```
 
 mod body;
+pub(crate) mod budget;
 pub mod bundled;
 mod camera;
 mod constraint;
@@ -243,10 +244,13 @@ impl Scene {
                     .unwrap_or_default(),
             });
         }
-        let text = std::fs::read_to_string(path).map_err(|reason| SceneError::Unreadable {
+        let unreadable = |reason: String| SceneError::Unreadable {
             file: name_or_path.into(),
-            reason: reason.to_string(),
-        })?;
+            reason,
+        };
+        let bytes = budget::read(path, budget::SCENE_BYTES);
+        let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;
         let mut scene = Self::parse(name_or_path, &text, options)?;
         scene.folder = path.parent().map(Path::to_owned);
         Ok(scene)

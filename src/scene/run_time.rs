@@ -187,12 +187,12 @@ fn add_with_origins(
     definitions: &BTreeMap<String, BTreeSet<String>>,
     out: &mut BTreeSet<String>,
 ) {
-    let Some(origins) = definitions.get(name) else {
-        return;
-    };
-    if out.insert(name.to_owned()) {
-        for origin in origins {
-            add_with_origins(origin, definitions, out);
+    let mut found = vec![name];
+    while let Some(name) = found.pop() {
+        if let Some(origins) = definitions.get(name)
+            && out.insert(name.to_owned())
+        {
+            found.extend(origins.iter().map(String::as_str));
         }
     }
 }

@@ -15,6 +15,7 @@ mod crowned_pulley;
 mod default_observables;
 mod documentation_links;
 mod drive_faults;
+mod endless_steps;
 mod flush_shapes;
 mod force_fields;
 mod gallery;
@@ -34,6 +35,7 @@ mod material_points_in_scenes;
 mod mimic_chains;
 #[allow(dead_code, reason = "unit tests of the recording use the rest")]
 mod npz;
+mod oversized_input;
 mod particle_states;
 mod patch_forces;
 mod penalty_force_bodies;

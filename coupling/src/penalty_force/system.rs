@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nalgebra::{Vector3, Vector6};
-use pliant_contact_sap::BodyError;
+use pliant_contact_sap::{BodyError, Cancellation};
 use pliant_hydroelastic::{Shape, Slide};
 
 use super::BodyFault;
@@ -50,6 +50,8 @@ pub(super) struct System {
     /// Since the step began.
     pub(super) times: PenaltyForceTimes,
     linearised: Linearised,
+    /// Asked at each evaluation.
+    pub(super) cancellation: Cancellation,
 }
 
 /// Sizes of g and of its terms, in the norm of D⁻¹.
@@ -92,6 +94,7 @@ impl System {
         refuse_rigid_surfaces(world, state)?;
         Ok(Self {
             world: world.clone(),
+            cancellation: Cancellation::default(),
             bodies: Bodies::of(world),
             places: Places::of(world, state, settings)?,
             rows: ScalarRows::default(),
@@ -189,6 +192,9 @@ impl System {
 
     /// Evaluates g with the contacts as they are.
     pub(super) fn evaluate(&mut self) -> Result<(), BodyFault> {
+        if self.cancellation.is_requested() {
+            return Err((BodyIdx(0), BodyError::Cancelled));
+        }
         let mut g = std::mem::take(&mut self.g);
         let clock = Instant::now();
         let outcome = self.bodies.residual(&self.v, &mut g);

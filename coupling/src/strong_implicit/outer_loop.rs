@@ -109,6 +109,7 @@ impl OuterLoop {
         let mut report = attempt.solve_cold(mode)?;
         let mut number = 0;
         loop {
+            attempt.context.check_cancellation()?;
             let mut round = Round {
                 number,
                 complete: mode != SolveMode::Inexact && report.unsolved_velocities == 0,

@@ -1,8 +1,8 @@
 //! The convex problem of one step: bodies linearised, motion predicted, contacts and constraints collected.
 
 use pliant_contact_sap::{
-    BlockFactors, BodyState, BodyStep, ConstraintSet, ContactProblem, ParticipantIdx, Solution,
-    StepInput, TimeStep,
+    BlockFactors, BodyState, BodyStep, Cancellation, ConstraintSet, ContactProblem, ParticipantIdx,
+    Solution, StepInput, TimeStep,
 };
 use pliant_hydroelastic::ContactGeometry;
 use rayon::prelude::*;
@@ -28,6 +28,7 @@ pub(crate) struct StepContext<'a> {
     pub(crate) state: &'a State,
     pub(crate) time_step: TimeStep,
     pub(crate) geometry: &'a dyn ContactGeometry,
+    pub(crate) cancellation: &'a Cancellation,
 }
 
 /// The problem of the step at hand; memory is reused from step to step.
@@ -89,6 +90,15 @@ impl Velocities {
 }
 
 impl StepContext<'_> {
+    /// # Errors
+    /// [`StepError::Cancelled`].
+    pub(super) fn check_cancellation(&self) -> Result<(), StepError> {
+        match self.cancellation.is_requested() {
+            true => Err(StepError::cancelled(self.state)),
+            false => Ok(()),
+        }
+    }
+
     pub(super) fn of_body(&self, b: usize, source: pliant_contact_sap::BodyError) -> StepError {
         StepError::of_body(self.world, self.state, BodyIdx(b), source)
     }
@@ -100,6 +110,13 @@ impl StepProblem {
         let bodies = &world.parts.bodies;
         self.steps = bodies.iter().map(|b| b.model.new_step()).collect();
         self.collision.adopt(world);
+    }
+
+    pub(super) fn cancel_with(&mut self, cancellation: &Cancellation) {
+        for step in &mut self.steps {
+            step.cancel_with(cancellation);
+        }
+        self.collision.cancellation = cancellation.clone();
     }
 
     /// Begins the step of every body and linearises it.
@@ -174,6 +191,7 @@ impl StepProblem {
             state,
             time_step,
             geometry,
+            ..
         } = context;
         let Self {
             steps,
@@ -256,6 +274,7 @@ impl StepProblem {
             state,
             time_step,
             geometry,
+            ..
         } = context;
         if !world.parts.contact.follows_paths() {
             return Ok(&[]);

@@ -1,5 +1,6 @@
 //! From contact points to constraints: kinematics of each, then its parameters and law.
 
+mod adhesion;
 mod kinematics;
 mod record;
 mod turning;
@@ -12,6 +13,7 @@ use crate::error::StepError;
 use crate::pair_basis::Bodies;
 use crate::state::State;
 use crate::world::World;
+use adhesion::Adhesion;
 use kinematics::ContactGroups;
 pub(crate) use record::ContactRecord;
 
@@ -19,6 +21,7 @@ pub(crate) use record::ContactRecord;
 #[derive(Debug, Default)]
 pub(crate) struct ContactAssembly {
     groups: ContactGroups,
+    adhesion: Adhesion,
     pub(crate) records: Vec<ContactRecord>,
 }
 
@@ -48,6 +51,7 @@ impl ContactAssembly {
         let model = &*setting.world.parts.contact.model;
         let groups = &mut self.groups;
         groups.sort(contacts, setting)?;
+        self.adhesion.share(contacts, setting);
         let mut first = 0;
         while let Some(group) = groups.group_at(first) {
             first = group.end;
@@ -62,6 +66,9 @@ impl ContactAssembly {
                     + record.remembered_bristle_rate(setting)
                     + record.approach_of_slip(&kinematics, model);
                 record.contact = groups.add(set, position, bias, model.law(&record.inputs));
+                let pull = (self.adhesion).law(groups.contact(position), &record.inputs.normal_W);
+                record.adhesion =
+                    pull.map(|law| groups.add(set, position, nalgebra::Vector3::zeros(), law));
                 record.turning = groups.add_turning(set, &record, setting);
                 self.records.push(record);
             }

@@ -25,6 +25,8 @@ pub(crate) struct ContactRecord {
     /// Its index in the set.
     pub(super) contact: ContactIdx,
     pub(super) turning: [Option<Turning>; 2],
+    /// The law of its adhesion in the set.
+    pub(super) adhesion: Option<ContactIdx>,
     pub(crate) a: GeometryIdx,
     pub(crate) b: GeometryIdx,
     pub(crate) positions: ContactPositions,
@@ -84,6 +86,7 @@ impl ContactRecord {
         Ok(Self {
             contact: ContactIdx(0),
             turning: [None; 2],
+            adhesion: None,
             a: contact.a,
             b: contact.b,
             positions: kinematics.positions,
@@ -106,10 +109,15 @@ impl ContactRecord {
         })
     }
 
-    /// Its impulse on A, N·s, world axes, of the impulses of all contacts of the set.
+    /// The impulse of its contact law on A, N·s, world axes, of the impulses of all contacts of the set.
     pub(crate) fn impulse(&self, impulses: &[f64]) -> Vector3<f64> {
-        let first = 3 * self.contact.0;
-        Vector3::from_column_slice(&impulses[first..first + 3])
+        impulse_of(self.contact, impulses)
+    }
+
+    /// [`impulse`](Self::impulse) and that of adhesion.
+    pub(crate) fn total_impulse(&self, impulses: &[f64]) -> Vector3<f64> {
+        let adhesion = self.adhesion.map(|contact| impulse_of(contact, impulses));
+        self.impulse(impulses) + adhesion.unwrap_or_default()
     }
 
     /// The impulsive torque of torsional and rolling friction on A, N·m·s, world axes.
@@ -213,6 +221,11 @@ impl ContactRecord {
             bristle_deflection_W: rate * self.inputs.parameters.time_step.length_s,
         })
     }
+}
+
+fn impulse_of(contact: ContactIdx, impulses: &[f64]) -> Vector3<f64> {
+    let first = 3 * contact.0;
+    Vector3::from_column_slice(&impulses[first..first + 3])
 }
 
 fn parameters(

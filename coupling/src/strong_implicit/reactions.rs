@@ -28,7 +28,7 @@ impl StepProblem {
         let mut forces = Vec::new();
         let impulses = &self.solution.contact_impulse;
         for record in &self.contacts.records {
-            let force_W = record.impulse(impulses) / time_step_s;
+            let force_W = record.total_impulse(impulses) / time_step_s;
             let sides = [
                 (record.a, &record.points[0], force_W),
                 (record.b, &record.points[1], -force_W),
@@ -65,7 +65,7 @@ impl StepProblem {
         let mut wrenches = Vec::new();
         let impulses = &self.solution.contact_impulse;
         for record in &self.contacts.records {
-            let force_W = record.impulse(impulses) / time_step_s;
+            let force_W = record.total_impulse(impulses) / time_step_s;
             let torque_W = record.turning_impulse(impulses) / time_step_s;
             let sides = [
                 (record.a, record.positions.a, force_W, torque_W),

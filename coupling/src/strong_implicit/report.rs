@@ -33,7 +33,7 @@ impl StepProblem {
                 p_WCa: record.positions.a,
                 p_WCb: record.positions.b,
                 normal_W: record.inputs.normal_W,
-                force_W: record.impulse(impulses) / time_step_s,
+                force_W: record.total_impulse(impulses) / time_step_s,
                 torque_W: record.turning_impulse(impulses) / time_step_s,
                 signed_distance: record.signed_distance(),
                 patch: record.patch,

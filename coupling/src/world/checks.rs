@@ -68,6 +68,7 @@ impl WorldParts {
                 ("dissipation (s/m)", rule.dissipation),
                 ("relaxation time (s)", rule.relaxation_time_s),
                 ("friction", rule.friction),
+                ("adhesion (N)", rule.adhesion),
             ] {
                 not_negative(&part, name, value.unwrap_or(0.0))?;
             }

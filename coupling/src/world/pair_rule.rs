@@ -54,6 +54,8 @@ pub struct PairRule {
     pub torsional_friction: Option<f64>,
     /// Torque against rolling per normal force between rigid shapes, m.
     pub rolling_friction: Option<f64>,
+    /// Attractive force of the pair while it touches, N; a larger pull parts it.
+    pub adhesion: Option<f64>,
     /// μ_s of static friction, not less than μ, which is then that of sliding; used by penalty forces alone. μ if `None`.
     pub static_friction: Option<f64>,
     /// Stiffness per area, N/m³: that of a particle is this times the part of the surface that it stands for, projected on the other surface at the
@@ -232,18 +234,37 @@ impl World {
         }
     }
 
-    /// The first geometry of a body or rule of a pair with impacts or resistance to turning: its geometry, the property and its value.
+    /// The first geometry of a body or rule of a pair with impacts, resistance to turning or adhesion: its geometry, the property and its value.
     pub(crate) fn first_rigid_surface(&self) -> Option<(&Geometry, &'static str, f64)> {
         let parts = &self.parts;
         let of_geometries = parts.geometries.iter().map(|g| (g, g.rigid_surface));
         let of_rules = (parts.pair_rules.iter())
             .map(|((a, _), rule)| (&parts.geometries[a.0], rule.rigid_surface()));
-        of_geometries
+        let adhesion = parts.pair_rules.iter().find_map(|((a, _), rule)| {
+            Some((&parts.geometries[a.0], "adhesion (N)", rule.adhesion?))
+        });
+        let of_surface = of_geometries
             .chain(of_rules)
             .find_map(|(geometry, surface)| {
                 let (name, value) = surface.first_given()?;
                 Some((geometry, name, value))
-            })
+            });
+        of_surface.or(adhesion)
+    }
+
+    /// Whether any pair has adhesion.
+    pub(crate) fn has_adhesion(&self) -> bool {
+        self.parts
+            .pair_rules
+            .iter()
+            .any(|(_, rule)| rule.adhesion.is_some())
+    }
+
+    /// The attractive force of a pair while it touches, N.
+    pub(crate) fn adhesion(&self, a: GeometryIdx, b: GeometryIdx) -> f64 {
+        self.rule(a, b)
+            .and_then(|rule| rule.adhesion)
+            .unwrap_or(0.0)
     }
 
     /// μ_s of a pair.

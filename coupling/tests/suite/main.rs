@@ -6,6 +6,7 @@
 )]
 
 mod adaptive;
+mod adhesion;
 mod adjoint;
 mod batch;
 mod before_touch;

@@ -73,6 +73,7 @@ impl Draft<'_> {
             restitution: given.restitution,
             torsional_friction: given.torsional_friction,
             rolling_friction: given.rolling_friction,
+            adhesion: pair.adhesion,
             static_friction: pair.static_friction,
             stiffness_per_area: pair.stiffness_per_area,
             anisotropy: None,

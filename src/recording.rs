@@ -39,6 +39,7 @@ mod images;
 #[cfg(feature = "cli")]
 mod live;
 mod npz;
+pub(crate) use npz::crc_32;
 mod observable;
 mod output;
 mod packing;

@@ -41,7 +41,7 @@ use std::ops::{ControlFlow, Deref};
 use std::time::Duration;
 
 use pliant_contact_sap::Surface;
-use pliant_coupling::{PatchFinder, State, StepReport};
+use pliant_coupling::{PatchFinder, State, StepError, StepReport};
 
 pub use assembly::Assembly;
 pub use batch::{SimulationBatch, SimulationSteps};
@@ -315,22 +315,25 @@ impl<S: Deref<Target = Scene>> Run<S> {
             self.series = Series::new(self.recording.observables().len(), KeptRows::Last);
         }
         let mut simulation = Simulation::of(self, Some(options.particles))?;
+        simulation.cancel_with(&options.cancellation);
         simulation.take_past_inputs(given.before(first))?;
         simulation.begin_hooks(hooks);
         for step in first + 1..=steps {
             simulation.take_inputs(&given, hooks)?;
             if let Err(source) = simulation.advance(|_| {}) {
+                if matches!(*source, StepError::Cancelled { .. }) {
+                    return simulation.finish_early(hooks);
+                }
                 let scene = simulation.scene().name().into();
                 return Err(RunError::Step {
                     scene,
                     source,
-                    until_then: Some(Box::new(RunOutcome {
-                        end: RunEnd::Early,
-                        ..simulation.finish_before(hooks)?
-                    })),
+                    until_then: Some(Box::new(simulation.finish_early(hooks)?)),
                 });
             }
-            simulation.record(hooks)?;
+            if let Err(error) = simulation.record(hooks) {
+                return Err(simulation.without_record(error));
+            }
             let Some(report) = simulation.report() else {
                 continue;
             };
@@ -345,10 +348,7 @@ impl<S: Deref<Target = Scene>> Run<S> {
             };
             let going = hooks.step(&progress, simulation.state(), simulation.inputs());
             if going.is_break() && step < steps {
-                return Ok(RunOutcome {
-                    end: RunEnd::Early,
-                    ..simulation.finish_before(hooks)?
-                });
+                return simulation.finish_early(hooks);
             }
         }
         simulation.finish_before(hooks)

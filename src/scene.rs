@@ -25,6 +25,7 @@
 //! ```
 
 mod body;
+pub(crate) mod budget;
 pub mod bundled;
 mod camera;
 mod constraint;
@@ -78,7 +79,7 @@ pub(crate) use contact::register as register_contact_models;
 pub use device::SharedDevice;
 pub(crate) use digest::Digest;
 pub use drive::{Drives, JointDrive};
-pub(crate) use drive::{Follow, FrameTarget, LoadEntry};
+pub(crate) use drive::{Follow, FrameTarget, LoadAxes, LoadEntry};
 pub(crate) use error::remedy;
 pub use error::{SceneError, SceneFault};
 pub use expect::{Bounds, Expectation, Reduction, Window};
@@ -87,7 +88,9 @@ pub(crate) use image_sensor::ImageSensorEntry;
 pub use item::NamedReference;
 pub(crate) use material::Materials;
 pub use material::{Hydroelastic, Surface};
-pub(crate) use model::{ActuatorEntry, JointValues, ModelEntry, Positions, RootEntry};
+pub(crate) use model::{
+    ActuatorEntry, CompensationEntry, JointValues, ModelEntry, Positions, RootEntry,
+};
 pub(crate) use names::{NameKind, Names};
 pub(crate) use observable::Among;
 pub use observable::ObservableEntry;
@@ -243,10 +246,13 @@ impl Scene {
                     .unwrap_or_default(),
             });
         }
-        let text = std::fs::read_to_string(path).map_err(|reason| SceneError::Unreadable {
+        let unreadable = |reason: String| SceneError::Unreadable {
             file: name_or_path.into(),
-            reason: reason.to_string(),
-        })?;
+            reason,
+        };
+        let bytes = budget::read(path, budget::SCENE_BYTES);
+        let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;
         let mut scene = Self::parse(name_or_path, &text, options)?;
         scene.folder = path.parent().map(Path::to_owned);
         Ok(scene)

@@ -12,6 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 
+mod bouncing_ball;
 mod capstan;
 mod cube_toss;
 mod error;
@@ -45,6 +46,7 @@ mod standing_stack;
 mod stiction;
 mod test_world;
 mod three_legged_table;
+mod turning_friction;
 
 use std::error::Error;
 use std::path::Path;
@@ -343,6 +345,8 @@ pub const CASES: &[Case] = &[
     pendulum::CASE,
     four_bar::CASE,
     first_touch::CASE,
+    bouncing_ball::CASE,
+    turning_friction::CASE,
     mass_ratio::CASE,
     patch::CASE,
     patch_rest::CASE,

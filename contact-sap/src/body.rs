@@ -18,6 +18,7 @@ use std::any::Any;
 
 use nalgebra::{Point3, Vector3};
 
+use crate::cancellation::Cancellation;
 use crate::constraint_set::InternalConstraints;
 use crate::dynamics::Dynamics;
 use crate::error::BodyError;
@@ -227,6 +228,11 @@ pub trait BodyStep: Send + Sync {
     /// # Errors
     /// A state that the model does not allow.
     fn advance(&mut self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError>;
+    /// Iterations of the body end with [`BodyError::Cancelled`] once `cancellation` is requested. A body without long iterations needs no
+    /// implementation.
+    fn cancel_with(&mut self, cancellation: &Cancellation) {
+        let _ = cancellation;
+    }
 
     /// The linearisation with which the step begins, of bodies that do not want that about the start velocities.
     fn as_start_linearisation(&mut self) -> Option<&mut dyn StartLinearisation> {

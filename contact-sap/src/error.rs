@@ -118,6 +118,9 @@ pub enum SolveError {
         /// The right length.
         expected: usize,
     },
+    /// Its [`Cancellation`](crate::Cancellation) was requested.
+    #[error("the solve was cancelled")]
+    Cancelled,
     /// The solver requires an assembled A and the participant has none.
     #[error(
         "participant {participant} has no assembled matrix, which {solver} requires; choose the solver `newton-cg`"
@@ -142,7 +145,7 @@ impl SolveError {
             | Self::NoSuchVelocity { participant, .. }
             | Self::HessianNotPositiveDefinite { participant, .. }
             | Self::NotAssembled { participant, .. } => Some(*participant),
-            Self::Parameter { .. } | Self::Length { .. } => None,
+            Self::Parameter { .. } | Self::Length { .. } | Self::Cancelled => None,
         }
     }
 }
@@ -209,6 +212,9 @@ pub enum BodyError {
         /// The points that exist.
         available: String,
     },
+    /// Its [`Cancellation`](crate::Cancellation) was requested.
+    #[error("the step was cancelled")]
+    Cancelled,
     /// An error particular to one model, as text.
     #[error("{0}")]
     Model(String),

@@ -7,6 +7,7 @@ use nalgebra::Vector3;
 use rayon::prelude::*;
 
 use crate::block_factors::BlockFactors;
+use crate::cancellation::Cancellation;
 use crate::error::SolveError;
 use crate::island::{Island, IslandProblem, Start};
 use crate::linear_algebra::LinearSystems;
@@ -87,6 +88,7 @@ pub(crate) struct Islands<S: IslandSolver> {
     /// Generation and number of velocities of the last dynamics.
     generation: u64,
     n_dofs: usize,
+    cancellation: Cancellation,
 }
 
 #[derive(Default)]
@@ -149,6 +151,10 @@ macro_rules! solver_by_islands {
             ) -> Result<(), $crate::error::SolveError> {
                 self.islands.hessian_solve(problem, at, x)
             }
+
+            fn cancel_with(&mut self, cancellation: &$crate::cancellation::Cancellation) {
+                self.islands.cancel_with(cancellation);
+            }
         }
     };
 }
@@ -174,7 +180,12 @@ impl<S: IslandSolver> Islands<S> {
             factors: BlockFactors::default(),
             generation: 0,
             n_dofs: 0,
+            cancellation: Cancellation::default(),
         }
+    }
+
+    pub(crate) fn cancel_with(&mut self, cancellation: &Cancellation) {
+        self.cancellation = cancellation.clone();
     }
 
     /// Finds the islands of `problem` and lays them out in their slots.
@@ -223,6 +234,7 @@ impl<S: IslandSolver> Islands<S> {
     ) -> Result<(), SolveError> {
         let method = &self.method;
         let generation = self.generation;
+        let cancellation = &self.cancellation;
         let run = |slot: &mut Slot<S::Workspace>| {
             let p = IslandProblem {
                 island: &slot.island,
@@ -230,6 +242,7 @@ impl<S: IslandSolver> Islands<S> {
                 reduced: &[],
                 generation,
                 start,
+                cancellation,
             };
             let mut parts = SlotParts {
                 workspace: &mut slot.workspace,

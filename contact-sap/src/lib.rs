@@ -12,6 +12,7 @@
 mod block_factors;
 mod block_hessian;
 mod body;
+mod cancellation;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod conjugate_gradients;
@@ -55,6 +56,7 @@ pub use body::{
     PointMass, PointMasses, Primitive, Reactions, SelfContact, StartLinearisation, StepInput,
     SupportReaction, Surface, SurfaceMotion, VelocityLayout,
 };
+pub use cancellation::Cancellation;
 pub use conjugate_gradients::{
     CgLimits, CgReport, CgStop, ConjugateGradients, PreconditionedSystem, ResidualNorm,
     forcing_term,

@@ -67,12 +67,15 @@ impl<'a> Progress<'a> {
     /// Evaluates impulses and gradient at the current velocities; `None` if the iteration must stop.
     ///
     /// # Errors
-    /// The residual is not finite; names the constraint that caused it.
+    /// The residual is not finite; names the constraint that caused it. [`SolveError::Cancelled`].
     pub(crate) fn residual(
         &mut self,
         p: &IslandProblem<'_>,
         e: &mut Evaluation,
     ) -> Result<Option<Residual>, SolveError> {
+        if p.cancellation.is_requested() {
+            return Err(SolveError::Cancelled);
+        }
         let clock = Instant::now();
         let mut residual = e.update(p);
         if e.is_accumulated() && self.may_stop(residual) {

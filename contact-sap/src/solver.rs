@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::cancellation::Cancellation;
 use crate::error::SolveError;
 use crate::linear_algebra::LinearSystems;
 use crate::problem::ContactProblem;
@@ -91,6 +92,11 @@ pub trait ConvexContactSolver: Send {
         at: &Solution,
         x: &mut [f64],
     ) -> Result<(), SolveError>;
+
+    /// Solves end with [`SolveError::Cancelled`] once `cancellation` is requested. A solver without an implementation solves to its end.
+    fn cancel_with(&mut self, cancellation: &Cancellation) {
+        let _ = cancellation;
+    }
 }
 
 /// How complete a solution has to be.
@@ -375,6 +381,10 @@ impl<S: ConvexContactSolver + ?Sized> ConvexContactSolver for Box<S> {
         x: &mut [f64],
     ) -> Result<(), SolveError> {
         (**self).hessian_solve(problem, at, x)
+    }
+
+    fn cancel_with(&mut self, cancellation: &Cancellation) {
+        (**self).cancel_with(cancellation);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Adaptive time steps by step doubling: each is taken once whole and once in two halves, and accepted if both agree.
 
+use pliant_contact_sap::Cancellation;
+
 use crate::convergence::Convergence;
 use crate::error::{StepError, WorldError, WorldPart};
 use crate::report::StepReport;
@@ -246,6 +248,14 @@ impl<S: Stepper> Adaptive<S> {
                 summary.warnings.append(&mut report.warnings);
             }
             std::mem::swap(&mut self.here, &mut self.end);
+            if summary.steps.accepted + summary.steps.rejected > STEPS_MAX {
+                return Err(StepError::TooManyAdaptiveSteps {
+                    step: self.here.step,
+                    time_s: self.here.time_s,
+                    length_s: taken_s,
+                    most: STEPS_MAX,
+                });
+            }
             // A step shortened to end in time gives no reason for a longer next one.
             let shortened = parts > 1.0 || taken_s < 0.999 * left / parts;
             let next_s = self.accuracy.proposed(taken_s, error);
@@ -305,6 +315,7 @@ impl<S: Stepper> Adaptive<S> {
                         return Ok((length_s, error));
                     }
                 }
+                Err(source @ StepError::Cancelled { .. }) => return Err(source),
                 Err(source) if is_shortest => return Err(source),
                 Err(_) => {}
             }
@@ -364,11 +375,18 @@ impl<S: Stepper> Stepper for Adaptive<S> {
         Ok(())
     }
 
+    fn cancel_with(&mut self, cancellation: &Cancellation) {
+        self.stepper.cancel_with(cancellation);
+    }
+
     /// Reactions in the last step taken, not their mean over `time_step_s`.
     fn reactions(&self, body: BodyIdx) -> Reactions {
         self.stepper.reactions(body)
     }
 }
+
+/// The most adaptive steps within a step, accepted and rejected ones together.
+const STEPS_MAX: u32 = 100_000;
 
 /// The largest difference of any generalised position; infinite between bodies that differ in their number.
 fn largest_difference(a: &State, b: &State) -> f64 {

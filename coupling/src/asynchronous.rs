@@ -28,7 +28,7 @@ mod settings;
 mod split;
 
 use nalgebra::DVector;
-use pliant_contact_sap::{BodyError, ConvexContactSolver};
+use pliant_contact_sap::{BodyError, Cancellation, ConvexContactSolver};
 use pliant_mpm::{
     CpuSubsteps, MaterialPoints, Obstacle, SubstepBackend, SubstepContact, SubstepInput,
     SubstepReport,
@@ -47,6 +47,7 @@ use crate::strong_implicit::StrongImplicit;
 use crate::world::{BodyIdx, World};
 use laws::ModelLaws;
 use links::Frames;
+use settings::{CountFault, SUBSTEPS_MAX};
 use split::ParticleSplit;
 
 /// Makes what takes the substeps of a model.
@@ -106,6 +107,7 @@ pub struct Asynchronous<S> {
     state: State,
     next: State,
     substeps: SubstepReport,
+    cancellation: Cancellation,
     begun: Option<Begun>,
 }
 
@@ -140,6 +142,7 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
             state: State::default(),
             next: State::default(),
             substeps: SubstepReport::default(),
+            cancellation: Cancellation::default(),
             begun: None,
         })
     }
@@ -170,19 +173,32 @@ impl<S: ConvexContactSolver> Asynchronous<S> {
             return Ok(0);
         };
         let body = particles.body;
+        particles.backend.cancel_with(&self.cancellation);
         (particles.backend.begin(&state.bodies[body.0]))
             .map_err(|source| StepError::of_body(world, state, body, source))?;
         particles.limit = particles.backend.limit();
         let limit = particles.limit.as_ref();
-        self.settings
-            .count(time_step_s, limit)
-            .map_err(|least| StepError::UnstableSubsteps {
-                step: state.step,
-                time_s: state.time_s,
-                body: world.parts.bodies[body.0].name.clone(),
-                limit: limit.map(ToString::to_string).unwrap_or_default(),
+        let (step, time_s) = (state.step, state.time_s);
+        let body = world.parts.bodies[body.0].name.clone();
+        let counted = self.settings.count(time_step_s, limit);
+        let limit = limit.map(ToString::to_string).unwrap_or_default();
+        counted.map_err(|fault| match fault {
+            CountFault::TooFew { least } => StepError::UnstableSubsteps {
+                step,
+                time_s,
+                body,
+                limit,
                 least,
-            })
+            },
+            CountFault::TooMany { needed } => StepError::TooManySubsteps {
+                step,
+                time_s,
+                body,
+                limit,
+                needed,
+                most: SUBSTEPS_MAX,
+            },
+        })
     }
 
     /// Steps the rigid part with the forces of the particles.
@@ -380,6 +396,11 @@ impl<S: ConvexContactSolver> Stepper for Asynchronous<S> {
         report.warnings.extend(warnings);
         self.split = Some(split);
         Ok(())
+    }
+
+    fn cancel_with(&mut self, cancellation: &Cancellation) {
+        self.cancellation = cancellation.clone();
+        self.rigid.cancel_with(cancellation);
     }
 
     fn prepare(&mut self, world: &World, state: &State, time_step_s: f64) -> Result<(), StepError> {

@@ -6,7 +6,7 @@ mod motion;
 mod narrow_phase;
 
 use nalgebra::{Isometry3, Point3, Vector3};
-use pliant_contact_sap::{MaterialPoint, Primitive, Rows, Surface};
+use pliant_contact_sap::{Cancellation, MaterialPoint, Primitive, Rows, Surface};
 use pliant_hydroelastic::{
     BroadPhase, ContactGeometry, ContactKey, ContactPoint, DeformingSurface, Filament, FlatSection,
     Posed, Proxy, Query, RigidShape, SelfExclusion, SoftMesh, Twist,
@@ -66,6 +66,8 @@ impl Neighbours {
 /// Workspace of collision detection.
 #[derive(Default)]
 pub(crate) struct Collision {
+    /// Asked before each pair.
+    pub(crate) cancellation: Cancellation,
     pub(crate) surfaces: Vec<Surface>,
     pub(crate) poses: Vec<Isometry3<f64>>,
     pub(crate) contacts: Vec<PairContact>,

@@ -1,7 +1,9 @@
 //! From contact points to constraints: kinematics of each, then its parameters and law.
 
+mod adhesion;
 mod kinematics;
 mod record;
+mod turning;
 
 use nalgebra::Isometry3;
 use pliant_contact_sap::{BlockFactors, ConstraintSet, TimeStep};
@@ -11,6 +13,7 @@ use crate::error::StepError;
 use crate::pair_basis::Bodies;
 use crate::state::State;
 use crate::world::World;
+use adhesion::Adhesion;
 use kinematics::ContactGroups;
 pub(crate) use record::ContactRecord;
 
@@ -18,6 +21,7 @@ pub(crate) use record::ContactRecord;
 #[derive(Debug, Default)]
 pub(crate) struct ContactAssembly {
     groups: ContactGroups,
+    adhesion: Adhesion,
     pub(crate) records: Vec<ContactRecord>,
 }
 
@@ -47,6 +51,7 @@ impl ContactAssembly {
         let model = &*setting.world.parts.contact.model;
         let groups = &mut self.groups;
         groups.sort(contacts, setting)?;
+        self.adhesion.share(contacts, setting);
         let mut first = 0;
         while let Some(group) = groups.group_at(first) {
             first = group.end;
@@ -56,11 +61,15 @@ impl ContactAssembly {
                 let Some(kinematics) = groups.kinematics(&group, position, contact, setting) else {
                     continue;
                 };
-                let record = ContactRecord::new(contact, &kinematics, setting)?;
+                let mut record = ContactRecord::new(contact, &kinematics, setting)?;
                 let bias = kinematics.surface_velocity
                     + record.remembered_bristle_rate(setting)
                     + record.approach_of_slip(&kinematics, model);
-                groups.add(set, position, bias, model.law(&record.inputs));
+                record.contact = groups.add(set, position, bias, model.law(&record.inputs));
+                let pull = (self.adhesion).law(groups.contact(position), &record.inputs.normal_W);
+                record.adhesion =
+                    pull.map(|law| groups.add(set, position, nalgebra::Vector3::zeros(), law));
+                record.turning = groups.add_turning(set, &record, setting);
                 self.records.push(record);
             }
         }

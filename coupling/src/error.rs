@@ -255,6 +255,14 @@ pub enum StepError {
         /// Entries needed.
         expected: usize,
     },
+    /// Its [`Cancellation`](pliant_contact_sap::Cancellation) was requested.
+    #[error("step {step} (t = {time_s} s) was cancelled")]
+    Cancelled {
+        /// Number of the step.
+        step: u64,
+        /// Time at its start.
+        time_s: f64,
+    },
     /// A body cannot take the step.
     #[error("step {step} (t = {time_s} s), body \"{body}\": {source}")]
     Body {
@@ -282,6 +290,38 @@ pub enum StepError {
         limit: String,
         /// The least number that is stable.
         least: u32,
+    },
+    /// A step would take more substeps than are allowed, for a body that is too fast or too stiff.
+    #[error(
+        "step {step} (t = {time_s} s), body \"{body}\": the step needs {needed:.1e} substeps, at most {most} are taken, as {limit}; take shorter steps, or find out why it is so fast or so stiff"
+    )]
+    TooManySubsteps {
+        /// Number of the step.
+        step: u64,
+        /// Time at its start.
+        time_s: f64,
+        /// Name of the body.
+        body: String,
+        /// The object, its material, and the speed that sets the limit.
+        limit: String,
+        /// How many it needs.
+        needed: f64,
+        /// How many are allowed.
+        most: u32,
+    },
+    /// Adaptive steps are too short to reach the end of the step.
+    #[error(
+        "step {step} (t = {time_s} s): more than {most} adaptive steps within one, the last ones of {length_s:.1e} s; allow a larger error, or a longer shortest step"
+    )]
+    TooManyAdaptiveSteps {
+        /// Number of the step.
+        step: u64,
+        /// Time at its start.
+        time_s: f64,
+        /// Length of the last adaptive step, s.
+        length_s: f64,
+        /// How many are allowed.
+        most: u32,
     },
     /// A contact geometry or a constraint refers to a point that its body does not have.
     #[error("step {step} (t = {time_s} s), {what}: body \"{body}\": {source}")]
@@ -360,11 +400,21 @@ impl StepError {
     }
 
     pub(crate) fn of_body(world: &World, state: &State, body: BodyIdx, source: BodyError) -> Self {
+        if source == BodyError::Cancelled {
+            return Self::cancelled(state);
+        }
         Self::Body {
             step: state.step,
             time_s: state.time_s,
             body: world.body_name(body).into(),
             source,
+        }
+    }
+
+    pub(crate) fn cancelled(state: &State) -> Self {
+        Self::Cancelled {
+            step: state.step,
+            time_s: state.time_s,
         }
     }
 
@@ -401,6 +451,9 @@ impl StepError {
     }
 
     pub(crate) fn of_solve(world: &World, state: &State, source: SolveError) -> Self {
+        if source == SolveError::Cancelled {
+            return Self::cancelled(state);
+        }
         let body = match source.participant() {
             Some(p) if p.0 < world.n_bodies() => {
                 format!(

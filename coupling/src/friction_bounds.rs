@@ -13,7 +13,7 @@
 
 mod friction;
 
-use pliant_contact_sap::{ConstraintSet, ContactIdx, VelocityLayout};
+use pliant_contact_sap::{ConstraintSet, VelocityLayout};
 use serde::{Deserialize, Serialize};
 
 use crate::contact_model::{ContactModel, FrictionBound};
@@ -144,7 +144,7 @@ pub(crate) enum SingleContacts {
 
 impl SolveInStep<'_> {
     fn friction(&self, i: usize) -> Friction {
-        Friction::of(&self.records[i], &self.impulses[3 * i..3 * i + 3])
+        Friction::of(&self.records[i], self.impulses)
     }
 }
 
@@ -252,7 +252,7 @@ impl FrictionBounds {
             for &i in contacts {
                 let record = &mut records[i];
                 record.inputs.normal_impulse *= factor;
-                *set.contact_law_mut(ContactIdx(i)) = model.law(&record.inputs);
+                record.update_laws(model, set);
             }
         }
     }
@@ -272,7 +272,7 @@ impl FrictionBounds {
         self.sort_deformable_pairs(world, records);
         let same_pair = |&i: &usize, &j: &usize| records[i].pair() == records[j].pair();
         loads.extend(self.order.chunk_by(same_pair).map(|contacts| {
-            let of = |&i: &usize| Friction::of(&records[i], &impulses[3 * i..3 * i + 3]).load;
+            let of = |&i: &usize| Friction::of(&records[i], impulses).load;
             let (a, b) = records[contacts[0]].pair();
             PairLoad {
                 a,
@@ -383,28 +383,28 @@ impl FrictionBounds {
             true => 0.5,
             false => 1.0,
         };
-        let correct = |record: &mut ContactRecord, i: usize, slope_of_pair: f64| {
-            record.update_limit(&impulses[3 * i..3 * i + 3], slope_of_pair, fraction)
+        let correct = |record: &mut ContactRecord, slope_of_pair: f64| {
+            record.update_limit(impulses, slope_of_pair, fraction)
         };
         for unconverged in &self.unconverged {
             let contacts = &self.order[unconverged.clone()];
             let slope = slope_of_pair(contacts, records, impulses);
             for &i in contacts {
-                correct(&mut records[i], i, slope);
+                correct(&mut records[i], slope);
             }
             if records[contacts[0]].is_rigid() && self.error.updates <= FULL_UPDATES {
                 share_load(contacts, records, impulses);
             }
         }
         for &i in &self.single {
-            correct(&mut records[i], i, 0.0);
+            correct(&mut records[i], 0.0);
         }
         let unconverged = self
             .unconverged
             .iter()
             .flat_map(|unconverged| &self.order[unconverged.clone()]);
         for &i in unconverged.chain(&self.single) {
-            *set.contact_law_mut(ContactIdx(i)) = model.law(&records[i].inputs);
+            records[i].update_laws(model, set);
         }
     }
 }
@@ -419,7 +419,7 @@ fn share_load(contacts: &[usize], records: &mut [ContactRecord], impulses: &[f64
     let (mut limits, mut loads) = (0.0, 0.0);
     for &i in contacts {
         limits += records[i].inputs.normal_impulse;
-        loads += Friction::of(&records[i], &impulses[3 * i..3 * i + 3]).load;
+        loads += Friction::of(&records[i], impulses).load;
     }
     if limits > 0.0 && loads > 0.0 {
         for &i in contacts {
@@ -447,7 +447,7 @@ fn slope_of_pair(contacts: &[usize], records: &[ContactRecord], impulses: &[f64]
         let record = &records[i];
         if let Some(previous) = record.previous {
             limits += record.inputs.normal_impulse - previous.limit;
-            loads += Friction::of(record, &impulses[3 * i..3 * i + 3]).load - previous.load;
+            loads += Friction::of(record, impulses).load - previous.load;
         }
     }
     let slope: f64 = loads / limits;

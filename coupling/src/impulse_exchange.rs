@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
-    BodyError, BodyState, BodyStep, ConvexContactSolver, Integration, Load, MaterialPoint,
-    PointMass, StepInput, TimeStep,
+    BodyError, BodyState, BodyStep, Cancellation, ConvexContactSolver, Integration, Load,
+    MaterialPoint, PointMass, StepInput, TimeStep,
 };
 
 use crate::error::StepError;
@@ -104,6 +104,7 @@ pub struct ImpulseExchange<S> {
     nodes: Vec<PointMass>,
     velocity: Vec<f64>,
     particles: particles::Workspace,
+    cancellation: Cancellation,
 }
 
 /// The exchange of each pair of a deformable and a rigid geometry in a step.
@@ -145,6 +146,7 @@ impl<S: ConvexContactSolver> ImpulseExchange<S> {
             nodes: Vec::new(),
             velocity: Vec::new(),
             particles: particles::Workspace::default(),
+            cancellation: Cancellation::default(),
         }
     }
 
@@ -173,6 +175,9 @@ impl<S: ConvexContactSolver> ImpulseExchange<S> {
         let mut now = state.bodies[body.0].clone();
         let mut after = BodyState::default();
         for k in 0..self.substeps {
+            if self.cancellation.is_requested() {
+                return Err(StepError::cancelled(state));
+            }
             step.begin(&now, &input).map_err(failed)?;
             let body = step
                 .as_point_masses()
@@ -280,6 +285,11 @@ impl<S: ConvexContactSolver> Stepper for ImpulseExchange<S> {
     }
 
     /// Of bodies that are not explicit.
+    fn cancel_with(&mut self, cancellation: &Cancellation) {
+        self.cancellation = cancellation.clone();
+        self.rigid.cancel_with(cancellation);
+    }
+
     fn reactions(&self, body: BodyIdx) -> Reactions {
         self.rigid.reactions(body)
     }
@@ -317,6 +327,7 @@ impl Exchange {
             p_WCb: p_WC,
             normal_W: normal * sign,
             force_W: force * sign,
+            torque_W: Vector3::zeros(),
             signed_distance: 0.0,
             patch: None,
         }

@@ -17,6 +17,7 @@ mod convergence;
 mod duplicate_contacts;
 mod error;
 mod friction_bounds;
+mod impact;
 mod impulse_exchange;
 mod pair_basis;
 mod patch_depth;
@@ -65,5 +66,5 @@ pub use stiction::ContactMemory;
 pub use strong_implicit::{Linearisation, StrongImplicit, StrongImplicitSettings};
 pub use world::{
     Anisotropy, BodyIdx, ConstraintIdx, EdgeContact, Exclusion, Geometry, GeometryIdx, GroupIdx,
-    Mount, PairRule, World, WorldBuilder,
+    Mount, PairRule, RigidSurface, World, WorldBuilder,
 };

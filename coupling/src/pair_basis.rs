@@ -335,6 +335,43 @@ impl PairBasis {
         }
     }
 
+    /// ∂ω/∂u of the relative angular velocity of two twists, 3×r column-major, times `projection`.
+    fn write_angular(&mut self, projection: &Matrix3<f64>) {
+        debug_assert_ne!(
+            self.layout,
+            Layout::Stencil,
+            "points have no angular velocity"
+        );
+        self.phi.clear();
+        for _ in 0..self.n_rows / 6 {
+            self.phi.extend(projection.iter());
+            self.phi.extend([0.0; 9]);
+        }
+    }
+
+    /// Inverse inertia of the relative angular velocity of two rigid sides, 1/(kg·m²).
+    pub(crate) fn angular_delassus(&self) -> Matrix3<f64> {
+        let r = self.n_rows;
+        let mut w = Matrix3::zeros();
+        for j in (0..r).step_by(6) {
+            for i in (0..r).step_by(6) {
+                w += Matrix3::from_fn(|row, column| self.delassus[(j + column) * r + i + row]);
+            }
+        }
+        w
+    }
+
+    /// Adds a law of the relative angular velocity of two rigid sides, times `projection`, to the basis opened last.
+    pub(crate) fn add_angular(
+        &mut self,
+        basis: &mut BasisBuilder<'_>,
+        projection: &Matrix3<f64>,
+        law: ContactLaw,
+    ) -> ContactIdx {
+        self.write_angular(projection);
+        basis.dense_contact(&self.phi, Vector3::zeros(), law)
+    }
+
     /// Φ of a contact point in full, 3×r column-major.
     fn write_phi(&mut self, (a, b): (&Side, &Side), positions: &ContactPositions) {
         let (p_a, p_b) = (positions.a - self.p_WO, positions.b - self.p_WO);

@@ -48,7 +48,7 @@ mod vertex_place;
 
 use std::sync::Arc;
 
-use pliant_contact_sap::BodyError;
+use pliant_contact_sap::{BodyError, Cancellation};
 
 pub use attachment::{Attachment, AttachmentMotion, AttachmentPlace, EdgeCrossing};
 pub use baselines::PenaltyBaseline;
@@ -108,6 +108,7 @@ use system::System;
 pub struct PenaltyForce {
     settings: PenaltyForceSettings,
     known: Option<Known>,
+    cancellation: Cancellation,
 }
 
 /// Workspaces for one world.
@@ -126,6 +127,7 @@ impl PenaltyForce {
         Ok(Self {
             settings,
             known: None,
+            cancellation: Cancellation::default(),
         })
     }
 
@@ -171,6 +173,7 @@ impl Stepper for PenaltyForce {
             ..
         } = &mut known;
         check_lengths(world, state)?;
+        system.cancellation = self.cancellation.clone();
         system.begin(world, state, time_step_s)?;
         let fault = |(body, source)| StepError::of_body(world, state, body, source);
         detection.begin(system, state).map_err(fault)?;
@@ -200,6 +203,10 @@ impl Stepper for PenaltyForce {
         memory.proposed_step_s = state.memory.proposed_step_s;
         self.known = Some(known);
         Ok(())
+    }
+
+    fn cancel_with(&mut self, cancellation: &Cancellation) {
+        self.cancellation = cancellation.clone();
     }
 }
 

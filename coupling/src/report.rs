@@ -114,6 +114,8 @@ pub struct ContactForce {
     pub normal_W: Vector3<f64>,
     /// Force on A, N, world axes; on B it is the negative.
     pub force_W: Vector3<f64>,
+    /// Torque on A by torsional and rolling friction, N·m, world axes; on B it is the negative.
+    pub torque_W: Vector3<f64>,
     /// φ at the start of the step, m, negative in penetration.
     pub signed_distance: f64,
     /// What part of a patch it stands for, at the start of the step; `None` in point contact.
@@ -340,6 +342,7 @@ impl PairForce<'_> {
         let mut sum = Wrench::default();
         for contact in self.contacts {
             sum.add_force(contact.force_W, &contact.p_WCa, p_WO);
+            sum.torque += contact.torque_W;
         }
         sum
     }
@@ -350,6 +353,7 @@ impl PairForce<'_> {
         let mut sum = Wrench::default();
         for contact in self.contacts {
             sum.add_force(-contact.force_W, &contact.p_WCb, p_WO);
+            sum.torque -= contact.torque_W;
         }
         sum
     }
@@ -400,8 +404,14 @@ impl StepReport {
         let mut sum = Wrench::default();
         for contact in &self.contacts {
             match (belongs(contact.a), belongs(contact.b)) {
-                (true, false) => sum.add_force(contact.force_W, &contact.p_WCa, p_WO),
-                (false, true) => sum.add_force(-contact.force_W, &contact.p_WCb, p_WO),
+                (true, false) => {
+                    sum.add_force(contact.force_W, &contact.p_WCa, p_WO);
+                    sum.torque += contact.torque_W;
+                }
+                (false, true) => {
+                    sum.add_force(-contact.force_W, &contact.p_WCb, p_WO);
+                    sum.torque -= contact.torque_W;
+                }
                 _ => {}
             }
         }

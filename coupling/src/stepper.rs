@@ -1,6 +1,6 @@
 //! What every time stepper offers.
 
-use pliant_contact_sap::{JointReaction, SupportReaction};
+use pliant_contact_sap::{Cancellation, JointReaction, SupportReaction};
 
 use crate::adjoint::{Adjoint, AdjointError};
 use crate::error::StepError;
@@ -105,6 +105,12 @@ pub trait Stepper: Send {
         let _ = body;
         Reactions::default()
     }
+
+    /// Steps end with [`StepError::Cancelled`] once `cancellation` is requested: between searches for contacts, iterations and substeps. A stepper
+    /// without an implementation takes its steps to their end.
+    fn cancel_with(&mut self, cancellation: &Cancellation) {
+        let _ = cancellation;
+    }
 }
 
 /// Reactions of one body in one step. Contacts, constraints, loads and inertia are accounted for.
@@ -142,6 +148,10 @@ pub struct Reactions {
 }
 
 impl<S: Stepper + ?Sized> Stepper for Box<S> {
+    fn cancel_with(&mut self, cancellation: &Cancellation) {
+        (**self).cancel_with(cancellation);
+    }
+
     fn step_into(
         &mut self,
         world: &World,

@@ -10,12 +10,13 @@ mod reactions;
 mod relinearisation;
 mod report;
 mod response;
+mod restitution;
 mod rotations;
 mod settings;
 
 use std::sync::Arc;
 
-use pliant_contact_sap::{ConvexContactSolver, TimeStep};
+use pliant_contact_sap::{Cancellation, ConvexContactSolver, TimeStep};
 use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
 
 pub(crate) use adjoint::SolvedAdjoint;
@@ -74,6 +75,7 @@ pub struct StrongImplicit<S> {
     order: Vec<usize>,
     /// Δt of the last step, s; `None` if there was none or it failed.
     last_step_s: Option<f64>,
+    cancellation: Cancellation,
 }
 
 impl<S: ConvexContactSolver> StrongImplicit<S> {
@@ -88,6 +90,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             outer_loop: OuterLoop::default(),
             order: Vec::new(),
             last_step_s: None,
+            cancellation: Cancellation::default(),
         }
     }
 
@@ -116,6 +119,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let known = self.world.as_ref();
         if !known.is_some_and(|known| Arc::ptr_eq(&known.parts, &world.parts)) {
             self.problem.adopt(world);
+            self.problem.cancel_with(&self.cancellation);
             self.world = Some(world.clone());
         }
     }
@@ -144,6 +148,7 @@ impl<S: ConvexContactSolver> Stepper for StrongImplicit<S> {
                 integration: self.settings.integration,
             },
             geometry: &*self.geometry,
+            cancellation: &self.cancellation,
         };
         let problem = &mut self.problem;
         problem.linearise(context)?;
@@ -155,12 +160,20 @@ impl<S: ConvexContactSolver> Stepper for StrongImplicit<S> {
             solver: &mut self.solver,
             problem,
         };
-        report.convergence = self.outer_loop.converge(&mut attempt, &self.settings)?;
+        report.convergence = self
+            .outer_loop
+            .converge_with_impacts(&mut attempt, &self.settings)?;
         problem.describe(context, &mut self.order, report);
         problem.advance(context, next, report)?;
         problem.remember(context, self.outer_loop.friction_bounds(), &mut next.memory);
         self.last_step_s = Some(time_step_s);
         Ok(())
+    }
+
+    fn cancel_with(&mut self, cancellation: &Cancellation) {
+        self.cancellation = cancellation.clone();
+        self.solver.cancel_with(cancellation);
+        self.problem.cancel_with(cancellation);
     }
 
     fn adjoint(&mut self, slopes: &[(BodyIdx, &[f64])]) -> Result<Adjoint<'_>, AdjointError> {

@@ -8,6 +8,7 @@ mod geometry;
 mod index;
 mod pair_rule;
 mod patch_pairs;
+mod rigid_surface;
 mod tied_points;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub use filter::Exclusion;
 pub use geometry::{Geometry, Mount};
 pub use index::{BodyIdx, ConstraintIdx, GeometryIdx, GroupIdx};
 pub use pair_rule::{Anisotropy, EdgeContact, PairRule};
+pub use rigid_surface::RigidSurface;
 
 #[derive(Clone)]
 pub(crate) struct NamedBody {

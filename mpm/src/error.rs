@@ -47,6 +47,21 @@ pub enum MpmError {
         /// The error of its shape.
         source: GeometryError,
     },
+    /// A shape would hold more particles than memory does.
+    #[error(
+        "{object}: its shape of {} x {} x {} m would hold {count:.1e} particles {spacing_m} m apart, at most 2e7 are made; lengths are in m: check the shape's size and scale, or take a coarser grid",
+        size_m[0], size_m[1], size_m[2]
+    )]
+    TooMany {
+        /// The object.
+        object: String,
+        /// Size of the box around the shape, m.
+        size_m: [f64; 3],
+        /// Distance of neighbouring particles, m.
+        spacing_m: f64,
+        /// Particles in it.
+        count: f64,
+    },
     /// The spacing is too coarse for the shape.
     #[error(
         "{object}: its shape has a volume of {volume_m3:e} m3, particles {spacing_m} m apart fill {filled_m3:e} m3 of it \

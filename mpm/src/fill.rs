@@ -99,6 +99,11 @@ impl ParticleSet {
     }
 }
 
+/// The most particles of a shape: of so many the state has 5 GB.
+const PARTICLES_MAX: f64 = 2e7;
+/// The most places that are tried in the box around a shape.
+const CELLS_MAX: f64 = 1e9;
+
 /// Fills `shape` at pose `X_WS` with particles, for a grid of spacing `spacing` (m).
 ///
 /// The shape's volume is divided evenly among its particles, so that the total mass is exact. `object` is the name in errors. Shapes are
@@ -146,6 +151,17 @@ pub fn fill(
     }
     let volume = shape.mass_properties(1.0).map_err(geometry)?.mass;
     let distance = spacing / per_cell.cbrt();
+    let size = bounds.max - bounds.min;
+    let cells = size.map(|l| (l / distance).max(1.0)).product();
+    let count = volume / distance.powi(3);
+    if !(cells <= CELLS_MAX && count <= PARTICLES_MAX) {
+        return Err(MpmError::TooMany {
+            object: object.into(),
+            size_m: [size.x, size.y, size.z],
+            spacing_m: distance,
+            count,
+        });
+    }
     let inside = |p: &Point3<f64>| shape.signed_distance(p).value < 0.0;
     let (local, cube) = match sampling {
         Sampling::Regular { .. } => lattice(&bounds.min, &bounds.max, distance, inside),

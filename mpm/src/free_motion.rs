@@ -1,7 +1,7 @@
 //! Free motion v*: the velocities of a step without constraints.
 
 use pliant_contact_sap::{
-    CgLimits, CgReport, CgStop, ConjugateGradients, ResidualNorm, forcing_term,
+    Cancellation, CgLimits, CgReport, CgStop, ConjugateGradients, ResidualNorm, forcing_term,
 };
 
 use crate::block_jacobi::BlockJacobi;
@@ -120,6 +120,7 @@ impl FreeMotion {
         system: &mut GridSystem,
         mut matrix: Option<&mut BlockMatrix>,
         settings: &FreeMotionSettings,
+        cancellation: &Cancellation,
         v: &mut Vec<f64>,
     ) -> FreeMotionReport {
         let n = system.start.len();
@@ -135,7 +136,8 @@ impl FreeMotion {
             report.tolerance = tolerance(system, settings, v);
             system.find_tangents(&self.motion, Definiteness::Projected);
             let at_limit = report.newton_iterations >= settings.newton_iterations_max;
-            if report.is_converged() || report.residual.is_nan() || at_limit {
+            let is_at_end = at_limit || cancellation.is_requested();
+            if report.is_converged() || report.residual.is_nan() || is_at_end {
                 return report;
             }
             report.newton_iterations += 1;

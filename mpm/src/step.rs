@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
-    BalanceTangent, BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, ExplicitStep,
-    Interpolation, LaggedTerms, MaterialPoint, MomentumBalance, PointMass, PointMasses, Rows,
-    StartLinearisation, StepInput, Surface, SurfaceMotion,
+    BalanceTangent, BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Cancellation, Dynamics,
+    ExplicitStep, Interpolation, LaggedTerms, MaterialPoint, MomentumBalance, PointMass,
+    PointMasses, Rows, StartLinearisation, StepInput, Surface, SurfaceMotion,
 };
 
 use crate::free_motion::{FreeMotion, FreeMotionReport, FreeMotionSettings};
@@ -42,6 +42,7 @@ pub(crate) struct MpmStep {
     /// The lagged terms at the velocities of the last evaluation of their residual.
     lagged_found: Vec<Lagged<f64>>,
     free: FreeMotion,
+    cancellation: Cancellation,
     report: FreeMotionReport,
     right_hand_side: Vec<f64>,
     diagonal: Vec<f64>,
@@ -73,6 +74,7 @@ impl MpmStep {
             assembled: false,
             lagged_found: Vec::new(),
             free: FreeMotion::default(),
+            cancellation: Cancellation::default(),
             report: FreeMotionReport::default(),
             right_hand_side: Vec::new(),
             diagonal: Vec::new(),
@@ -134,11 +136,15 @@ impl MpmStep {
         Ok(())
     }
 
-    fn find_free_motion(&mut self, settings: &FreeMotionSettings) {
+    fn find_free_motion(&mut self, settings: &FreeMotionSettings) -> Result<(), BodyError> {
         let matrix = self.assembled.then_some(&mut self.matrix);
         let mut v = std::mem::take(&mut self.velocity);
-        self.report = self.free.solve(&mut self.system, matrix, settings, &mut v);
+        let (system, cancellation) = (&mut self.system, &self.cancellation);
+        self.report = (self.free).solve(system, matrix, settings, cancellation, &mut v);
         self.velocity = v;
+        if self.cancellation.is_requested() {
+            return Err(BodyError::Cancelled);
+        }
         if !self.report.is_converged() {
             self.warnings.push(format!(
                 "the free motion of the material points was left at a residual of {:e} with a tolerance of {:e}, after {} \
@@ -146,6 +152,7 @@ impl MpmStep {
                 self.report.residual, self.report.tolerance, self.report.newton_iterations
             ));
         }
+        Ok(())
     }
 
     /// b = A v − m(v) at the velocities of the linearisation, with the present lagged terms.
@@ -231,6 +238,10 @@ impl BodyStep for MpmStep {
         Ok(())
     }
 
+    fn cancel_with(&mut self, cancellation: &Cancellation) {
+        self.cancellation = cancellation.clone();
+    }
+
     fn start_velocity(&self) -> &[f64] {
         &self.system.start
     }
@@ -302,7 +313,7 @@ impl StartLinearisation for MpmStep {
     /// Linearises about the free motion.
     fn linearise_start(&mut self, v: &mut Vec<f64>) -> Result<(), BodyError> {
         let settings = self.parts.settings.free_motion;
-        self.find_free_motion(&settings);
+        self.find_free_motion(&settings)?;
         v.clone_from(&self.velocity);
         self.linearise_with_contact()
     }

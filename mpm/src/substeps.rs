@@ -46,7 +46,7 @@ mod tests;
 mod time_step;
 mod warm_start;
 
-use pliant_contact_sap::{BodyError, BodyReport, BodyState};
+use pliant_contact_sap::{BodyError, BodyReport, BodyState, Cancellation};
 
 pub use cpu::{CpuSubsteps, Precision};
 pub use device::{DeviceCloth, DeviceObject, DeviceParticles, HeldSet};
@@ -143,4 +143,10 @@ pub trait SubstepBackend: Send {
     /// # Errors
     /// A particle that left the model's bounds or is not finite, named.
     fn end(&mut self, next: &mut BodyState) -> Result<BodyReport, BodyError>;
+
+    /// Substeps end with [`BodyError::Cancelled`] once `cancellation` is requested. A backend without an implementation takes those of a step to
+    /// their end.
+    fn cancel_with(&mut self, cancellation: &Cancellation) {
+        let _ = cancellation;
+    }
 }

@@ -203,7 +203,6 @@ impl ModelBuilder {
             couplers: Vec::new(),
             loops: Vec::new(),
             tendons: Vec::new(),
-            compensated: Vec::new(),
             shape_pairs: Vec::new(),
             shapes_of_pairs_only: Vec::new(),
             frames: Vec::new(),
@@ -267,7 +266,6 @@ impl ModelBuilder {
             });
             X_BL.push(pose);
         }
-        model.gather_compensated_masses();
         model
     }
 

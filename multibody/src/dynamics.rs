@@ -91,7 +91,7 @@ impl Workspace {
         self.accelerations
             .update(model, &self.positions, &self.velocities, vdot, &root);
         self.sum_wrenches(external);
-        model.compensate(&self.positions, &root, &mut self.wrenches);
+        self.subtract_compensation(model, gravity);
     }
 
     /// Computes the wrenches on bodies at v̇ = 0.
@@ -100,7 +100,15 @@ impl Workspace {
         self.accelerations
             .update_bias(model, &self.positions, &self.velocities, &root);
         self.sum_wrenches(&[]);
-        model.compensate(&self.positions, &root, &mut self.wrenches);
+        self.subtract_compensation(model, gravity);
+    }
+
+    fn subtract_compensation(&mut self, model: &Model, gravity: &Vector3<f64>) {
+        for compensation in model.compensations(&self.positions, gravity) {
+            let (body, carried) = compensation.on_body();
+            self.wrenches[body.0].torque -= carried.torque;
+            self.wrenches[body.0].force -= carried.force;
+        }
     }
 
     fn sum_wrenches(&mut self, external: &[Wrench]) {

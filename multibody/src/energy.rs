@@ -83,7 +83,7 @@ pub fn kinetic_energy(
 }
 
 /// Potential energy −Σ m g·c, J, zero at the world origin. `gravity` (m/s²) is that of the world; the energy is zero for a
-/// model with gravity disabled, and without the compensated weight of links.
+/// model with gravity disabled, and weight that is carried for a link has none.
 pub fn potential_energy(
     model: &Model,
     positions: &PositionKinematics,

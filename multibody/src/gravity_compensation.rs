@@ -1,101 +1,124 @@
-//! Links on which gravity acts in part or not at all: MuJoCo's `gravcomp`, SDFormat's `<gravity>`.
+//! Links whose weight is carried for them, in part or in whole: a force −c m g at their centres of mass.
 
 use nalgebra::Vector3;
 
+use crate::error::MultibodyError;
 use crate::kinematics::PositionKinematics;
-use crate::model::{LinkIdx, Model};
+use crate::model::{BodyIdx, Link, LinkIdx, Model};
 use crate::spatial::Wrench;
 
-/// Mass of a body whose weight is compensated, and its first moment in the body frame.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CompensatedMass {
-    pub(crate) body: usize,
-    pub(crate) mass: f64,
-    pub(crate) moment_B: Vector3<f64>,
+/// The force that carries a link.
+pub(crate) struct Compensation {
+    pub(crate) link: LinkIdx,
+    /// Centre of mass.
+    pub(crate) p_WC: Vector3<f64>,
+    pub(crate) force_W: Vector3<f64>,
+    /// Its body, and the arm from the body's origin, world axes.
+    on_body: (BodyIdx, Vector3<f64>),
+}
+
+impl Compensation {
+    /// The body, and the wrench about its origin.
+    pub(crate) fn on_body(&self) -> (BodyIdx, Wrench) {
+        let (body, arm) = self.on_body;
+        let wrench = Wrench {
+            torque: arm.cross(&self.force_W),
+            force: self.force_W,
+        };
+        (body, wrench)
+    }
 }
 
 impl Model {
-    /// Sums the compensated masses of the links of each moving body.
-    pub(crate) fn gather_compensated_masses(&mut self) {
-        for link in self.links.iter().filter(|link| link.body.0 != 0) {
-            let mass = link.gravity_compensation * link.inertia.mass;
-            if mass == 0.0 {
-                continue;
-            }
-            let moment_B = (link.p_BL + link.R_BL * link.inertia.com) * mass;
-            let body = link.body.0;
-            match self.compensated.iter_mut().find(|c| c.body == body) {
-                Some(known) => {
-                    known.mass += mass;
-                    known.moment_B += moment_B;
-                }
-                None => self.compensated.push(CompensatedMass {
-                    body,
-                    mass,
-                    moment_B,
-                }),
-            }
-        }
-    }
-
-    /// Subtracts from `wrenches`, those that the bodies require with the root accelerated by `root`, what the compensated masses require
-    /// because of that.
-    pub(crate) fn compensate(
-        &self,
-        positions: &PositionKinematics,
-        root: &Vector3<f64>,
-        wrenches: &mut [Wrench],
-    ) {
-        for compensated in &self.compensated {
-            let wrench = &mut wrenches[compensated.body];
-            let moment = positions.bodies[compensated.body].rotation * compensated.moment_B;
-            wrench.force -= root * compensated.mass;
-            wrench.torque -= moment.cross(root);
-        }
-    }
-
-    /// Mass times position of the compensated masses in the world, kg m.
-    pub(crate) fn compensated_moment(&self, positions: &PositionKinematics) -> Vector3<f64> {
-        let moment = |c: &CompensatedMass| {
-            let body = &positions.bodies[c.body];
-            body.origin * c.mass + body.rotation * c.moment_B
-        };
-        self.compensated.iter().map(moment).sum()
-    }
-
-    /// Adds the forces that compensate gravity to the wrenches on all links, each about the origin of its link in world axes (N, N m).
-    /// `gravity` is the one of the world, m/s².
+    /// Sets the share of a link's weight that is carried for it: 0 is none, 1 all of it, more makes it buoyant. Energies leave out this share
+    /// of the weight.
+    ///
+    /// # Errors
+    /// [`MultibodyError::Value`] unless the share is finite.
     ///
     /// ```
-    /// use nalgebra::{Matrix3, Vector3};
-    /// use pliant_multibody::{LinkSpec, ModelBuilder, PositionKinematics, Root, SpatialInertia, Wrench};
+    /// use nalgebra::Vector3;
+    /// use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia, Workspace, bias_forces};
     ///
-    /// // A block of 2 kg, half of whose weight is compensated, with its centre 0.1 m beside the origin.
-    /// let inertia = SpatialInertia::new(2.0, Vector3::new(0.1, 0.0, 0.0), Matrix3::identity());
-    /// let mut link = LinkSpec::new("block", inertia);
-    /// link.gravity_compensation = 0.5;
-    /// let model = ModelBuilder::new("block").root(Root::Floating).link(link).build()?;
-    /// let mut positions = PositionKinematics::new(&model);
-    /// positions.update(&model, &model.neutral_positions());
-    /// let mut wrenches = [Wrench::zero()];
-    /// model.add_gravity_compensation(&positions, &Vector3::new(0.0, 0.0, -10.0), &mut wrenches);
-    /// assert_eq!((wrenches[0].force.z, wrenches[0].torque.y), (10.0, -1.0));
+    /// // A ball of 2 kg at the end of a level arm of 1 m; a quarter of its weight is carried.
+    /// let mut bob = SpatialInertia::solid_sphere(2.0, 0.1);
+    /// bob.com = Vector3::x();
+    /// let mut builder = ModelBuilder::new("pendulum");
+    /// builder.link(LinkSpec::new("base", SpatialInertia::zero())).link(LinkSpec::new("rod", bob));
+    /// builder.joint(JointSpec::new("hinge", JointKind::Continuous, "base", "rod").about(Vector3::y()));
+    /// let mut model = builder.build()?;
+    /// let rod = model.link_named("rod")?;
+    /// model.set_gravity_compensation(rod, 0.25)?;
+    /// let mut torque = [0.0];
+    /// bias_forces(&model, &[0.0], &[0.0], &Vector3::new(0.0, 0.0, -9.81), &mut Workspace::new(&model), &mut torque);
+    /// assert!((torque[0] + 0.75 * 2.0 * 9.81).abs() < 1e-12);
     /// # Ok::<(), pliant_multibody::MultibodyError>(())
     /// ```
-    pub fn add_gravity_compensation(
-        &self,
-        positions: &PositionKinematics,
-        gravity: &Vector3<f64>,
-        wrenches: &mut [Wrench],
-    ) {
-        let gravity = self.gravity_from(gravity);
-        for (l, link) in self.links.iter().enumerate() {
-            let force = -gravity * (link.gravity_compensation * link.inertia.mass);
-            if force != Vector3::zeros() {
-                let arm = positions.link_rotation(self, LinkIdx(l)) * link.inertia.com;
-                wrenches[l].force += force;
-                wrenches[l].torque += arm.cross(&force);
-            }
-        }
+    pub fn set_gravity_compensation(
+        &mut self,
+        link: LinkIdx,
+        share: f64,
+    ) -> Result<(), MultibodyError> {
+        let link = &mut self.links[link.0];
+        check_share(&link.name, share)?;
+        link.gravity_compensation = share;
+        Ok(())
     }
+
+    /// Links whose weight is carried, of moving bodies, with their indices.
+    fn compensated_links(&self) -> impl Iterator<Item = (LinkIdx, &Link)> {
+        let links = self.links.iter().enumerate();
+        links
+            .filter(|(_, link)| link.gravity_compensation != 0.0 && link.body.0 != 0)
+            .map(|(index, link)| (LinkIdx(index), link))
+    }
+
+    /// The forces that carry links, at their centres of mass in the world.
+    pub(crate) fn compensations<'a>(
+        &'a self,
+        positions: &'a PositionKinematics,
+        gravity: &Vector3<f64>,
+    ) -> impl Iterator<Item = Compensation> + 'a {
+        let gravity = self.gravity_from(gravity);
+        self.compensated_links().map(move |(index, link)| {
+            let body = &positions.bodies[link.body.0];
+            let from_body = body.rotation * (link.p_BL + link.R_BL * link.inertia.com);
+            Compensation {
+                link: index,
+                p_WC: body.origin + from_body,
+                force_W: gravity * (-link.gravity_compensation * link.inertia.mass),
+                on_body: (link.body, from_body),
+            }
+        })
+    }
+
+    /// Σ c m, kg.
+    pub(crate) fn compensated_mass(&self) -> f64 {
+        self.compensated_links()
+            .map(|(_, link)| link.gravity_compensation * link.inertia.mass)
+            .sum()
+    }
+
+    /// Σ c m p over the compensated links, kg m, with the centres of mass p in the world.
+    pub(crate) fn compensated_moment(&self, positions: &PositionKinematics) -> Vector3<f64> {
+        let moment = |(_, link): (LinkIdx, &Link)| {
+            let body = &positions.bodies[link.body.0];
+            let centre = body.origin + body.rotation * (link.p_BL + link.R_BL * link.inertia.com);
+            centre * (link.gravity_compensation * link.inertia.mass)
+        };
+        self.compensated_links().map(moment).sum()
+    }
+}
+
+/// Refuses a share that is not finite.
+pub(crate) fn check_share(link: &str, share: f64) -> Result<(), MultibodyError> {
+    if share.is_finite() {
+        return Ok(());
+    }
+    Err(MultibodyError::Value {
+        subject: format!("link \"{link}\""),
+        quantity: "gravity compensation".into(),
+        value: share.to_string(),
+        allowed: "must be finite".into(),
+    })
 }

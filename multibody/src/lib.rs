@@ -49,8 +49,6 @@ pub mod joint;
 
 mod geometry;
 
-mod gravity_compensation;
-
 mod model;
 
 mod builder;
@@ -72,6 +70,8 @@ mod held;
 mod passive;
 
 mod dynamics;
+
+mod gravity_compensation;
 
 mod energy;
 

@@ -20,7 +20,6 @@ mod tendons;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
 use crate::geometry::CollisionFilterGroup;
-use crate::gravity_compensation::CompensatedMass;
 use crate::joint::{DofKind, JointKind};
 use crate::spatial::OriginInertia;
 
@@ -134,7 +133,6 @@ pub struct Model {
     pub(crate) couplers: Vec<Coupler>,
     pub(crate) loops: Vec<LoopConstraint>,
     pub(crate) tendons: Vec<Tendon>,
-    pub(crate) compensated: Vec<CompensatedMass>,
     pub(crate) shape_pairs: Vec<ShapePair>,
     pub(crate) shapes_of_pairs_only: Vec<ShapeIdx>,
     pub(crate) frames: Vec<NamedFrame>,

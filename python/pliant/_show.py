@@ -1,6 +1,7 @@
 """Replays inside a notebook."""
 
 import html
+import os
 import tempfile
 from os import PathLike
 from pathlib import Path
@@ -18,8 +19,17 @@ class Replay:
         """Height in a notebook, pixels."""
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the page."""
-        Path(path).write_text(self.page, encoding="utf-8")
+        """Writes the page, beside its place until it is complete and on the disk."""
+        path = Path(path)
+        beside = path.with_name(path.name + ".partial")
+        try:
+            with open(beside, "w", encoding="utf-8") as file:
+                file.write(self.page)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
 
     def _repr_html_(self) -> str:
         # A frame of its own keeps the page's styles and scripts apart from the notebook's.

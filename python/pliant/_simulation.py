@@ -174,7 +174,7 @@ class Simulation:
 
         Raises `ControlError`.
         """
-        wrench = [float(x) for x in (*force, *torque)]
+        wrench = floats(force) + floats(torque)
         if len(wrench) != 6 or len(force) != 3:
             raise ControlError("force and torque have 3 components each")
         self._raw.load(self._index(body), wrench)
@@ -263,12 +263,12 @@ class Simulation:
         for field, bodies in self._fields:
             for body in bodies:
                 p, v, m = self.points(body)
-                force = np.asarray(field(self.time, p, v, m), np.float64)
+                force = np.ascontiguousarray(field(self.time, p, v, m), np.float64)
                 if force.shape != p.shape:
                     raise ControlError(f"the field on {body!r} has shape {force.shape}; its points have {p.shape}")
                 sums[body] = sums[body] + force if body in sums else force
         for body, force in sums.items():
-            self._raw.push(self._index(body), packed(force))
+            self._raw.push(self._index(body), force.tobytes())
 
     def _index(self, body: str) -> int:
         if body not in self._bodies:

@@ -8,6 +8,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::error::RecordingError;
 use crate::packing::floats;
+use crate::process::released;
 
 /// A finished run.
 #[pyclass(frozen, module = "pliant._pliant")]
@@ -98,12 +99,12 @@ impl Run {
     }
 
     fn save_replay(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.outcome.recording.write_replay(&path))
+        released(py, || self.outcome.recording.write_replay(&path))?
             .map_err(|error| RecordingError::new_err(error.to_string()))
     }
 
     fn save_csv(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.outcome.recording.write_csv(&path))
+        released(py, || self.outcome.recording.write_csv(&path))?
             .map_err(|error| RecordingError::new_err(error.to_string()))
     }
 }

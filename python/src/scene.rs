@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use crate::error::{of_run, of_scene};
 use crate::parts::{Faults, Parts, built_in};
+use crate::process::{closing, released};
 use crate::run::Run;
 use crate::simulation::Simulation;
 
@@ -25,9 +26,10 @@ impl Scene {
         make: impl FnOnce(Arc<scene::Scene>) -> Result<runner::Simulation<Arc<scene::Scene>>, RunError>
         + Send,
     ) -> PyResult<Simulation> {
-        let made = py.detach(|| make(Arc::clone(&self.scene)));
+        let made = released(py, || make(Arc::clone(&self.scene)))?;
         self.faults.raise()?;
-        let held = made.map_err(|error| of_run(&error))?;
+        let mut held = made.map_err(|error| of_run(&error))?;
+        held.cancel_with(closing());
         Ok(Simulation::new(held, self.faults.clone()))
     }
 }
@@ -56,10 +58,10 @@ impl Scene {
             solver,
             registry: parts.map_or_else(built_in, Parts::registry),
         };
-        let read = py.detach(|| match text {
+        let read = released(py, || match text {
             Some(text) => scene::Scene::parse(name, text, &options),
             None => scene::Scene::load(name, &options),
-        });
+        })?;
         let faults = parts.map_or_else(Faults::default, |parts| parts.faults().clone());
         faults.raise()?;
         Ok(Self {
@@ -122,8 +124,9 @@ impl Scene {
 
     /// Ends a recorded simulation of this scene.
     #[staticmethod]
-    fn finish(simulation: &mut Simulation) -> PyResult<Run> {
-        let outcome = simulation.take()?.finish();
+    fn finish(py: Python<'_>, simulation: &mut Simulation) -> PyResult<Run> {
+        let held = simulation.take()?;
+        let outcome = released(py, || held.finish())?;
         Ok(Run::new(outcome.map_err(|error| of_run(&error))?))
     }
 }

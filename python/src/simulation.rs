@@ -24,6 +24,7 @@ use crate::model::Model;
 use crate::packing::{contacts, floats, numbers};
 use crate::parts::Faults;
 use crate::points::{MassPoint, of_soft, of_tree};
+use crate::process::released;
 
 type Held = runner::Simulation<Arc<Scene>>;
 
@@ -54,6 +55,16 @@ impl Simulation {
         inner(&mut self.held)
     }
 
+    /// The simulation, which has such a body.
+    fn held_with(&mut self, body: usize) -> PyResult<&mut Held> {
+        let held = self.held()?;
+        let n = held.world().n_bodies();
+        match body < n {
+            true => Ok(held),
+            false => Err(ControlError::new_err(format!("body {body} of {n}"))),
+        }
+    }
+
     /// What Python has set for a body.
     fn entry(&mut self, body: usize) -> &mut Override {
         let found = self.overrides.iter().position(|entry| entry.body == body);
@@ -72,16 +83,18 @@ impl Simulation {
         Ok(without_fields(held.state(), &self.overrides))
     }
 
-    fn go_on_from(&mut self, state: Whole) -> PyResult<()> {
+    fn go_on_from(&mut self, py: Python<'_>, state: Whole) -> PyResult<()> {
         let held = self.held()?;
-        (held.set_state(state)).map_err(|error| StateError::new_err(error.to_string()))?;
+        released(py, || held.set_state(state))?
+            .map_err(|error| StateError::new_err(error.to_string()))?;
         self.overrides.clear();
         Ok(())
     }
 
-    fn mass_points(&mut self, body: usize) -> PyResult<Vec<MassPoint>> {
-        let held = inner(&mut self.held)?;
-        mass_points(held, BodyIdx(body)).ok_or_else(|| {
+    fn mass_points(&mut self, py: Python<'_>, body: usize) -> PyResult<Vec<MassPoint>> {
+        let held = self.held_with(body)?;
+        let points = released(py, || mass_points(held, BodyIdx(body)))?;
+        points.ok_or_else(|| {
             ControlError::new_err(format!(
                 "{}: force fields act on rigid bodies, [[fem]], [[cloth]], rods and material points",
                 held.world().body_name(BodyIdx(body))
@@ -139,9 +152,9 @@ impl Simulation {
                 ..
             } = self;
             let held = inner(held)?;
-            let stepped = py.detach(|| {
+            let stepped = released(py, || {
                 held.step(|controls| overrides.iter_mut().for_each(|o| o.apply(controls)))
-            });
+            })?;
             faults.raise()?;
             stepped.map_err(|error| of_run(&error))?;
             py.check_signals()?;
@@ -165,9 +178,9 @@ impl Simulation {
     }
 
     /// Kinetic and potential energy, J.
-    fn energy(&mut self) -> PyResult<(f64, f64)> {
+    fn energy(&mut self, py: Python<'_>) -> PyResult<(f64, f64)> {
         let held = self.held()?;
-        let energy = held.world().energy(held.state());
+        let energy = released(py, || held.world().energy(held.state()))?;
         Ok((energy.kinetic, energy.potential))
     }
 
@@ -183,10 +196,10 @@ impl Simulation {
     }
 
     /// Names and present values of the scene's observables.
-    fn observables(&mut self) -> PyResult<Vec<(String, f64)>> {
+    fn observables(&mut self, py: Python<'_>) -> PyResult<Vec<(String, f64)>> {
         let Self { held, faults, .. } = self;
         let held = inner(held)?;
-        let values = held.measure();
+        let values = released(py, || held.measure())?;
         faults.raise()?;
         let names = held.columns().map(str::to_owned);
         Ok(names.zip(values).collect())
@@ -194,7 +207,7 @@ impl Simulation {
 
     /// The kinematic tree of a rigid body or robot; none for others.
     fn model(&mut self, body: usize) -> PyResult<Option<Model>> {
-        let held = self.held()?;
+        let held = self.held_with(body)?;
         let tree = held.tree(BodyIdx(body));
         Ok(tree.map(|tree| Model::new(Arc::clone(tree), held.world().gravity())))
     }
@@ -202,20 +215,26 @@ impl Simulation {
     fn positions<'py>(&mut self, py: Python<'py>, body: usize) -> PyResult<Bound<'py, PyBytes>> {
         Ok(floats(
             py,
-            self.held()?.state().bodies[body].q.iter().copied(),
+            self.held_with(body)?.state().bodies[body].q.iter().copied(),
         ))
     }
 
     fn velocities<'py>(&mut self, py: Python<'py>, body: usize) -> PyResult<Bound<'py, PyBytes>> {
         Ok(floats(
             py,
-            self.held()?.state().bodies[body].v.iter().copied(),
+            self.held_with(body)?.state().bodies[body].v.iter().copied(),
         ))
     }
 
     /// Puts a body elsewhere: what contact remembers from the last step is forgotten.
-    fn place(&mut self, body: usize, q: Option<&[u8]>, v: Option<&[u8]>) -> PyResult<()> {
-        let held = self.held()?;
+    fn place(
+        &mut self,
+        py: Python<'_>,
+        body: usize,
+        q: Option<&[u8]>,
+        v: Option<&[u8]>,
+    ) -> PyResult<()> {
+        let held = self.held_with(body)?;
         let mut state = held.state().clone();
         let own = &mut state.bodies[body];
         if let Some(q) = q {
@@ -232,7 +251,8 @@ impl Simulation {
             own.v = v;
         }
         state.memory = StepperMemory::default();
-        (held.set_state(state)).map_err(|error| StateError::new_err(error.to_string()))
+        let set = released(py, || held.set_state(state))?;
+        set.map_err(|error| StateError::new_err(error.to_string()))
     }
 
     fn contacts<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -248,7 +268,7 @@ impl Simulation {
         velocity: Option<Vec<f64>>,
         effort: Option<Vec<f64>>,
     ) -> PyResult<()> {
-        let expected = self.held()?.state().bodies[body].v.len();
+        let expected = self.held_with(body)?.state().bodies[body].v.len();
         let given = [
             ("position", &position),
             ("velocity", &velocity),
@@ -266,7 +286,7 @@ impl Simulation {
     }
 
     fn load(&mut self, body: usize, wrench: [f64; 6]) -> PyResult<()> {
-        let held = self.held()?;
+        let held = self.held_with(body)?;
         if !is_free(held, body) {
             return Err(ControlError::new_err(
                 "only a free rigid body takes a load from Python; put [[loads]] in the scene for others, or use set_field",
@@ -281,7 +301,7 @@ impl Simulation {
 
     /// Points with mass of a body: positions and velocities, three numbers each, and masses.
     fn points<'py>(&mut self, py: Python<'py>, body: usize) -> PyResult<[Bound<'py, PyBytes>; 3]> {
-        let points = self.mass_points(body)?;
+        let points = self.mass_points(py, body)?;
         let positions = points.iter().flat_map(|p| p.p_WP.coords.data.0[0]);
         let velocities = points.iter().flat_map(|p| p.v_WP.data.0[0]);
         Ok([
@@ -292,8 +312,8 @@ impl Simulation {
     }
 
     /// Forces on these points during the next step, world axes.
-    fn push(&mut self, body: usize, forces: &[u8]) -> PyResult<()> {
-        let points = self.mass_points(body)?;
+    fn push(&mut self, py: Python<'_>, body: usize, forces: &[u8]) -> PyResult<()> {
+        let points = self.mass_points(py, body)?;
         let forces = numbers(forces);
         if forces.len() != 3 * points.len() {
             return Err(ControlError::new_err(format!(
@@ -326,7 +346,11 @@ impl Simulation {
         slopes: Vec<(usize, Vec<f64>)>,
     ) -> PyResult<Vec<[Bound<'py, PyBytes>; 5]>> {
         let held = self.held()?;
-        let gradients = py.detach(|| gradients::of_last_step(held, &slopes));
+        let n = held.world().n_bodies();
+        if let Some((body, _)) = slopes.iter().find(|(body, _)| *body >= n) {
+            return Err(ControlError::new_err(format!("body {body} of {n}")));
+        }
+        let gradients = released(py, || gradients::of_last_step(held, &slopes))?;
         let gradients = gradients.map_err(|error| gradients::raised(&error))?;
         let packed = gradients
             .into_iter()
@@ -343,7 +367,7 @@ impl Simulation {
         at: Option<([f64; 3], [f64; 3], f64)>,
     ) -> PyResult<[Bound<'py, PyBytes>; 2]> {
         let held = self.held()?;
-        let taken = py.detach(|| image::taken(held, size, camera, at));
+        let taken = released(py, || image::taken(held, size, camera, at))?;
         let image = taken.map_err(|error| ControlError::new_err(error.to_string()))?;
         let depths: Vec<u8> = image
             .depths
@@ -360,11 +384,11 @@ impl Simulation {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    fn load_state(&mut self, state: &[u8]) -> PyResult<()> {
+    fn load_state(&mut self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let state: Whole = serde_json::from_slice(state).map_err(|error| {
             StateError::new_err(format!("not a state saved by Simulation.save: {error}"))
         })?;
-        self.go_on_from(state)
+        self.go_on_from(py, state)
     }
 
     /// The state, kept in memory.
@@ -373,7 +397,7 @@ impl Simulation {
         Ok(State::new(self.state()?, names))
     }
 
-    fn restore(&mut self, state: &State) -> PyResult<()> {
-        self.go_on_from(Whole::clone(&state.whole))
+    fn restore(&mut self, py: Python<'_>, state: &State) -> PyResult<()> {
+        self.go_on_from(py, Whole::clone(&state.whole))
     }
 }

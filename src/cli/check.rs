@@ -113,7 +113,8 @@ fn report(arguments: &CheckArguments, registry: &Registry) -> Result<Report, Fai
     if !path.exists() && path.extension().is_none() {
         return scene::report(&named, &arguments.packages, registry);
     }
-    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let bytes = crate::scene::budget::read(path, crate::scene::budget::FILE_BYTES)
+        .map_err(|error| format!("{}: {error}", path.display()))?;
     match kind(path, &bytes) {
         FileKind::Scene => scene::report(&named, &arguments.packages, registry),
         FileKind::Robot => robot::report(path, &bytes, &arguments.packages),

@@ -1,7 +1,6 @@
-//! Signals that end a run: the first after its present step, the second at once.
+//! Signals that end a run: the first with the state before its present step, the second at once.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use pliant_contact_sap::Cancellation;
 
 use super::Failure;
 use super::output::say;
@@ -10,23 +9,28 @@ use super::output::say;
 pub(super) const EXIT_CODE: u8 = 130;
 
 /// Whether an interrupt (Ctrl-C), a hang-up or a request to terminate has come.
-pub(super) struct Interrupt(Arc<AtomicBool>);
+pub(super) struct Interrupt(Cancellation);
 
 impl Interrupt {
     /// Takes the signals of the process.
     pub(super) fn listen() -> Result<Self, Failure> {
-        let come = Arc::new(AtomicBool::new(false));
-        let interrupt = Self(Arc::clone(&come));
+        let come = Cancellation::default();
+        let interrupt = Self(come.clone());
         ctrlc::set_handler(move || {
-            if come.swap(true, Ordering::Relaxed) {
+            if come.request() {
                 std::process::exit(i32::from(EXIT_CODE));
             }
-            say!("\nends after this step; once more ends at once, without files");
+            say!("\nends before this step; once more ends at once, without files");
         })?;
         Ok(interrupt)
     }
 
     pub(super) fn has_come(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.is_requested()
+    }
+
+    /// Ends the step at hand.
+    pub(super) fn cancellation(&self) -> Cancellation {
+        self.0.clone()
     }
 }

@@ -111,11 +111,14 @@ pub(super) fn parse_time_step(text: &str) -> Result<f64, String> {
     }
 }
 
+/// More threads than this are a mistake.
+const THREADS_MAX: usize = 1024;
+
 /// Sets the number of threads of the whole program.
 pub(super) fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
     if let Some(threads) = threads {
-        if threads == 0 {
-            return Err("--threads must be at least 1".into());
+        if !(1..=THREADS_MAX).contains(&threads) {
+            return Err(format!("--threads must be from 1 to {THREADS_MAX}, not {threads}").into());
         }
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -170,6 +173,7 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
         recording_in: Some(arguments.out.clone()),
         inputs,
         saved_from,
+        cancellation: watch.interrupt.cancellation(),
     };
     let mut window = match arguments.live {
         true => Some(arguments.live_options.open(&scene)?),

@@ -256,7 +256,13 @@ impl Hub {
     }
 
     pub(super) fn stream_ends(&self) {
-        self.change(|shared| shared.streams -= 1);
+        self.change(|shared| {
+            shared.streams -= 1;
+            // The page that pulls may be the one that has gone; another that pulls says so with the next move of its pointer.
+            if shared.drag.take().is_some() {
+                shared.version += 1;
+            }
+        });
     }
 
     /// Waits until all pages have what there is.

@@ -33,6 +33,9 @@ pub(super) struct Clock {
     tied: Option<Tie>,
 }
 
+/// The longest time to wait for, s: of a slower pace the run stands still.
+const WAIT_MAX_S: f64 = 1e9;
+
 #[derive(Clone, Copy)]
 struct Tie {
     at: Instant,
@@ -73,7 +76,8 @@ impl Clock {
                 pace,
             };
             let tie = self.tied.filter(|tie| tie.pace == pace).unwrap_or(new);
-            let due = tie.at + Duration::from_secs_f64(((time_s - tie.time_s) / rate).max(0.0));
+            let waits_s = ((time_s - tie.time_s) / rate).clamp(0.0, WAIT_MAX_S);
+            let due = tie.at + Duration::from_secs_f64(waits_s);
             self.tied = Some(if now > due + LATE { new } else { tie });
             if now >= due {
                 return ControlFlow::Continue(());

@@ -298,7 +298,7 @@ fn too_large() -> io::Error {
 }
 
 /// CRC-32 of ZIP, reflected polynomial 0xEDB88320, of data after those with the checksum `before` (0 for none).
-pub(super) fn crc_32(before: u32, data: &[u8]) -> u32 {
+pub(crate) fn crc_32(before: u32, data: &[u8]) -> u32 {
     const TABLE: [u32; 256] = {
         let mut table = [0; 256];
         let mut byte = 0;

@@ -6,16 +6,19 @@ mod reach;
 
 use std::sync::Arc;
 
-use nalgebra::Vector3;
-use pliant_contact_sap::{Load, MaterialPoint};
+use nalgebra::{Isometry3, UnitQuaternion, Vector3};
+use pliant_contact_sap::{BodyState, Load, MaterialPoint};
 use pliant_coupling::{BodyIdx, ConstraintIdx, ConstraintState, State};
 use pliant_multibody::joint::write_floating_position;
-use pliant_multibody::{DofIdx, HeldDofs, IkSettings, IkStop, InverseKinematics, Model};
+use pliant_multibody::{
+    DofIdx, HeldDofs, IkSettings, IkStop, InverseKinematics, LinkIdx, Model, PositionKinematics,
+};
 
 use super::assembly::{Assembly, Directory, FrameRef, Hold, JointRef};
 use super::drive_conflicts::DriveConflicts;
 use crate::scene::{
-    Follow, FrameTarget, JointDrive, LoadEntry, PoseTrack, Scene, SceneError, SceneFault, Track,
+    Follow, FrameTarget, JointDrive, LoadAxes, LoadEntry, PoseTrack, Scene, SceneError, SceneFault,
+    Track,
 };
 
 /// Joints and their prescribed positions.
@@ -50,7 +53,30 @@ struct Pull {
     body: BodyIdx,
     /// The points share the force equally.
     points: Vec<MaterialPoint>,
+    /// The axes of force and torque; `None`: those of the world.
+    axes: Option<MovingAxes>,
     track: Track,
+}
+
+/// The axes of a frame that is fixed on a link.
+struct MovingAxes {
+    tree: Arc<Model>,
+    link: LinkIdx,
+    X_LF: Isometry3<f64>,
+    positions: PositionKinematics,
+    q: Vec<f64>,
+}
+
+impl MovingAxes {
+    /// R_WF after half a step at the present velocities.
+    fn in_mid_step(&mut self, body: &BodyState, time_step_s: f64) -> UnitQuaternion<f64> {
+        self.q.resize(body.q.len(), 0.0);
+        self.tree
+            .integrate(&body.q, &body.v, 0.5 * time_step_s, &mut self.q);
+        self.positions.update(&self.tree, &self.q);
+        let X_WL = self.positions.link_pose(&self.tree, self.link);
+        X_WL.rotation * self.X_LF.rotation
+    }
 }
 
 /// All drives of a scene.
@@ -212,7 +238,7 @@ impl Actuation {
         for moved in &self.moved {
             moved.apply(state, time_step_s);
         }
-        self.apply_loads(state, end_s);
+        self.apply_loads(state, time_step_s);
         for hold in &self.holds {
             let set = &mut state.controls[hold.body.0].held[3 * hold.set..3 * hold.set + 3];
             // Half a step of tolerance: times are sums of steps.
@@ -239,18 +265,24 @@ impl Actuation {
     }
 
     /// Replaces the loads of the scene by those at the end of the step; points share the force and torque equally.
-    fn apply_loads(&mut self, state: &mut State, end_s: f64) {
+    fn apply_loads(&mut self, state: &mut State, time_step_s: f64) {
+        let end_s = state.time_s + time_step_s;
         for pull in &self.pulls {
             state.controls[pull.body.0].loads.clear();
         }
-        for pull in &self.pulls {
+        for pull in &mut self.pulls {
+            let body = &state.bodies[pull.body.0];
+            let R_W = match &mut pull.axes {
+                None => UnitQuaternion::identity(),
+                Some(axes) => axes.in_mid_step(body, time_step_s),
+            };
             let mut wrench = [0.0; 6];
             pull.track.value(end_s, &mut wrench);
             let share = 1.0 / pull.points.len() as f64;
             let loads = pull.points.iter().map(|point| Load {
                 point: *point,
-                force_W: Vector3::new(wrench[0], wrench[1], wrench[2]) * share,
-                torque_W: Vector3::new(wrench[3], wrench[4], wrench[5]) * share,
+                force_W: R_W * Vector3::new(wrench[0], wrench[1], wrench[2]) * share,
+                torque_W: R_W * Vector3::new(wrench[3], wrench[4], wrench[5]) * share,
             });
             state.controls[pull.body.0].loads.extend(loads);
         }
@@ -398,6 +430,16 @@ fn pull(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<Pull, Sc
                 link.0 as u32,
                 (X_LF * load.point).coords,
             )],
+            axes: (load.axes == LoadAxes::Body).then(|| {
+                let tree = Arc::clone(assembly.directory.tree(body));
+                MovingAxes {
+                    positions: PositionKinematics::new(&tree),
+                    q: Vec::new(),
+                    tree,
+                    link,
+                    X_LF,
+                }
+            }),
             track: load.track.clone(),
         }),
         FrameRef::World(_) => Err(scene.text.error(
@@ -416,6 +458,11 @@ fn pull_on_soft(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<
         let fault = SceneFault::File(format!("{:?}: {text}", load.on.name));
         scene.text.error(load.on.at, fault)
     };
+    if load.axes == LoadAxes::Body {
+        return Err(complain(
+            "a soft body has no axes; drop `axes`, or give the force on a rigid body that it is attached to",
+        ));
+    }
     let directory = &assembly.directory;
     let parts = directory.soft_parts(scene, &load.on)?;
     let [part] = parts.as_slice() else {
@@ -448,6 +495,7 @@ fn pull_on_soft(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<
             .into_iter()
             .map(|point| MaterialPoint::on_vertex(soft.first_vertex + point))
             .collect(),
+        axes: None,
         track: load.track.clone(),
     })
 }

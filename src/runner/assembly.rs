@@ -21,7 +21,8 @@ use std::sync::Arc;
 
 use pliant_contact_sap::BodyState;
 use pliant_coupling::{
-    BodyIdx, Geometry, GeometryIdx, Mount, PairRule, State, World, WorldBuilder, WorldError,
+    BodyIdx, Geometry, GeometryIdx, Mount, PairRule, RigidSurface, State, World, WorldBuilder,
+    WorldError,
 };
 use pliant_hydroelastic::ContactMaterial;
 use pliant_multibody::Model;
@@ -197,6 +198,16 @@ impl Draft<'_> {
                 .relaxation_time_s
                 .unwrap_or(built_in.relaxation_time_s),
             friction: surface.friction.unwrap_or(built_in.friction),
+        }
+    }
+
+    /// Impacts and resistance to turning of a rigid shape.
+    fn rigid_surface(&self, surface: Surface) -> RigidSurface {
+        let surface = self.filled(surface);
+        RigidSurface {
+            restitution: surface.restitution,
+            torsional_friction: surface.torsional_friction.unwrap_or(0.0),
+            rolling_friction: surface.rolling_friction.unwrap_or(0.0),
         }
     }
 

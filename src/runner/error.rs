@@ -52,15 +52,19 @@ pub enum RunError {
         scene: String,
         /// The fault.
         source: Box<RecordingError>,
+        /// The run until then, without what could not be recorded; `None` where there was no run.
+        until_then: Option<Box<RunOutcome>>,
     },
 }
 
 impl RunError {
-    /// Takes out what the run had before the step that failed, with its last good state; `None` for other errors, and the second
+    /// Takes out what the run had before the step or the record that failed, with its last good state; `None` for other errors, and the second
     /// time.
     pub fn take_outcome(&mut self) -> Option<RunOutcome> {
         match self {
-            Self::Step { until_then, .. } => until_then.take().map(|outcome| *outcome),
+            Self::Step { until_then, .. } | Self::Recording { until_then, .. } => {
+                until_then.take().map(|outcome| *outcome)
+            }
             _ => None,
         }
     }
@@ -70,5 +74,6 @@ pub(super) fn recording_error(scene: &Scene, source: RecordingError) -> RunError
     RunError::Recording {
         scene: scene.name().into(),
         source: Box::new(source),
+        until_then: None,
     }
 }

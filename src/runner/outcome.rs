@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pliant_contact_sap::StopReason;
+use pliant_contact_sap::{Cancellation, StopReason};
 use pliant_coupling::State;
 
 use super::{RunInputs, RunSummary, Series};
@@ -110,6 +110,8 @@ pub struct RunOptions {
     pub inputs: Option<RunInputs>,
     /// The scene that the state at which the run begins was saved from; a scene that differs is refused. `None`: not checked.
     pub saved_from: Option<SceneFingerprint>,
+    /// Ends the run once it is requested, also within a step: the run then ends with the state before that step.
+    pub cancellation: Cancellation,
 }
 
 /// Progress of a run.

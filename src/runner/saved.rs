@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Checkpoint, RunInputs};
-use crate::scene::Digest;
+use crate::scene::{Digest, budget};
 
 /// Why a file of a run, a [`Checkpoint`] or [`RunInputs`], could not be read or written.
 ///
@@ -85,7 +85,7 @@ fn load<T: DeserializeOwned>(
     expected: &'static str,
     remedy: &'static str,
 ) -> Result<T, SavedError> {
-    let text = fs::read(path).map_err(|source| SavedError::File {
+    let text = budget::read(path, budget::FILE_BYTES).map_err(|source| SavedError::File {
         path: path.to_owned(),
         source,
     })?;

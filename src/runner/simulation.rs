@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pliant_contact_sap::Control;
+use pliant_contact_sap::{Cancellation, Control};
 use pliant_coupling::{Adjoint, AdjointError, BodyIdx, State, StepReport, Stepper, World};
 use pliant_multibody::Model;
 
@@ -56,6 +56,7 @@ pub struct Simulation<S> {
     row_every: u64,
     frame_every: u64,
     begin: Instant,
+    cancellation: Cancellation,
 }
 
 impl<S: Deref<Target = Scene>> Simulation<S> {
@@ -118,6 +119,7 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
             row_every,
             frame_every,
             begin,
+            cancellation: Cancellation::default(),
         })
     }
 
@@ -165,6 +167,31 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
             Some(_) => self.stepper.adjoint(slopes),
             None => Err(AdjointError::NoStep),
         }
+    }
+
+    /// Steps end with [`StepError::Cancelled`](pliant_coupling::StepError::Cancelled) once `cancellation` is requested; the state is then the one
+    /// before the step.
+    ///
+    /// ```
+    /// use pliant::runner::Simulation;
+    /// use pliant::scene::{Scene, SceneOptions};
+    /// use pliant_contact_sap::Cancellation;
+    ///
+    /// let scene = Scene::load("box-stack", &SceneOptions::default())?;
+    /// let mut simulation = Simulation::new(&scene)?;
+    /// let cancellation = Cancellation::default();
+    /// simulation.cancel_with(&cancellation);
+    /// cancellation.request(); // such as from another thread
+    /// let before = simulation.state().clone();
+    /// let error = simulation.step(|_| {}).unwrap_err();
+    /// assert!(error.to_string().contains("was cancelled") && simulation.state().bodies == before.bodies);
+    /// cancellation.withdraw();
+    /// simulation.step(|_| {})?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cancel_with(&mut self, cancellation: &Cancellation) {
+        self.cancellation = cancellation.clone();
+        self.stepper.cancel_with(cancellation);
     }
 
     /// Wall time since the start.

@@ -88,6 +88,14 @@ pub(crate) struct BodyMotion {
     pub(crate) track: PoseTrack,
 }
 
+/// Axes of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoadAxes {
+    World,
+    /// Those of what the load is on.
+    Body,
+}
+
 /// Force and torque over time.
 #[derive(Clone, Debug)]
 pub(crate) struct LoadEntry {
@@ -95,7 +103,9 @@ pub(crate) struct LoadEntry {
     pub(crate) on: NamedReference,
     /// Point of application, in the frame of the body, m.
     pub(crate) point: Point3<f64>,
-    /// Force (N), then torque (N·m), world axes.
+    /// Axes of force and torque.
+    pub(crate) axes: LoadAxes,
+    /// Force (N), then torque (N·m).
     pub(crate) track: Track,
 }
 
@@ -296,6 +306,10 @@ fn load(item: &Item<'_>) -> Result<LoadEntry, SceneError> {
     let load = LoadEntry {
         on: table.required("on")?.reference()?,
         point: table.vector3_or_zero("point")?.into(),
+        axes: table.choice_or_first(
+            "axes",
+            &[("world", LoadAxes::World), ("body", LoadAxes::Body)],
+        )?,
         track: Track::new(interpolation, &knots),
     };
     table.finish();

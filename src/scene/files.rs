@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::bundled;
 use super::error::remedy;
+use super::{budget, bundled};
 
 /// A file's content and path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl BundledOrPath {
     fn read(&self) -> std::io::Result<Vec<u8>> {
         match self {
             Self::Bundled(text) => Ok(text.as_bytes().to_vec()),
-            Self::Path(path) => std::fs::read(path),
+            Self::Path(path) => budget::read(path, budget::FILE_BYTES),
         }
     }
 

@@ -79,7 +79,7 @@ pub(super) fn image_sensors(list: Option<&Item<'_>>) -> Result<Vec<ImageSensorEn
     for item in list.map_or(Ok(Vec::new()), Item::tables)? {
         let sensor = image_sensor(&item)?;
         let name = &sensor.name;
-        if let Some(first) = sensors.iter().find(|other| other.name.name == name.name) {
+        if let Some(first) = sensors.iter().find(|other| is_same_file(other, name)) {
             let text = &item.context.text;
             let fault = SceneFault::DuplicateName {
                 name: name.name.clone(),
@@ -102,6 +102,11 @@ fn belongs_to_the_run(name: &str) -> bool {
         .iter()
         .any(|ending| name.ends_with(ending));
     is_file || archives.contains(&&*name)
+}
+
+/// Files whose names differ in case only are the same on some systems.
+fn is_same_file(other: &ImageSensorEntry, name: &NamedReference) -> bool {
+    other.name.name.to_lowercase() == name.name.to_lowercase()
 }
 
 fn image_sensor(item: &Item<'_>) -> Result<ImageSensorEntry, SceneError> {
@@ -146,4 +151,26 @@ fn image_sensor(item: &Item<'_>) -> Result<ImageSensorEntry, SceneError> {
     };
     table.finish();
     Ok(sensor)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scene::{Scene, SceneOptions};
+
+    #[test]
+    fn names_that_differ_in_case_only_are_refused() {
+        let text = |names: [&str; 2]| {
+            let sensors = names.map(|name| format!("[[image_sensors]]\nname = \"{name}\"\n"));
+            format!(
+                "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 1\n{}{}",
+                sensors[0], sensors[1]
+            )
+        };
+        let read = |names| Scene::parse("s.toml", &text(names), &SceneOptions::default());
+        assert!(read(["eye", "ear"]).is_ok());
+        for names in [["eye", "eye"], ["eye", "Eye"], ["Äuge", "äuge"]] {
+            let message = read(names).expect_err("the same files").to_string();
+            assert!(message.contains("image sensor"), "{message}");
+        }
+    }
 }

@@ -170,6 +170,16 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// A number from 0 to 1.
+    pub(super) fn fraction(&self) -> Result<f64, SceneError> {
+        let value = self.number()?;
+        if (0.0..=1.0).contains(&value) {
+            Ok(value)
+        } else {
+            Err(self.out_of_range(value, "must be from 0 to 1"))
+        }
+    }
+
     /// A positive number or infinity.
     pub(super) fn positive_or_infinite(&self) -> Result<f64, SceneError> {
         let value = self.number_or_infinity()?;
@@ -249,6 +259,10 @@ impl<'a> Item<'a> {
             DeValue::String(text) => Ok(text.as_ref()),
             _ => Err(self.wrong_type("a text in quotes")),
         }
+    }
+
+    pub(super) fn is_table(&self) -> bool {
+        matches!(self.value.get_ref(), DeValue::Table(_))
     }
 
     pub(super) fn is_text(&self) -> bool {

@@ -41,6 +41,27 @@ static MATERIAL: TableSchema = TableSchema {
             about: "Coulomb friction coefficient μ; of two surfaces 2μ₁μ₂/(μ₁+μ₂)",
         },
         Key {
+            name: "restitution",
+            value: ValueKind::Described("number from 0 to 1"),
+            unit: "",
+            default: "none",
+            about: "coefficient of restitution e between rigid shapes in point contact: the normal speed after an impact over the speed before it, at any time step and stiffness; the larger of two surfaces counts. Without it, `stiffness` and `dissipation` decide how bodies rebound. Approaches below 1 cm/s, or below the speed of two steps of free fall, end at rest",
+        },
+        Key {
+            name: "torsional_friction",
+            value: ValueKind::NonNegative,
+            unit: "m",
+            default: "0",
+            about: "largest torque about the normal per normal force, at each contact point of rigid shapes; under even pressure a disc of radius R has 2/3 μ R. The larger of two surfaces counts; the second number of MuJoCo's `friction`",
+        },
+        Key {
+            name: "rolling_friction",
+            value: ValueKind::NonNegative,
+            unit: "m",
+            default: "0",
+            about: "largest torque against rolling per normal force, at each contact point of rigid shapes: a ball of radius R rolls on slopes above `rolling_friction`/R. The larger of two surfaces counts; the third number of MuJoCo's `friction`",
+        },
+        Key {
             name: "hydroelastic",
             value: ValueKind::Choice(&["absent", "compliant", "rigid"]),
             unit: "",
@@ -115,6 +136,12 @@ pub struct Surface {
     pub relaxation_time_s: Option<f64>,
     /// Friction coefficient μ.
     pub friction: Option<f64>,
+    /// Coefficient of restitution e.
+    pub restitution: Option<f64>,
+    /// Torque about the normal per normal force, m.
+    pub torsional_friction: Option<f64>,
+    /// Torque against rolling per normal force, m.
+    pub rolling_friction: Option<f64>,
     /// Role in patch contact.
     pub hydroelastic: Option<Hydroelastic>,
     /// Hydroelastic modulus, Pa.
@@ -167,6 +194,9 @@ impl Surface {
             dissipation: self.dissipation.or(other.dissipation),
             relaxation_time_s: self.relaxation_time_s.or(other.relaxation_time_s),
             friction: self.friction.or(other.friction),
+            restitution: self.restitution.or(other.restitution),
+            torsional_friction: self.torsional_friction.or(other.torsional_friction),
+            rolling_friction: self.rolling_friction.or(other.rolling_friction),
             hydroelastic: self.hydroelastic.or(other.hydroelastic),
             hydroelastic_modulus: self.hydroelastic_modulus.or(other.hydroelastic_modulus),
             hydroelastic_margin: self.hydroelastic_margin.or(other.hydroelastic_margin),
@@ -287,6 +317,12 @@ pub(super) fn surface_keys(table: &TableReader<'_>) -> Result<Surface, SceneErro
         dissipation: non_negative("dissipation")?,
         relaxation_time_s: non_negative("relaxation_time_s")?,
         friction: non_negative("friction")?,
+        restitution: table
+            .optional("restitution")
+            .map(|item| item.fraction())
+            .transpose()?,
+        torsional_friction: non_negative("torsional_friction")?,
+        rolling_friction: non_negative("rolling_friction")?,
         ..Surface::default()
     })
 }

@@ -12,6 +12,14 @@ use super::table::Context;
 
 pub(super) static TABLES: [&TableSchema; 3] = [&MODEL, &ATTACHED, &ACTUATOR];
 
+/// Shares of the weight of links that are carried.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum CompensationEntry {
+    FromFile,
+    Whole(f64),
+    Links(Vec<(NamedReference, f64)>),
+}
+
 /// Values of some joints, as many as each has coordinates.
 pub(crate) type JointValues = Vec<(NamedReference, Vec<f64>)>;
 
@@ -73,6 +81,13 @@ static MODEL: TableSchema = TableSchema {
             unit: "",
             default: "`acts`",
             about: "`absent`: gravity does not act on the model",
+        },
+        Key {
+            name: "gravity_compensation",
+            value: ValueKind::Described("number, or table of link = number"),
+            unit: "",
+            default: "as in the file",
+            about: "share of the weight of its links, or of single ones, that is carried for them, at their centres of mass: 1 is all of it, more makes a link buoyant",
         },
         Key {
             name: "material",
@@ -222,6 +237,8 @@ pub(crate) struct ModelEntry {
     pub(crate) angular_velocity: Vector3<f64>,
     /// Whether gravity acts on it.
     pub(crate) gravity: GravityEntry,
+    /// Shares of the weight of its links that are carried.
+    pub(crate) gravity_compensation: CompensationEntry,
     /// Surface material of shapes for which the file gives none.
     pub(crate) surface: Surface,
     /// Colour of all shapes.
@@ -334,6 +351,7 @@ pub(super) fn model(
         velocity: table.vector3_or_zero("velocity")?,
         angular_velocity: table.vector3_or_zero("angular_velocity")?,
         gravity: table.choice_or_first("gravity", &GRAVITY)?,
+        gravity_compensation: compensation(table.optional("gravity_compensation").as_ref())?,
         surface: materials.surface(context, table.optional("material").as_ref())?,
         color: super::body::color(&table)?,
         attached: match table.optional("attached") {
@@ -366,6 +384,13 @@ pub(super) fn model(
         },
         name,
     };
+    if entry.gravity == GravityEntry::Absent
+        && entry.gravity_compensation != CompensationEntry::FromFile
+    {
+        return Err(table.conflict(
+            "`gravity_compensation` does nothing with `gravity = \"absent\"`; drop one of the two",
+        ));
+    }
     let moves = entry.velocity.norm() > 0.0 || entry.angular_velocity.norm() > 0.0;
     if entry.root == RootEntry::Fixed && moves {
         return Err(
@@ -374,6 +399,20 @@ pub(super) fn model(
     }
     table.finish();
     Ok(entry)
+}
+
+fn compensation(item: Option<&Item<'_>>) -> Result<CompensationEntry, SceneError> {
+    let Some(item) = item else {
+        return Ok(CompensationEntry::FromFile);
+    };
+    if !item.is_table() {
+        return Ok(CompensationEntry::Whole(item.number()?));
+    }
+    let shares = item.entries()?.into_iter();
+    let shares = shares.map(|(link, value)| Ok((link, value.number()?)));
+    Ok(CompensationEntry::Links(
+        shares.collect::<Result<_, SceneError>>()?,
+    ))
 }
 
 fn joint_values(item: &Item<'_>) -> Result<JointValues, SceneError> {

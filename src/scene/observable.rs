@@ -145,12 +145,21 @@ pub struct ObservableEntry {
     pub unit: String,
 }
 
+/// More columns than this are no table.
+const OBSERVABLES_MAX: usize = 10_000;
+
 /// The elements of `[[observables]]`; expressions may use the names `known`, `t` and earlier observables.
 pub(super) fn observables(
     context: &Context,
     list: Option<&Item<'_>>,
 ) -> Result<Vec<ObservableEntry>, SceneError> {
     let mut entries: Vec<ObservableEntry> = Vec::new();
+    if let Some(list) = list
+        && let n @ (OBSERVABLES_MAX..) = list.tables()?.len()
+    {
+        let allowed = format!("must be fewer than {OBSERVABLES_MAX}");
+        return Err(list.out_of_range(format!("{n} observables"), &allowed));
+    }
     for item in list.map_or(Ok(Vec::new()), Item::tables)? {
         let entry = observable(context, &item, &entries)?;
         entries.push(entry);

@@ -70,6 +70,34 @@ static PAIR: TableSchema = TableSchema {
             about: "as above",
         },
         Key {
+            name: "restitution",
+            value: ValueKind::Described("number from 0 to 1"),
+            unit: "",
+            default: "combined",
+            about: "as above",
+        },
+        Key {
+            name: "torsional_friction",
+            value: ValueKind::NonNegative,
+            unit: "m",
+            default: "combined",
+            about: "as above",
+        },
+        Key {
+            name: "rolling_friction",
+            value: ValueKind::NonNegative,
+            unit: "m",
+            default: "combined",
+            about: "as above",
+        },
+        Key {
+            name: "adhesion",
+            value: ValueKind::NonNegative,
+            unit: "N",
+            default: "0",
+            about: "attractive force of each two of their shapes while they touch, as of a suction cup or a magnet, shared by their contact points: a larger pull parts them. A parameter switches it during a run; not for material points, nor with `stepper = \"penalty-force\"`",
+        },
+        Key {
             name: "static_friction",
             value: ValueKind::NonNegative,
             unit: "",
@@ -137,6 +165,8 @@ pub(crate) struct PairEntry {
     pub(crate) between: [NamedReference; 2],
     /// What replaces the combination of both surfaces.
     pub(crate) surface: Surface,
+    /// Attractive force, N.
+    pub(crate) adhesion: Option<f64>,
     /// μ_s.
     pub(crate) static_friction: Option<f64>,
     /// Stiffness per area, N/m³.
@@ -181,6 +211,10 @@ pub(super) fn pair(item: &Item<'_>) -> Result<PairEntry, SceneError> {
     let table = item.table(&PAIR)?;
     let between = table.required("between")?.two_references()?;
     let surface = surface_keys(&table)?;
+    let adhesion = table
+        .optional("adhesion")
+        .map(|item| item.non_negative())
+        .transpose()?;
     let static_friction = table
         .optional("static_friction")
         .map(|item| item.non_negative())
@@ -210,15 +244,16 @@ pub(super) fn pair(item: &Item<'_>) -> Result<PairEntry, SceneError> {
         .transpose()?;
     let is_penalty =
         static_friction.or(stiffness_per_area).is_some() || anisotropy.is_some() || edges.is_some();
-    if surface == Surface::default() && !is_penalty && kind.is_none() {
+    if surface == Surface::default() && !is_penalty && kind.is_none() && adhesion.is_none() {
         return Err(table.conflict(
-            "changes nothing; give `friction`, `static_friction`, `friction_axis`, `stiffness`, `stiffness_per_area`, `dissipation`, `relaxation_time_s`, `edges` or `kind`",
+            "changes nothing; give `friction`, `static_friction`, `friction_axis`, `stiffness`, `stiffness_per_area`, `dissipation`, `relaxation_time_s`, `restitution`, `torsional_friction`, `rolling_friction`, `adhesion`, `edges` or `kind`",
         ));
     }
     table.finish();
     Ok(PairEntry {
         between,
         surface,
+        adhesion,
         static_friction,
         stiffness_per_area,
         anisotropy,

@@ -140,6 +140,9 @@ impl Definition<'_> {
     }
 }
 
+/// The most parameters that may be defined one by another in a row.
+const DEPTH_MAX: usize = 100;
+
 struct Resolver<'a, 'b> {
     text: &'a SceneText,
     given: &'a BTreeMap<String, Definition<'b>>,
@@ -180,6 +183,9 @@ impl Resolver<'_, '_> {
         let parsed = Expression::parse(&expression).map_err(complain)?;
         if !self.open.insert(name.to_owned()) {
             return Err(complain(ExpressionError::Circular { name: name.into() }));
+        }
+        if self.open.len() > DEPTH_MAX {
+            return Err(complain(ExpressionError::TooDeep { limit: DEPTH_MAX }));
         }
         for used in parsed.names() {
             if self.given.contains_key(used) {

@@ -24,7 +24,15 @@ pub(super) const WATCHING: [&str; 8] = [
 pub(super) const LENGTHS: [&str; 2] = ["smoke_s", "full_s"];
 
 /// Keys of surfaces that are not part of a shape.
-const SURFACE: [&str; 4] = ["stiffness", "dissipation", "relaxation_time_s", "friction"];
+const SURFACE: [&str; 7] = [
+    "stiffness",
+    "dissipation",
+    "relaxation_time_s",
+    "friction",
+    "restitution",
+    "torsional_friction",
+    "rolling_friction",
+];
 
 /// Keys of deformable bodies that neither the mesh nor the mass depends on.
 const SOFT: [&str; 12] = [
@@ -179,12 +187,12 @@ fn add_with_origins(
     definitions: &BTreeMap<String, BTreeSet<String>>,
     out: &mut BTreeSet<String>,
 ) {
-    let Some(origins) = definitions.get(name) else {
-        return;
-    };
-    if out.insert(name.to_owned()) {
-        for origin in origins {
-            add_with_origins(origin, definitions, out);
+    let mut found = vec![name];
+    while let Some(name) = found.pop() {
+        if let Some(origins) = definitions.get(name)
+            && out.insert(name.to_owned())
+        {
+            found.extend(origins.iter().map(String::as_str));
         }
     }
 }

@@ -20,13 +20,13 @@ mod rod;
 use nalgebra::Matrix3;
 use pliant_mpm::{Material, Strain};
 
-use super::body;
 use super::error::{SceneError, SceneFault, remedy};
 use super::item::{Item, NamedReference};
 use super::material::Materials;
 use super::pose::pose;
 use super::schema::{Key, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
+use super::{body, budget};
 use crate::registry::Registry;
 
 pub use centreline::CentrelineEntry;
@@ -225,7 +225,7 @@ impl SoftBodies {
     ) -> Result<(), SceneError> {
         let Some((name, count)) = copies(item)? else {
             self.entries.push(read(context, item)?);
-            return Ok(());
+            return self.check_size(item);
         };
         let first = self.entries.len();
         for index in 0..count {
@@ -235,9 +235,61 @@ impl SoftBodies {
             let mut entry = read(&context, &item.within(&context))?;
             entry.name.name = format!("{}_{index}", name.name);
             self.entries.push(entry);
+            self.check_size(item)?;
         }
         self.copies.push((name, first..self.entries.len()));
         Ok(())
+    }
+}
+
+impl SoftBodies {
+    /// Adds the elements of the last entry to those of all; refuses more than the budget.
+    fn check_size(&mut self, item: &Item<'_>) -> Result<(), SceneError> {
+        self.elements += self
+            .entries
+            .last()
+            .map_or(0.0, |entry| elements(&entry.matter));
+        if self.elements <= budget::ELEMENTS {
+            return Ok(());
+        }
+        Err(item.error(SceneFault::World(format!(
+            "the deformable bodies so far have {:.1e} tetrahedra, triangles and rod edges, at most {:.0e} are made; take fewer cells or copies",
+            self.elements,
+            budget::ELEMENTS
+        ))))
+    }
+}
+
+/// Tetrahedra, triangles or edges of a body whose entry says how many they are; others are checked where they are made.
+fn elements(matter: &Matter) -> f64 {
+    let product = |counts: &[u32]| counts.iter().map(|n| f64::from(*n)).product::<f64>();
+    match matter {
+        Matter::Fem(fem) => match &fem.mesh {
+            SolidMesh::Box { cells, .. } | SolidMesh::Belt { cells, .. } => 6.0 * product(cells),
+            SolidMesh::Cylinder {
+                sides,
+                rings,
+                layers,
+                ..
+            } => 6.0 * product(&[*sides, *rings, *layers]),
+            SolidMesh::Torus {
+                segments,
+                sides,
+                rings,
+                ..
+            } => 6.0 * product(&[*segments, *sides, *rings]),
+            SolidMesh::Hexahedron(_) | SolidMesh::File { .. } | SolidMesh::Filled { .. } => 0.0,
+        },
+        Matter::Cloth(cloth) => match &cloth.mesh {
+            ClothShape::Sheet { cells, .. } => 2.0 * product(cells),
+            ClothShape::StaggeredSheet { size, edge } => 2.0 * size[0] * size[1] / (edge * edge),
+            ClothShape::Shirt(_) | ClothShape::Surface { .. } => 0.0,
+        },
+        Matter::Rod(rod) => match &rod.centreline {
+            CentrelineEntry::Nodes(line) => line.nodes.len() as f64,
+            CentrelineEntry::File { .. } => 0.0,
+        },
+        Matter::Points(_) | Matter::Own(_) => 0.0,
     }
 }
 

@@ -92,7 +92,7 @@ static ASYNCHRONOUS: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "substeps",
-            value: ValueKind::Integer(0, 1_000_000),
+            value: ValueKind::Integer(0, 100_000),
             unit: "",
             default: "0",
             about: "explicit substeps of the material points in each Δt. 0: as few as the elastic waves of the materials and the speeds of the particles allow, from the present deformation",

@@ -2,11 +2,12 @@
 
 mod npz;
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::error::{SceneError, SceneFault, remedy};
-use super::files;
 use super::item::{Item, NamedReference};
+use super::{budget, files};
 
 /// Names of the time column.
 const TIMES: [&str; 3] = ["time_s", "time", "t"];
@@ -57,21 +58,23 @@ impl Columns {
         };
         let mut names = fields(head);
         let Some(time) = names.iter().position(|name| TIMES.contains(&name.as_str())) else {
-            let found = names.join(", ");
+            // Whatever file this is, its content is not for everybody to see.
             return Err((
                 head_line,
                 format!(
-                    "the first line names the columns, one of them `time_s`; found are {found}"
+                    "the first line names the columns, separated by commas, and one of them must be `time_s`; it is none of the {} there",
+                    names.len()
                 ),
             ));
         };
         let width = names.len();
+        if width > budget::COLUMNS {
+            let reason = format!("{width} columns, at most {} are read", budget::COLUMNS);
+            return Err((head_line, reason));
+        }
         names.remove(time);
-        if let Some(twice) = (1..names.len()).find(|k| names[..*k].contains(&names[*k])) {
-            return Err((
-                head_line,
-                format!("two columns are called {:?}", names[twice]),
-            ));
+        if let Some(twice) = there_twice(&names) {
+            return Err((head_line, format!("two columns are called {twice:?}")));
         }
         let mut rows: Vec<(f64, Vec<f64>)> = Vec::new();
         for (line, text) in lines {
@@ -99,6 +102,13 @@ impl Columns {
                 return Err((line, reason));
             }
             rows.push((time_s, values));
+            if rows.len() * width > budget::NUMBERS {
+                let reason = format!(
+                    "more than {} numbers, the most that are read",
+                    budget::NUMBERS
+                );
+                return Err((line, reason));
+            }
         }
         match rows.is_empty() {
             true => Err((
@@ -113,15 +123,21 @@ impl Columns {
     fn of_arrays(mut arrays: Vec<(String, Vec<f64>)>) -> Result<Self, String> {
         let is_time = |(name, _): &(String, Vec<f64>)| TIMES.contains(&name.as_str());
         let Some(time) = arrays.iter().position(is_time) else {
-            let found: Vec<&str> = arrays.iter().map(|(name, _)| name.as_str()).collect();
             return Err(format!(
-                "no array `time_s`; found of one dimension are {}",
-                found.join(", ")
+                "no array `time_s` among the {} of one dimension",
+                arrays.len()
             ));
         };
-        let (_, times) = arrays.remove(time);
+        let (name, times) = arrays.remove(time);
         if times.is_empty() {
             return Err("the array of times is empty".into());
+        }
+        if let Some(k) = times.iter().position(|t| !t.is_finite()) {
+            return Err(format!("{name}[{k}] = {} is not finite", times[k]));
+        }
+        let names: Vec<String> = arrays.iter().map(|(name, _)| name.clone()).collect();
+        if let Some(twice) = there_twice(&names) {
+            return Err(format!("two arrays are called {twice:?}"));
         }
         for (name, values) in &arrays {
             if values.len() != times.len() {
@@ -134,7 +150,7 @@ impl Columns {
                 return Err(format!("{name}[{k}] = {} is not finite", values[k]));
             }
         }
-        let ascend = |pair: &[f64]| pair[1] > pair[0] && pair[1].is_finite();
+        let ascend = |pair: &[f64]| pair[1] > pair[0];
         if let Some(k) = times.windows(2).position(|pair| !ascend(pair)) {
             return Err(format!(
                 "time {} s is not later than {} s before it",
@@ -188,6 +204,12 @@ impl Columns {
     }
 }
 
+/// A name that is there twice.
+fn there_twice(names: &[String]) -> Option<&String> {
+    let mut seen = HashSet::new();
+    names.iter().find(|name| !seen.insert(*name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,6 +236,12 @@ mod tests {
         let cases = [
             (vec![array("a", &[1.0])], "no array `time_s`"),
             (vec![array("t", &[])], "is empty"),
+            (vec![array("t", &[f64::NAN, 1.0])], "t[0] = NaN"),
+            (vec![array("t", &[f64::NEG_INFINITY, 1.0])], "t[0] = -inf"),
+            (
+                vec![array("t", &[0.0]), array("a", &[0.0]), array("a", &[0.0])],
+                "two arrays are called",
+            ),
             (
                 vec![array("t", &[0.0, 1.0]), array("a", &[1.0])],
                 "1 values for 2 times",
@@ -237,7 +265,7 @@ mod tests {
     fn faults_are_said_with_their_line() {
         let cases = [
             ("", 1, "is empty"),
-            ("a,b\n1,2\n", 1, "found are a, b"),
+            ("secret\n1,2\n", 1, "none of the 1 there"),
             ("t,a,a\n0,1,2\n", 1, "two columns are called \"a\""),
             ("t,a\n", 1, "no row"),
             ("t,a\n0,1\n1\n", 3, "1 values for 2 columns"),
@@ -255,6 +283,10 @@ mod tests {
                 found == line && reason.contains(part),
                 "{text:?}: {found}: {reason}"
             );
+            assert!(!reason.contains("secret"), "{reason}");
         }
+        let wide: Vec<String> = (0..100_000).map(|k| format!("c{k}")).collect();
+        let (_, reason) = Columns::parse(&format!("t,{}\n", wide.join(","))).expect_err("wide");
+        assert!(reason.contains("100001 columns"), "{reason}");
     }
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{BodyState, Control, ConvexContactSolver, SolverKind, StopCriteria};
 use pliant_coupling::{
-    BodyIdx, ContactSettings, DissipationRule, Geometry, GeometryIdx, LaggedModel, Mount, SapModel,
-    SimilarModel, State, StepReport, Stepper, StrongImplicit, World, WorldBuilder,
+    BodyIdx, ContactSettings, DissipationRule, Geometry, GeometryIdx, LaggedModel, Mount,
+    RigidSurface, SapModel, SimilarModel, State, StepReport, Stepper, StrongImplicit, World,
+    WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
@@ -79,6 +80,7 @@ pub(super) fn material(pair_stiffness: f64, friction: f64) -> ContactMaterial {
 pub(super) struct TestWorld {
     pub(super) builder: WorldBuilder,
     pub(super) material: ContactMaterial,
+    pub(super) rigid_surface: RigidSurface,
 }
 
 impl TestWorld {
@@ -86,7 +88,11 @@ impl TestWorld {
         let mut builder = WorldBuilder::default();
         builder.gravity(Vector3::new(0.0, 0.0, -G));
         builder.contact(model.settings());
-        Self { builder, material }
+        Self {
+            builder,
+            material,
+            rigid_surface: RigidSurface::default(),
+        }
     }
 
     /// A half space fixed in the world: solid below the plane z = 0 of `X_WG`.
@@ -100,6 +106,7 @@ impl TestWorld {
             material: self.material,
             patch: None,
             surface_velocity: Vector3::zeros(),
+            rigid_surface: self.rigid_surface,
         })
     }
 
@@ -120,6 +127,7 @@ impl TestWorld {
             material: self.material,
             patch: None,
             surface_velocity: Vector3::zeros(),
+            rigid_surface: self.rigid_surface,
         })
     }
 

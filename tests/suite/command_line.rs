@@ -180,7 +180,7 @@ fn what_is_asked_wrongly_is_refused_with_a_remedy() {
     );
     check_refused(
         &["run", "box-on-incline", "--threads", "0"],
-        &["--threads must be at least 1"],
+        &["--threads must be from 1 to 1024, not 0"],
     );
     check_refused(
         &["run", "box-on-incline", "--full", "--until", "1"],

@@ -187,6 +187,78 @@ fn a_signal_ends_a_run_with_its_files() {
     }
 }
 
+/// A disk that is full, by a limit on the size of each file: the replay reaches it at the end of the first run, the frames of the second on its way.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_table_and_a_checkpoint() {
+    let folder = folder("full_disk");
+    let cube = folder.join("cube.toml");
+    let text = "schema = 1\ntitle = \"a cube falls\"\n[simulation]\nsmoke_s = 1\n[recording]\nframes_per_s = 1000\n[[fem]]\nname = \"cube\"\nmesh = { box = { size = [0.1, 0.1, 0.1], cells = [8, 8, 8] } }\ndensity = 1000\nconstitutive_material = { law = \"corotational\", youngs_modulus = 1e5, poissons_ratio = 0.3 }\n";
+    fs::write(&cube, text).expect("written");
+    for (scene, until, half_kilobytes, ends_early) in [
+        ("box-on-incline", "0.05", 120, false),
+        (path(&cube), "1", 400, true),
+    ] {
+        let out = folder.join(if ends_early { "early" } else { "whole" });
+        let limited = format!("trap '' XFSZ; ulimit -f {half_kilobytes}; exec \"$@\"");
+        let ended = Command::new("sh")
+            .args(["-c", &limited, "sh", env!("CARGO_BIN_EXE_pliant")])
+            .args(["run", scene, "--until", until, "--out", path(&out)])
+            .output()
+            .expect("a shell");
+        let message = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{scene}: {message}");
+        assert!(message.contains("File too large"), "{scene}: {message}");
+        assert!(rows_from(&out, 0.0).len() > 2, "{scene}");
+        let saved = out.join("checkpoint.json").is_file();
+        assert_eq!(saved, ends_early, "{scene}: {message}");
+        let names = fs::read_dir(&out).expect("a folder").flatten();
+        let partial: Vec<_> = (names.map(|entry| entry.file_name()))
+            .filter(|name| name.to_string_lossy().ends_with(".partial"))
+            .collect();
+        assert!(partial.is_empty(), "{scene}: {partial:?}");
+    }
+}
+
+/// A step of some minutes.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_ends_a_step_that_takes_long() {
+    let out = folder("signal_in_step");
+    let scene = out.join("slow.toml");
+    let text = "schema = 1\ntitle = \"slow\"\n[simulation]\nsmoke_s = 1\ntime_step_s = 0.01\nstepper = \"asynchronous\"\nsubsteps = 100000\n[grid]\nspacing = 0.01\n[[material_points]]\nname = \"dough\"\nconstitutive_material = \"pizza-dough\"\nshape = { box = { size = [0.2, 0.2, 0.2] } }\n";
+    fs::write(&scene, text).expect("written");
+    let results = out.join("results");
+    let mut child = command(&["run", path(&scene), "--out", path(&results)])
+        .stderr(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    // The set of signals that it takes says that it listens; it has SIGTERM, number 15, then.
+    let listens = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+        let caught = status
+            .lines()
+            .find_map(|line| line.strip_prefix("SigCgt:"))?;
+        let caught = u64::from_str_radix(caught.trim(), 16).ok()?;
+        (caught & 1 << 14 != 0).then_some(())
+    };
+    let begin = Instant::now();
+    while listens().is_none() {
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "it does not listen"
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    signal(&child, "-TERM");
+    let status = child.wait().expect("it ends");
+    assert_eq!(status.code(), Some(130));
+    for file in ["replay.html", "observables.csv", "checkpoint.json"] {
+        assert!(results.join(file).is_file(), "{file}");
+    }
+}
+
 /// Runs a short scene with the given stderr and stdout into a folder, and returns its exit code.
 #[cfg(target_os = "linux")]
 fn run_with(out: &Path, stdout: Stdio, stderr: Stdio) -> Option<i32> {
@@ -363,6 +435,7 @@ fn an_image_sensor_is_not_called_as_a_file_of_the_run() {
         ("eye.npz", 2),
         ("replay.html", 2),
         ("checkpoint.json", 2),
+        ("observableS", 2),
         ("eye", 0),
     ] {
         let scene = out.join("scene.toml");

@@ -95,6 +95,7 @@ fn scenes_have_the_same_files() {
             recording_in,
             inputs: None,
             saved_from: None,
+            cancellation: pliant_contact_sap::Cancellation::default(),
         };
         let run = |kept| {
             run(&read, &options(kept), &mut |_| {})

@@ -54,6 +54,8 @@ cases! {
     a_pendulum_keeps_its_energy_to_first_order => "pendulum",
     a_parallelogram_of_four_bars_swings_like_a_pendulum => "four-bar",
     no_contact_model_acts_before_surfaces_touch => "first-touch",
+    a_ball_bounces_to_e_squared_of_its_height => "bouncing-ball",
+    torsional_and_rolling_friction_slow_a_ball => "turning-friction",
     a_heavy_box_stands_on_a_light_one => "mass-ratio",
     patches_have_the_area_force_and_center_of_closed_forms => "patch",
     patches_of_round_bodies_converge_at_second_order => "patch-round",

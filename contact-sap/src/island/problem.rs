@@ -1,6 +1,7 @@
 //! An island together with its problem: A and b over the velocities of the island.
 
 use super::{Island, Member, PARALLEL_DOFS_MIN};
+use crate::cancellation::Cancellation;
 use crate::constraint_set::ConstraintSet;
 use crate::dynamics::Dynamics;
 use crate::newton::ReducedBody;
@@ -17,6 +18,8 @@ pub(crate) struct IslandProblem<'a> {
     /// Problems of equal generation have the same dynamics.
     pub(crate) generation: u64,
     pub(crate) start: Start,
+    /// Asked before each iteration.
+    pub(crate) cancellation: &'a Cancellation,
 }
 
 /// Whether a solve may reuse factors of the dynamics, and its mode.

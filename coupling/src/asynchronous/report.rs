@@ -73,6 +73,7 @@ impl ParticleSplit {
                 p_WCb: pair.p_WC.into(),
                 normal_W: pair.normal_W * sign,
                 force_W: pair.impulse_W * (sign / time_step_s),
+                torque_W: nalgebra::Vector3::zeros(),
                 signed_distance: pair.signed_distance,
                 patch: None,
             })

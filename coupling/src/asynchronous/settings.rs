@@ -162,6 +162,24 @@ pub enum Precision {
     Double,
 }
 
+/// The most substeps of a step. A step that needs more is an error: of a few thousand particles so many take minutes.
+pub(super) const SUBSTEPS_MAX: u32 = 100_000;
+
+/// Why there is no number of substeps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum CountFault {
+    /// The wanted number is below the least stable one.
+    TooFew {
+        /// The least stable number.
+        least: u32,
+    },
+    /// More than [`SUBSTEPS_MAX`] are needed.
+    TooMany {
+        /// How many.
+        needed: f64,
+    },
+}
+
 impl Default for AsynchronousSettings {
     fn default() -> Self {
         Self {
@@ -185,8 +203,15 @@ impl AsynchronousSettings {
             Substeps::Automatic => 1,
             Substeps::Fixed(n) | Substeps::Unchecked(n) => n,
         };
+        if !(1..=SUBSTEPS_MAX).contains(&fixed) {
+            return Err(WorldError::Parameter {
+                part: WorldPart::Stepper,
+                parameter: "number of substeps".into(),
+                value: f64::from(fixed),
+                allowed: "must be from 1 to 100000",
+            });
+        }
         for (what, value, allowed) in [
-            ("number of substeps", f64::from(fixed), "must be at least 1"),
             (
                 "iterations of a substep",
                 f64::from(self.iterations_max),
@@ -210,20 +235,30 @@ impl AsynchronousSettings {
         Ok(())
     }
 
-    /// N of a step of `time_step_s`; the least stable N as the error if the wanted one is too small.
-    pub(super) fn count(&self, time_step_s: f64, limit: Option<&SubstepLimit>) -> Result<u32, u32> {
+    /// N of a step of `time_step_s`.
+    pub(super) fn count(
+        &self,
+        time_step_s: f64,
+        limit: Option<&SubstepLimit>,
+    ) -> Result<u32, CountFault> {
         let of_length = |length_s: f64| {
-            let n = (time_step_s / length_s * (1.0 - 1e-9)).ceil();
-            n.clamp(1.0, f64::from(u32::MAX)) as u32
+            let needed = (time_step_s / length_s * (1.0 - 1e-9)).ceil().max(1.0);
+            match needed <= f64::from(SUBSTEPS_MAX) {
+                true => Ok(needed as u32),
+                false => Err(CountFault::TooMany { needed }),
+            }
         };
         match (self.substeps, limit) {
             (Substeps::Unchecked(n), _) | (Substeps::Fixed(n), None) => Ok(n),
             (Substeps::Fixed(n), Some(limit)) => {
-                let least = of_length(limit.stable_s);
-                if n < least { Err(least) } else { Ok(n) }
+                let least = of_length(limit.stable_s)?;
+                match n < least {
+                    true => Err(CountFault::TooFew { least }),
+                    false => Ok(n),
+                }
             }
             (Substeps::Automatic, None) => Ok(1),
-            (Substeps::Automatic, Some(limit)) => Ok(of_length(limit.length_s)),
+            (Substeps::Automatic, Some(limit)) => of_length(limit.length_s),
         }
     }
 }

@@ -77,6 +77,10 @@ impl Collision {
             let Some(pair) = self.candidates.get(k) else {
                 return;
             };
+            if self.cancellation.is_requested() {
+                worker.failure = Some((k, StepError::cancelled(phase.state)));
+                return;
+            }
             let from = worker.contacts.len();
             if let Err(error) = self.find_pair(*pair, phase, worker) {
                 worker.failure = Some((k, error));

@@ -2,10 +2,14 @@
 //! of contact.
 
 use nalgebra::{Matrix3, Vector3};
-use pliant_contact_sap::{BlockFactors, ConstraintSet, ContactLaw, Interpolation, MaterialPoint};
+use pliant_contact_sap::{
+    BlockFactors, ConstraintSet, ContactIdx, ContactLaw, Interpolation, MaterialPoint,
+};
 use pliant_hydroelastic::MaterialPoint as TouchedPoint;
 
 use super::Setting;
+use super::record::ContactRecord;
+use super::turning::{Turning, TurningDirection, TurningLaw};
 use crate::collision::PairContact;
 use crate::error::StepError;
 use crate::pair_basis::{ContactPositions, ContactStatus, PairBasis, PointVelocity, Side};
@@ -165,11 +169,42 @@ impl ContactGroups {
         position: usize,
         bias: Vector3<f64>,
         law: ContactLaw,
-    ) {
+    ) -> ContactIdx {
         let sides = &self.sides[self.order[position]];
         let pair = (&sides.a, &sides.b);
         self.basis
-            .add(&mut set.last_basis(), pair, &sides.positions, bias, law);
+            .add(&mut set.last_basis(), pair, &sides.positions, bias, law)
+    }
+
+    /// Adds the laws of a contact that resist turning of rigid shapes about its point.
+    pub(super) fn add_turning(
+        &mut self,
+        set: &mut ConstraintSet,
+        record: &ContactRecord,
+        setting: &Setting<'_>,
+    ) -> [Option<Turning>; 2] {
+        if !record.is_rigid() || record.patch.is_some() {
+            return [None; 2];
+        }
+        let surface = setting.world.rigid_pair(record.a, record.b);
+        let normal_W = &record.inputs.normal_W;
+        [
+            (TurningDirection::Torsion, surface.torsional_friction),
+            (TurningDirection::Rolling, surface.rolling_friction),
+        ]
+        .map(|(direction, length)| {
+            (length > 0.0).then(|| {
+                let projection = direction.projection(normal_W);
+                let delassus = self.basis.angular_delassus();
+                let law = TurningLaw::new(record, direction, length, &delassus);
+                let contact = self.basis.add_angular(
+                    &mut set.last_basis(),
+                    &projection,
+                    law.law(record.inputs.normal_impulse),
+                );
+                Turning { contact, law }
+            })
+        })
     }
 }
 

@@ -2,23 +2,31 @@
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{
-    ContactParameters, Dissipation, FrictionLimit, NormalPrediction, SlipPrediction, VelocityLayout,
+    ConstraintSet, ContactIdx, ContactParameters, Dissipation, FrictionLimit, NormalPrediction,
+    SlipPrediction, VelocityLayout,
 };
-use pliant_hydroelastic::{ContactKey, MaterialPoint, PairMaterial, PatchShare};
+use pliant_hydroelastic::{ContactKey, MaterialPoint, PairMaterial, PatchShare, PointStiffness};
 
 use super::Setting;
 use super::kinematics::ContactKinematics;
+use super::turning::Turning;
 use crate::collision::PairContact;
 use crate::contact_model::{ContactInputs, ContactModel, DissipationRule, FrictionBound};
 use crate::error::StepError;
 use crate::friction_bounds::PreviousBound;
+use crate::impact::Approach;
 use crate::pair_basis::ContactPositions;
 use crate::stiction::{self, ContactMemory};
 use crate::world::{GeometryIdx, World};
 
-/// A contact of the problem; records are in the order of [`ContactIdx`](pliant_contact_sap::ContactIdx).
+/// A contact of the problem.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ContactRecord {
+    /// Its index in the set.
+    pub(super) contact: ContactIdx,
+    pub(super) turning: [Option<Turning>; 2],
+    /// The law of its adhesion in the set.
+    pub(super) adhesion: Option<ContactIdx>,
     pub(crate) a: GeometryIdx,
     pub(crate) b: GeometryIdx,
     pub(crate) positions: ContactPositions,
@@ -29,6 +37,8 @@ pub(crate) struct ContactRecord {
     pub(crate) inputs: ContactInputs,
     /// The bound before this one in the same step.
     pub(crate) previous: Option<PreviousBound>,
+    /// How it approaches, where it has a coefficient of restitution.
+    pub(crate) approach: Option<Approach>,
     key: ContactKey,
     /// Whether the contact was closed in the last step and the velocity changes of its bodies in that step are known.
     carried_on: bool,
@@ -74,6 +84,9 @@ impl ContactRecord {
             FrictionBound::Iterated => FrictionLimit::LocalImplicit,
         };
         Ok(Self {
+            contact: ContactIdx(0),
+            turning: [None; 2],
+            adhesion: None,
             a: contact.a,
             b: contact.b,
             positions: kinematics.positions,
@@ -86,6 +99,7 @@ impl ContactRecord {
                 slip_inertia: kinematics.slip_inertia,
             },
             previous: None,
+            approach: approach(contact, kinematics, &parameters, setting),
             key: point.key,
             carried_on: point.signed_distance < 0.0 && predicted.constrained.is_some(),
             rigid: kinematics.rigid,
@@ -93,6 +107,31 @@ impl ContactRecord {
                 .iter()
                 .any(|&g| is_on_new_grid(world, g)),
         })
+    }
+
+    /// The impulse of its contact law on A, N·s, world axes, of the impulses of all contacts of the set.
+    pub(crate) fn impulse(&self, impulses: &[f64]) -> Vector3<f64> {
+        impulse_of(self.contact, impulses)
+    }
+
+    /// [`impulse`](Self::impulse) and that of adhesion.
+    pub(crate) fn total_impulse(&self, impulses: &[f64]) -> Vector3<f64> {
+        let adhesion = self.adhesion.map(|contact| impulse_of(contact, impulses));
+        self.impulse(impulses) + adhesion.unwrap_or_default()
+    }
+
+    /// The impulsive torque of torsional and rolling friction on A, N·m·s, world axes.
+    pub(crate) fn turning_impulse(&self, impulses: &[f64]) -> Vector3<f64> {
+        let turning = self.turning.iter().flatten();
+        turning.map(|turning| turning.impulse(impulses)).sum()
+    }
+
+    /// Gives the contact the laws of its present parameters and bound.
+    pub(crate) fn update_laws(&self, model: &dyn ContactModel, set: &mut ConstraintSet) {
+        *set.contact_law_mut(self.contact) = model.law(&self.inputs);
+        for turning in self.turning.iter().flatten() {
+            turning.update(self.inputs.normal_impulse, set);
+        }
     }
 
     pub(crate) fn pair(&self) -> (GeometryIdx, GeometryIdx) {
@@ -184,6 +223,11 @@ impl ContactRecord {
     }
 }
 
+fn impulse_of(contact: ContactIdx, impulses: &[f64]) -> Vector3<f64> {
+    let first = 3 * contact.0;
+    Vector3::from_column_slice(&impulses[first..first + 3])
+}
+
 fn parameters(
     contact: &PairContact,
     kinematics: &ContactKinematics,
@@ -209,6 +253,40 @@ fn parameters(
         inverse_inertia: kinematics.inverse_inertia,
         near_rigid: settings.near_rigid_period(),
     }
+}
+
+/// Support of a body by the constraints of the last step counts as acceleration up to this multiple of gravity.
+const SUPPORT_MAX: f64 = 2.0;
+
+/// How a point contact of rigid shapes with a coefficient of restitution approaches.
+fn approach(
+    contact: &PairContact,
+    kinematics: &ContactKinematics,
+    parameters: &ContactParameters,
+    setting: &Setting<'_>,
+) -> Option<Approach> {
+    let of_points = matches!(contact.point.stiffness, PointStiffness::Share(_));
+    if !kinematics.rigid || !of_points {
+        return None;
+    }
+    let restitution = setting.world.rigid_pair(contact.a, contact.b).restitution?;
+    let (velocity, normal_W) = (&kinematics.velocity, contact.point.normal_W);
+    let step = setting.time_step;
+    let free_fall = setting.world.parts.gravity.norm() * step.length_s;
+    let support = (velocity.change).map_or(0.0, |change| normal_W.dot(&change));
+    let support = match support.abs() <= SUPPORT_MAX * free_fall {
+        true => support,
+        false => 0.0,
+    };
+    let gain = normal_W.dot(&(velocity.free - velocity.start)) + support;
+    // The positions of free motion lie on a parabola with this velocity.
+    let ahead = (step.positions_s() - 0.5 * step.length_s) / step.length_s;
+    Some(Approach::new(
+        parameters.signed_distance,
+        parameters.start_velocity + ahead * gain,
+        gain / step.length_s,
+        restitution,
+    ))
 }
 
 /// The stiffness with which the law of `model` resists, N/m: a model with a range does not cap it.

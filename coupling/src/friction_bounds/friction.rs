@@ -1,7 +1,5 @@
 //! The friction of one contact, its bound and its load, and the update of the bound.
 
-use nalgebra::Vector3;
-
 use crate::contacts::ContactRecord;
 
 /// Fraction of its bound from which on a contact counts as slipping.
@@ -24,8 +22,9 @@ pub(super) struct Friction {
 }
 
 impl Friction {
-    pub(super) fn of(record: &ContactRecord, gamma: &[f64]) -> Self {
-        let gamma = Vector3::from_column_slice(gamma);
+    /// Of a contact, with the impulses of all contacts of its set.
+    pub(super) fn of(record: &ContactRecord, impulses: &[f64]) -> Self {
+        let gamma = record.impulse(impulses);
         let normal_W = record.inputs.normal_W;
         let gamma_n = normal_W.dot(&gamma);
         let found = (gamma - normal_W * gamma_n).norm();
@@ -77,9 +76,9 @@ impl Slips {
 }
 
 impl ContactRecord {
-    /// Updates the bound of a contact with impulse `gamma`, N·s, by this `fraction` of the secant step.
-    pub(super) fn update_limit(&mut self, gamma: &[f64], slope_of_pair: f64, fraction: f64) {
-        let load = Friction::of(self, gamma).load;
+    /// Updates the bound of a contact, with the `impulses` of all contacts of its set, by this `fraction` of the secant step.
+    pub(super) fn update_limit(&mut self, impulses: &[f64], slope_of_pair: f64, fraction: f64) {
+        let load = Friction::of(self, impulses).load;
         if load == self.inputs.normal_impulse || self.friction() == 0.0 {
             return;
         }

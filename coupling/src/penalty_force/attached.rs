@@ -341,6 +341,7 @@ impl Attached {
             p_WCb,
             normal_W: normal * sign,
             force_W: self.force() * sign,
+            torque_W: Vector3::zeros(),
             signed_distance,
             patch: None,
         }

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use nalgebra::{Vector3, Vector6};
+use pliant_contact_sap::{BodyError, Cancellation};
 use pliant_hydroelastic::{Shape, Slide};
 
 use super::BodyFault;
@@ -49,6 +50,8 @@ pub(super) struct System {
     /// Since the step began.
     pub(super) times: PenaltyForceTimes,
     linearised: Linearised,
+    /// Asked at each evaluation.
+    pub(super) cancellation: Cancellation,
 }
 
 /// Sizes of g and of its terms, in the norm of D⁻¹.
@@ -62,6 +65,24 @@ pub(super) struct Sizes {
     pub(super) round_off: f64,
 }
 
+/// Penalty forces have no impacts, and no resistance to turning at a contact.
+fn refuse_rigid_surfaces(world: &World, state: &State) -> Result<(), StepError> {
+    let Some((geometry, name, value)) = world.first_rigid_surface() else {
+        return Ok(());
+    };
+    let body = geometry.mount.body().unwrap_or(BodyIdx(0));
+    let text = format!(
+        "geometry {:?}: {name} = {value} does not act with penalty forces; take another stepper, or drop it",
+        geometry.name
+    );
+    Err(StepError::of_body(
+        world,
+        state,
+        body,
+        BodyError::Model(text),
+    ))
+}
+
 impl System {
     /// # Errors
     /// Surfaces that attachments cannot slide on.
@@ -70,8 +91,10 @@ impl System {
         state: &State,
         settings: &PenaltyForceSettings,
     ) -> Result<Self, StepError> {
+        refuse_rigid_surfaces(world, state)?;
         Ok(Self {
             world: world.clone(),
+            cancellation: Cancellation::default(),
             bodies: Bodies::of(world),
             places: Places::of(world, state, settings)?,
             rows: ScalarRows::default(),
@@ -169,6 +192,9 @@ impl System {
 
     /// Evaluates g with the contacts as they are.
     pub(super) fn evaluate(&mut self) -> Result<(), BodyFault> {
+        if self.cancellation.is_requested() {
+            return Err((BodyIdx(0), BodyError::Cancelled));
+        }
         let mut g = std::mem::take(&mut self.g);
         let clock = Instant::now();
         let outcome = self.bodies.residual(&self.v, &mut g);

@@ -1,6 +1,5 @@
 //! From velocities to the next state.
 
-use nalgebra::Vector3;
 use pliant_contact_sap::VelocityLayout;
 
 use super::problem::{StepContext, StepProblem};
@@ -23,9 +22,17 @@ impl StepProblem {
         next.bodies
             .resize_with(state.bodies.len(), Default::default);
         for (b, step) in self.steps.iter_mut().enumerate() {
-            let v = &self.solution.velocity[self.velocities.range(b)];
+            let range = self.velocities.range(b);
+            let v = &self.solution.velocity[range.clone()];
             let advanced = step.advance(v, &mut next.bodies[b]);
             let advanced = advanced.map_err(|source| context.of_body(b, source))?;
+            let is_rigid = self.collision.surfaces[b].vertices.is_empty();
+            if let Some(displacement) = self.impacts.displacement().filter(|_| is_rigid) {
+                let moved = &mut self.moved;
+                let advanced = step.advance(&displacement[range], moved);
+                let _ = advanced.map_err(|source| context.of_body(b, source))?;
+                next.bodies[b].q.clone_from(&moved.q);
+            }
             let name = &world.parts.bodies[b].name;
             let warnings = advanced.warnings.into_iter();
             report
@@ -60,7 +67,10 @@ impl StepProblem {
                 &self.velocities.free[range],
             );
             change.clear();
-            if world.parts.bodies[b].model.velocity_layout() == VelocityLayout::Fixed {
+            // What an impact changed does not act in the next step.
+            if world.parts.bodies[b].model.velocity_layout() == VelocityLayout::Fixed
+                && !self.impacts.struck(b)
+            {
                 change.extend(v.iter().zip(free).map(|(v, free)| v - free));
             }
         }
@@ -70,14 +80,13 @@ impl StepProblem {
         memory.attachments.clear();
         memory.contacts.clear();
         let settings = &world.parts.contact;
-        let impulses = self.solution.contact_impulse.chunks_exact(3);
-        let contacts = self.contacts.records.iter().zip(impulses);
-        let remember = contacts.filter(|(record, _)| settings.stiction.remembers(record.patch));
-        memory
-            .contacts
-            .extend(remember.filter_map(|(record, gamma)| {
-                record.memory(&*settings.model, &Vector3::from_column_slice(gamma))
-            }));
+        let impulses = &self.solution.contact_impulse;
+        let contacts = self.contacts.records.iter();
+        let remember = contacts.filter(|record| settings.stiction.remembers(record.patch));
+        memory.contacts.extend(
+            remember
+                .filter_map(|record| record.memory(&*settings.model, &record.impulse(impulses))),
+        );
         memory
             .contacts
             .sort_unstable_by_key(ContactMemory::sort_key);

@@ -13,13 +13,24 @@ const SEARCHES_MAX: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct ContactSet {
     searches: usize,
+    pub(super) search: PathSearch,
     /// The first missed pair of the last search.
     pub(super) missed: Option<(GeometryIdx, GeometryIdx)>,
 }
 
+/// Whether the solution is a path along which contacts are searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum PathSearch {
+    #[default]
+    AlongSolution,
+    /// Bodies move along another path.
+    Skipped,
+}
+
 impl ContactSet {
     pub(super) fn begin(&mut self) {
-        *self = Self::default();
+        self.searches = 0;
+        self.missed = None;
     }
 }
 
@@ -27,6 +38,7 @@ impl LaggedQuantity for ContactSet {
     /// The number of missed contacts, plus 1 if there are any: none is tolerated. The first search does not wait for friction bounds.
     fn residual(&mut self, attempt: &mut Attempt<'_>, round: &Round) -> Result<f64, StepError> {
         let due = round.complete
+            && self.search == PathSearch::AlongSolution
             && round.linearisation == LinearisationStage::First
             && (self.searches == 0 || round.restart.is_none());
         if !due {

@@ -6,7 +6,7 @@
 
 use pliant_contact_sap::{ConvexContactSolver, SolveError, SolveMode, SolveReport};
 
-use super::contact_set::ContactSet;
+use super::contact_set::{ContactSet, PathSearch};
 use super::friction_bounds::FrictionBoundIteration;
 use super::problem::{StepContext, StepProblem};
 use super::relinearisation::Relinearisation;
@@ -14,7 +14,7 @@ use super::rotations::RotationIteration;
 use super::settings::StrongImplicitSettings;
 use crate::convergence::Convergence;
 use crate::error::StepError;
-use crate::friction_bounds::FrictionBounds;
+use crate::friction_bounds::{FrictionBounds, FrictionError};
 
 /// A quantity that the convex problem takes as given and that its solution changes.
 pub(super) trait LaggedQuantity {
@@ -109,6 +109,7 @@ impl OuterLoop {
         let mut report = attempt.solve_cold(mode)?;
         let mut number = 0;
         loop {
+            attempt.context.check_cancellation()?;
             let mut round = Round {
                 number,
                 complete: mode != SolveMode::Inexact && report.unsolved_velocities == 0,
@@ -156,6 +157,18 @@ impl OuterLoop {
         }
     }
 
+    /// [`OuterLoop::converge`] where the velocities of the solution do not move the bodies: no contact is added.
+    pub(super) fn converge_velocities(
+        &mut self,
+        attempt: &mut Attempt<'_>,
+        settings: &StrongImplicitSettings,
+    ) -> Result<Convergence, StepError> {
+        self.contacts.search = PathSearch::Skipped;
+        let convergence = self.converge(attempt, settings);
+        self.contacts.search = PathSearch::AlongSolution;
+        convergence
+    }
+
     /// Forgets the iterations of bounds and contacts; returns how exactly the next solve has to be.
     fn start_anew(&mut self, attempt: &Attempt<'_>) -> SolveMode {
         self.contacts.begin();
@@ -198,6 +211,20 @@ impl Attempt<'_> {
 
     fn failed(&self, source: SolveError) -> StepError {
         StepError::of_solve(self.context.world, self.context.state, source)
+    }
+}
+
+impl Convergence {
+    /// That of a step solved once more.
+    pub(super) fn followed_by(self, next: Self) -> Self {
+        Self {
+            solve: merged(self.solve, next.solve),
+            friction: FrictionError {
+                updates: self.friction.updates + next.friction.updates,
+                ..next.friction
+            },
+            ..next
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! The convex problem of one step: bodies linearised, motion predicted, contacts and constraints collected.
 
 use pliant_contact_sap::{
-    BlockFactors, BodyStep, ConstraintSet, ContactProblem, ParticipantIdx, Solution, StepInput,
-    TimeStep,
+    BlockFactors, BodyState, BodyStep, Cancellation, ConstraintSet, ContactProblem, ParticipantIdx,
+    Solution, StepInput, TimeStep,
 };
 use pliant_hydroelastic::ContactGeometry;
 use rayon::prelude::*;
 
+use super::restitution::Impacts;
 use crate::collision::{Collision, PairContact, Search};
 use crate::constraint_assembly::ConstraintAssembly;
 use crate::contacts::{ContactAssembly, ContactRecord, Setting};
@@ -27,6 +28,7 @@ pub(crate) struct StepContext<'a> {
     pub(crate) state: &'a State,
     pub(crate) time_step: TimeStep,
     pub(crate) geometry: &'a dyn ContactGeometry,
+    pub(crate) cancellation: &'a Cancellation,
 }
 
 /// The problem of the step at hand; memory is reused from step to step.
@@ -40,6 +42,7 @@ pub(super) struct StepProblem {
     pub(super) collision: Collision,
     pub(super) contacts: ContactAssembly,
     pub(super) constraints: ConstraintAssembly,
+    pub(super) impacts: Impacts,
     pub(super) set: ConstraintSet,
     /// Whose each row of the set is.
     pub(super) owners: Vec<RowOwner>,
@@ -47,6 +50,8 @@ pub(super) struct StepProblem {
     pub(super) participating: Vec<bool>,
     pub(super) guess: Vec<f64>,
     pub(super) solution: Solution,
+    /// Of one body, where impacts move it along another path than its end velocity.
+    pub(super) moved: BodyState,
     /// ‖D b‖ with D = diag(A)^(−1/2), √J.
     pub(super) momentum_scale: f64,
 }
@@ -85,6 +90,15 @@ impl Velocities {
 }
 
 impl StepContext<'_> {
+    /// # Errors
+    /// [`StepError::Cancelled`].
+    pub(super) fn check_cancellation(&self) -> Result<(), StepError> {
+        match self.cancellation.is_requested() {
+            true => Err(StepError::cancelled(self.state)),
+            false => Ok(()),
+        }
+    }
+
     pub(super) fn of_body(&self, b: usize, source: pliant_contact_sap::BodyError) -> StepError {
         StepError::of_body(self.world, self.state, BodyIdx(b), source)
     }
@@ -96,6 +110,13 @@ impl StepProblem {
         let bodies = &world.parts.bodies;
         self.steps = bodies.iter().map(|b| b.model.new_step()).collect();
         self.collision.adopt(world);
+    }
+
+    pub(super) fn cancel_with(&mut self, cancellation: &Cancellation) {
+        for step in &mut self.steps {
+            step.cancel_with(cancellation);
+        }
+        self.collision.cancellation = cancellation.clone();
     }
 
     /// Begins the step of every body and linearises it.
@@ -170,6 +191,7 @@ impl StepProblem {
             state,
             time_step,
             geometry,
+            ..
         } = context;
         let Self {
             steps,
@@ -252,6 +274,7 @@ impl StepProblem {
             state,
             time_step,
             geometry,
+            ..
         } = context;
         if !world.parts.contact.follows_paths() {
             return Ok(&[]);

@@ -1,6 +1,5 @@
 //! From impulses to the reactions of joints and supports.
 
-use nalgebra::Vector3;
 use pliant_contact_sap::{FrameWrench, PointForce};
 
 use super::problem::StepProblem;
@@ -27,9 +26,9 @@ impl StepProblem {
     /// Forces of all contacts and constraints on the material points of a deforming body.
     fn external_forces(&self, world: &World, body: BodyIdx, time_step_s: f64) -> Vec<PointForce> {
         let mut forces = Vec::new();
-        let impulses = self.solution.contact_impulse.chunks_exact(3);
-        for (record, gamma) in self.contacts.records.iter().zip(impulses) {
-            let force_W = Vector3::from_column_slice(gamma) / time_step_s;
+        let impulses = &self.solution.contact_impulse;
+        for record in &self.contacts.records {
+            let force_W = record.total_impulse(impulses) / time_step_s;
             let sides = [
                 (record.a, &record.points[0], force_W),
                 (record.b, &record.points[1], -force_W),
@@ -64,14 +63,15 @@ impl StepProblem {
         time_step_s: f64,
     ) -> Vec<FrameWrench> {
         let mut wrenches = Vec::new();
-        let impulses = self.solution.contact_impulse.chunks_exact(3);
-        for (record, gamma) in self.contacts.records.iter().zip(impulses) {
-            let force_W = Vector3::from_column_slice(gamma) / time_step_s;
+        let impulses = &self.solution.contact_impulse;
+        for record in &self.contacts.records {
+            let force_W = record.total_impulse(impulses) / time_step_s;
+            let torque_W = record.turning_impulse(impulses) / time_step_s;
             let sides = [
-                (record.a, record.positions.a, force_W),
-                (record.b, record.positions.b, -force_W),
+                (record.a, record.positions.a, force_W, torque_W),
+                (record.b, record.positions.b, -force_W, -torque_W),
             ];
-            for (geometry, p_WQ, force_W) in sides {
+            for (geometry, p_WQ, force_W, torque_W) in sides {
                 match world.parts.geometries[geometry.0].mount {
                     Mount::Frame {
                         body: on, frame, ..
@@ -79,7 +79,7 @@ impl StepProblem {
                         frame,
                         p_WQ,
                         force_W,
-                        torque_W: Vector3::zeros(),
+                        torque_W,
                     }),
                     _ => {}
                 }

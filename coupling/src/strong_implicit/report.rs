@@ -1,6 +1,5 @@
 //! From impulses to the report of a step.
 
-use nalgebra::Vector3;
 use pliant_contact_sap::RowIdx;
 
 use super::problem::{StepContext, StepProblem};
@@ -27,14 +26,15 @@ impl StepProblem {
         report.contacts.clear();
         report.contacts.extend(order.iter().map(|&i| {
             let record = &records[i];
-            let gamma = &self.solution.contact_impulse[3 * i..3 * i + 3];
+            let impulses = &self.solution.contact_impulse;
             ContactForce {
                 a: record.a,
                 b: record.b,
                 p_WCa: record.positions.a,
                 p_WCb: record.positions.b,
                 normal_W: record.inputs.normal_W,
-                force_W: Vector3::from_column_slice(gamma) / time_step_s,
+                force_W: record.total_impulse(impulses) / time_step_s,
+                torque_W: record.turning_impulse(impulses) / time_step_s,
                 signed_distance: record.signed_distance(),
                 patch: record.patch,
             }

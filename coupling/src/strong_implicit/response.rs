@@ -128,6 +128,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 integration: self.settings.integration,
             },
             geometry: &*self.geometry,
+            cancellation: &self.cancellation,
         };
         let theta = self.settings.integration.theta_vq();
         let mut moved = pliant_contact_sap::BodyState::default();

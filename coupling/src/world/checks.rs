@@ -8,7 +8,7 @@ use pliant_hydroelastic::SoftMesh;
 
 use super::{
     Anisotropy, BodyIdx, EdgeContact, Exclusion, Geometry, GeometryIdx, Mount, NamedBody,
-    WorldParts,
+    RigidSurface, WorldParts,
 };
 use crate::constraint::{Anchor, Constraint, ConstraintCompliance, ConstraintKind};
 use crate::error::{WorldError, WorldPart};
@@ -68,9 +68,11 @@ impl WorldParts {
                 ("dissipation (s/m)", rule.dissipation),
                 ("relaxation time (s)", rule.relaxation_time_s),
                 ("friction", rule.friction),
+                ("adhesion (N)", rule.adhesion),
             ] {
                 not_negative(&part, name, value.unwrap_or(0.0))?;
             }
+            check_rigid_surface(&part, &rule.rigid_surface())?;
             if let Some(k) = rule.stiffness_per_area
                 && !(k > 0.0 && k.is_finite())
             {
@@ -218,6 +220,7 @@ fn check_geometry(geometry: &Geometry, n_frames: &[usize]) -> Result<(), WorldEr
             name: geometry.name.clone(),
         });
     }
+    check_rigid_surface(&part, &geometry.rigid_surface)?;
     for v in geometry.surface_velocity.iter() {
         finite(&part, "surface velocity (m/s)", *v)?;
     }
@@ -228,6 +231,13 @@ fn check_geometry(geometry: &Geometry, n_frames: &[usize]) -> Result<(), WorldEr
             part,
             source: Box::new(source),
         })
+}
+
+fn check_rigid_surface(part: &WorldPart, surface: &RigidSurface) -> Result<(), WorldError> {
+    match surface.fault() {
+        None => Ok(()),
+        Some((name, value, allowed)) => Err(parameter(part, name, value, allowed)),
+    }
 }
 
 fn check_tie(constraint: &Constraint, n_frames: &[usize]) -> Result<(), WorldError> {

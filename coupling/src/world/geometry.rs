@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::Surface;
 use pliant_hydroelastic::{Compliance, ContactMaterial, PatchGeometry, Shape, Tips};
 
-use super::BodyIdx;
+use super::{BodyIdx, RigidSurface};
 
 /// What a geometry is mounted on.
 ///
@@ -126,6 +126,8 @@ pub struct Geometry {
     pub material: ContactMaterial,
     /// Velocity of the surface over the body, m/s, in the geometry's frame: a conveyor belt.
     pub surface_velocity: Vector3<f64>,
+    /// Impacts and resistance to turning in point contact with rigid shapes.
+    pub rigid_surface: RigidSurface,
 }
 
 impl Geometry {
@@ -220,6 +222,7 @@ impl Geometry {
             compliance: None,
             material,
             surface_velocity: Vector3::zeros(),
+            rigid_surface: RigidSurface::default(),
         }
     }
 

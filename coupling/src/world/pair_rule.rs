@@ -3,7 +3,7 @@
 use nalgebra::{Unit, Vector3};
 use pliant_hydroelastic::{ContactChoice, PairMaterial, PointStiffness};
 
-use super::{GeometryIdx, World};
+use super::{Geometry, GeometryIdx, RigidSurface, World};
 
 /// Contact parameters of one pair of geometries. Those that are `None` follow from both materials and the world's settings.
 ///
@@ -48,6 +48,14 @@ pub struct PairRule {
     pub relaxation_time_s: Option<f64>,
     /// μ.
     pub friction: Option<f64>,
+    /// e of the law of impact, between rigid shapes.
+    pub restitution: Option<f64>,
+    /// Torque about the normal per normal force between rigid shapes, m.
+    pub torsional_friction: Option<f64>,
+    /// Torque against rolling per normal force between rigid shapes, m.
+    pub rolling_friction: Option<f64>,
+    /// Attractive force of the pair while it touches, N; a larger pull parts it.
+    pub adhesion: Option<f64>,
     /// μ_s of static friction, not less than μ, which is then that of sliding; used by penalty forces alone. μ if `None`.
     pub static_friction: Option<f64>,
     /// Stiffness per area, N/m³: that of a particle is this times the part of the surface that it stands for, projected on the other surface at the
@@ -154,6 +162,15 @@ pub struct Anisotropy {
 }
 
 impl PairRule {
+    /// What the rule says of impacts and resistance to turning.
+    pub(crate) fn rigid_surface(&self) -> RigidSurface {
+        RigidSurface {
+            restitution: self.restitution,
+            torsional_friction: self.torsional_friction.unwrap_or(0.0),
+            rolling_friction: self.rolling_friction.unwrap_or(0.0),
+        }
+    }
+
     /// All parameters of the contact given, points or patch left open.
     #[must_use]
     pub fn material(material: PairMaterial) -> Self {
@@ -162,11 +179,7 @@ impl PairRule {
             dissipation: Some(material.dissipation),
             relaxation_time_s: Some(material.relaxation_time_s),
             friction: Some(material.friction),
-            static_friction: None,
-            stiffness_per_area: None,
-            anisotropy: None,
-            edges: EdgeContact::None,
-            choice: None,
+            ..Self::default()
         }
     }
 
@@ -205,6 +218,53 @@ impl World {
             Some(rule) => rule.over(&combined),
             None => combined,
         }
+    }
+
+    /// Impacts and resistance to turning of a pair in point contact.
+    pub(crate) fn rigid_pair(&self, a: GeometryIdx, b: GeometryIdx) -> RigidSurface {
+        let [of_a, of_b] = [a, b].map(|g| &self.parts.geometries[g.0].rigid_surface);
+        let combined = of_a.combined_with(of_b);
+        let Some(rule) = self.rule(a, b) else {
+            return combined;
+        };
+        RigidSurface {
+            restitution: rule.restitution.or(combined.restitution),
+            torsional_friction: (rule.torsional_friction).unwrap_or(combined.torsional_friction),
+            rolling_friction: rule.rolling_friction.unwrap_or(combined.rolling_friction),
+        }
+    }
+
+    /// The first geometry of a body or rule of a pair with impacts, resistance to turning or adhesion: its geometry, the property and its value.
+    pub(crate) fn first_rigid_surface(&self) -> Option<(&Geometry, &'static str, f64)> {
+        let parts = &self.parts;
+        let of_geometries = parts.geometries.iter().map(|g| (g, g.rigid_surface));
+        let of_rules = (parts.pair_rules.iter())
+            .map(|((a, _), rule)| (&parts.geometries[a.0], rule.rigid_surface()));
+        let adhesion = parts.pair_rules.iter().find_map(|((a, _), rule)| {
+            Some((&parts.geometries[a.0], "adhesion (N)", rule.adhesion?))
+        });
+        let of_surface = of_geometries
+            .chain(of_rules)
+            .find_map(|(geometry, surface)| {
+                let (name, value) = surface.first_given()?;
+                Some((geometry, name, value))
+            });
+        of_surface.or(adhesion)
+    }
+
+    /// Whether any pair has adhesion.
+    pub(crate) fn has_adhesion(&self) -> bool {
+        self.parts
+            .pair_rules
+            .iter()
+            .any(|(_, rule)| rule.adhesion.is_some())
+    }
+
+    /// The attractive force of a pair while it touches, N.
+    pub(crate) fn adhesion(&self, a: GeometryIdx, b: GeometryIdx) -> f64 {
+        self.rule(a, b)
+            .and_then(|rule| rule.adhesion)
+            .unwrap_or(0.0)
     }
 
     /// μ_s of a pair.

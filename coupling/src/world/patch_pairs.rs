@@ -2,7 +2,7 @@
 
 use pliant_hydroelastic::{ContactChoice, GeometryError, PatchGeometry};
 
-use super::{GeometryIdx, Mount, PairRule, WorldParts};
+use super::{Geometry, GeometryIdx, Mount, PairRule, RigidSurface, WorldParts};
 use crate::error::WorldError;
 
 impl WorldParts {
@@ -47,6 +47,8 @@ impl WorldParts {
                 source: Box::new(source),
             })
         };
+        self.check_impacts_of_patches()?;
+        let index = |g: usize| pliant_hydroelastic::GeometryIdx(g as u32);
         let says = |rule: &PairRule, choice| rule.choice == Some(choice);
         for ((a, b), _) in self
             .pair_rules
@@ -58,13 +60,54 @@ impl WorldParts {
         if self.contact.choice != ContactChoice::Patch {
             return Ok(());
         }
-        let index = |g: usize| pliant_hydroelastic::GeometryIdx(g as u32);
         for b in 0..self.geometries.len() {
             for a in (0..b).filter(|&a| self.filter.allows(index(a), index(b))) {
                 let pair = (GeometryIdx(a), GeometryIdx(b));
                 let rule = self.pair_rules.iter().find(|(known, _)| *known == pair);
                 if rule.is_none_or(|(_, rule)| rule.choice.is_none()) {
                     check(pair.0, pair.1)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses properties of point contact for pairs of rigid shapes with patches.
+    fn check_impacts_of_patches(&self) -> Result<(), WorldError> {
+        let has_rule = |rule: &PairRule| rule.rigid_surface() != RigidSurface::default();
+        let has_property = |g: &Geometry| g.rigid_surface != RigidSurface::default();
+        if !self.geometries.iter().any(has_property)
+            && !self.pair_rules.iter().any(|(_, rule)| has_rule(rule))
+        {
+            return Ok(());
+        }
+        let with_patch: Vec<usize> = (0..self.geometries.len())
+            .filter(|&g| self.geometries[g].patch.is_some())
+            .collect();
+        let index = |g: usize| pliant_hydroelastic::GeometryIdx(g as u32);
+        for (k, &b) in with_patch.iter().enumerate() {
+            for &a in with_patch[..k]
+                .iter()
+                .filter(|&&a| self.filter.allows(index(a), index(b)))
+            {
+                let pair = (GeometryIdx(a), GeometryIdx(b));
+                let rule = self.pair_rules.iter().find(|(known, _)| *known == pair);
+                let rule = rule.map(|(_, rule)| *rule).unwrap_or_default();
+                let (of_a, of_b) = (&self.geometries[a], &self.geometries[b]);
+                let side = |g: &'_ Geometry| (g.name.clone(), g.patch.clone());
+                let (a, b) = (side(of_a), side(of_b));
+                let sides = ((&*a.0, a.1.as_deref()), (&*b.0, b.1.as_deref()));
+                let is_patch = rule.choice.unwrap_or(self.contact.choice) != ContactChoice::Point
+                    && PatchGeometry::check_pair(sides.0, sides.1).is_ok();
+                let property = rule.rigid_surface().combined_with(&of_a.rigid_surface);
+                let property = property.combined_with(&of_b.rigid_surface).first_given();
+                if let Some((name, value)) = property.filter(|_| is_patch) {
+                    return Err(WorldError::Parameter {
+                        part: self.pair_part(pair.0, pair.1),
+                        parameter: name.into(),
+                        value,
+                        allowed: "acts at contact points, and this pair has a contact patch; give the pair the kind `point`, or drop it",
+                    });
                 }
             }
         }

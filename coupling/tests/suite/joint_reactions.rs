@@ -50,6 +50,7 @@ fn cube_on(body: BodyIdx, frame: u32, name: &str) -> Geometry {
         compliance: None,
         patch: None,
         surface_velocity: Vector3::zeros(),
+        rigid_surface: pliant_coupling::RigidSurface::default(),
     }
 }
 

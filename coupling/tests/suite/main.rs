@@ -6,6 +6,7 @@
 )]
 
 mod adaptive;
+mod adhesion;
 mod adjoint;
 mod batch;
 mod before_touch;
@@ -24,8 +25,10 @@ mod penalty_worlds;
 mod random_rigid;
 mod refusals;
 mod reports;
+mod restitution;
 mod rigid_contact;
 mod soft_bodies;
 mod stiction;
 mod throws;
+mod turning;
 mod who_touches_whom;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nalgebra::Matrix3;
 use pliant_constitutive::Real;
-use pliant_contact_sap::{BodyError, BodyReport, BodyState, ContactParameters};
+use pliant_contact_sap::{BodyError, BodyReport, BodyState, Cancellation, ContactParameters};
 
 use super::clock::Clock;
 use super::cloth::{ClothRun, cloths_of};
@@ -135,6 +135,7 @@ pub struct CpuSubsteps<T> {
     forces: WarmStart,
     passed_s: f64,
     crushed: Crushed,
+    cancellation: Cancellation,
 }
 
 impl<T: Precision> CpuSubsteps<T> {
@@ -157,6 +158,7 @@ impl<T: Precision> CpuSubsteps<T> {
             forces: WarmStart::default(),
             passed_s: 0.0,
             crushed: Crushed::default(),
+            cancellation: Cancellation::default(),
         }
     }
 
@@ -353,6 +355,10 @@ impl<T: Precision> SubstepBackend for CpuSubsteps<T> {
         Ok(())
     }
 
+    fn cancel_with(&mut self, cancellation: &Cancellation) {
+        self.cancellation = cancellation.clone();
+    }
+
     fn limit(&self) -> Option<SubstepLimit> {
         present_limit(&self.parts, &self.particles, ANY_STRESS)
     }
@@ -388,6 +394,9 @@ impl<T: Precision> SubstepBackend for CpuSubsteps<T> {
         let gravity = input.gravity.map(T::of);
         let mut is_sorted = false;
         for _ in 0..input.substeps {
+            if self.cancellation.is_requested() {
+                return Err(BodyError::Cancelled);
+            }
             let mut clock = Clock::start();
             if !is_sorted {
                 self.sort()?;

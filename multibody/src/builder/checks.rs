@@ -2,9 +2,11 @@
 
 use super::{JointSpec, LinkSpec};
 use crate::error::MultibodyError;
+use crate::gravity_compensation::check_share;
 
 /// Checks that an inertia is finite, with mass not negative and a positive semidefinite rotational part.
 pub(super) fn check_inertia(link: &LinkSpec) -> Result<(), MultibodyError> {
+    check_share(&link.name, link.gravity_compensation)?;
     let inertia = &link.inertia;
     let subject = || format!("link \"{}\"", link.name);
     let finite = inertia
@@ -30,14 +32,6 @@ pub(super) fn check_inertia(link: &LinkSpec) -> Result<(), MultibodyError> {
             quantity: "mass".into(),
             value: inertia.mass.to_string(),
             allowed: "kg must be finite and not negative".into(),
-        });
-    }
-    if !link.gravity_compensation.is_finite() {
-        return Err(MultibodyError::Value {
-            subject: subject(),
-            quantity: "gravity compensation".into(),
-            value: link.gravity_compensation.to_string(),
-            allowed: "must be finite; 1 is a link without weight".into(),
         });
     }
     let [smallest, _, largest] = inertia.principal_moments();

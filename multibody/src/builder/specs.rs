@@ -30,7 +30,7 @@ pub struct LinkSpec {
     pub visuals: Vec<Visual>,
     /// Colour of the collision shapes where no visual shape can be shown: that of the first visual with one.
     pub rgba: Option<[f64; 4]>,
-    /// Share of its weight that is compensated: 0 by default, 1 for a link without weight.
+    /// Share of its weight that is carried for it, as `gravcomp` in MJCF files: 0 is none, 1 all of it, more is buoyant.
     pub gravity_compensation: f64,
 }
 

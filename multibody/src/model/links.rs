@@ -36,7 +36,7 @@ pub struct Link {
     pub visuals: Vec<Visual>,
     /// Colour of the collision shapes where no visual shape can be shown.
     pub rgba: Option<[f64; 4]>,
-    /// Share of its weight that is compensated: 0 by default, 1 for a link without weight.
+    /// Share of its weight that is carried for it: 0 is none, 1 all of it.
     pub gravity_compensation: f64,
     /// The joint to its parent; `None` for a fixed root.
     pub parent_joint: Option<JointIdx>,

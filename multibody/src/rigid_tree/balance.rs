@@ -148,13 +148,14 @@ impl TreeStep {
                 }
             }
         }
-        let gravity = model.gravity_from(&self.gravity);
+        let moving = model.moving_mass();
+        let carried = model.compensated_mass() / moving.max(f64::MIN_POSITIVE);
+        let gravity = model.gravity_from(&self.gravity) * (1.0 - carried);
         for flight in self.flights.iter_mut().filter(|flight| flight.is_free) {
             let column = |k: usize| match self.free_of[k] {
                 Some(i) if held.is_empty() => &a[n * i..n * (i + 1)],
                 _ => &self.mass.as_slice()[n_v * k..n_v * (k + 1)],
             };
-            let gravity = gravity * flight.weight_share;
             flight.begin(&self.workspace, &self.v, column, &self.bias, &gravity, dt);
             for &h in held {
                 flight.add_prescribed_change(h, self.prescribed[h] - self.v[h]);

@@ -58,8 +58,6 @@ pub(super) struct FreeFlight {
     /// The entry of q of the first of them.
     q_start: usize,
     mass: f64,
-    /// Share of the mass on which gravity acts.
-    pub(super) weight_share: f64,
     /// Whether none of `translations` is held; holding one transfers momentum to the world.
     pub(super) is_free: bool,
     /// ∂P/∂v along each translation, n_v entries each: columns of M.
@@ -90,9 +88,6 @@ impl FreeFlight {
                 .iter()
                 .map(|b| b.inertia_B.mass)
                 .sum();
-            let compensated = model.compensated.iter();
-            let compensated = compensated.filter(|c| (root..end).contains(&c.body));
-            let weightless: f64 = compensated.map(|c| c.mass).sum();
             let is_centred = end == root + 1 && body.inertia_B.moment == Vector3::zeros();
             (mass > 0.0 && !is_centred).then(|| Self {
                 bodies: root..end,
@@ -100,7 +95,6 @@ impl FreeFlight {
                 translations,
                 q_start: body.q_start,
                 mass,
-                weight_share: 1.0 - weightless / mass,
                 is_free: true,
                 gains: [0.0; 3],
                 centre: [0.0; 3],

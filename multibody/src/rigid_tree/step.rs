@@ -309,7 +309,6 @@ impl Reactions for TreeStep {
         accelerations.update(model, &w.positions, &w.velocities, &vdot, &root);
 
         let mut external = vec![Wrench::zero(); model.links().len()];
-        model.add_gravity_compensation(start, &self.gravity, &mut external);
         let mut add = |link: u32, p_WQ: &Vector3<f64>, force: Vector3<f64>, torque| {
             let at_point = Wrench { torque, force };
             let link = LinkIdx(link as usize);
@@ -322,6 +321,15 @@ impl Reactions for TreeStep {
                 let p_WQ = start.point(model, LinkIdx(link as usize), offset);
                 add(link, &p_WQ, load.force_W, load.torque_W);
             }
+        }
+        for compensation in model.compensations(start, &self.gravity) {
+            let link = compensation.link.0 as u32;
+            add(
+                link,
+                &compensation.p_WC,
+                compensation.force_W,
+                Vector3::zeros(),
+            );
         }
         for wrench in external_wrenches {
             let p_WQ = &wrench.p_WQ.coords;

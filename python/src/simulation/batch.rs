@@ -3,15 +3,17 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pliant::runner::{self, SimulationSteps};
-use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use rayon::ThreadPool;
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use super::{Simulation, inner};
 use crate::error::of_run;
+use crate::process::{forked_threads, released_here};
 
 /// How long a call goes on between looks for signals such as Ctrl-C.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -20,20 +22,27 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 #[pyclass(frozen, module = "pliant._pliant")]
 pub(crate) struct SimulationBatch {
     batch: runner::SimulationBatch,
-    pool: Option<ThreadPool>,
+    threads: Option<usize>,
+    /// Of that many threads, with the process that they are of.
+    pool: Mutex<Option<(u32, Arc<ThreadPool>)>>,
 }
+
+/// More threads than this are a mistake.
+const THREADS_MAX: usize = 1024;
 
 #[pymethods]
 impl SimulationBatch {
     #[new]
     fn new(threads: Option<usize>) -> PyResult<Self> {
-        let pool = threads.map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build());
-        let pool = pool
-            .transpose()
-            .map_err(|error| PyOSError::new_err(error.to_string()))?;
+        if let Some(n) = threads.filter(|n| !(1..=THREADS_MAX).contains(n)) {
+            return Err(PyValueError::new_err(format!(
+                "threads must be from 1 to {THREADS_MAX}; it is {n}"
+            )));
+        }
         Ok(Self {
             batch: runner::SimulationBatch::default(),
-            pool,
+            threads,
+            pool: Mutex::default(),
         })
     }
 
@@ -91,10 +100,30 @@ impl SimulationBatch {
         work: impl FnOnce(&AtomicBool) -> T + Send,
     ) -> PyResult<T> {
         let is_ended = AtomicBool::new(false);
-        py.detach(|| match &self.pool {
+        let pool = self.pool();
+        let pool = pool.map_err(|error| PyOSError::new_err(error.to_string()))?;
+        released_here(py, || match &pool {
             Some(pool) => pool.in_place_scope(|scope| done_in(scope, work, &is_ended)),
             None => rayon::in_place_scope(|scope| done_in(scope, work, &is_ended)),
-        })
+        })?
+    }
+
+    /// The threads of this process that the batch is to use; `None`: those that the process has anyway.
+    fn pool(&self) -> Result<Option<Arc<ThreadPool>>, ThreadPoolBuildError> {
+        let Some(n) = self.threads else {
+            return forked_threads();
+        };
+        let process = std::process::id();
+        let mut known = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, pool)) = &*known
+            && *of == process
+        {
+            return Ok(Some(Arc::clone(pool)));
+        }
+        let pool = Arc::new(ThreadPoolBuilder::new().num_threads(n).build()?);
+        // A pool of the parent of this process has no threads here that could end.
+        std::mem::forget(known.replace((process, Arc::clone(&pool))));
+        Ok(Some(pool))
     }
 }
 

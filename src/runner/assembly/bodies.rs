@@ -34,6 +34,7 @@ impl Draft<'_> {
             compliance: None,
             material: self.material(placed.surface),
             surface_velocity: placed.surface_velocity,
+            rigid_surface: self.rigid_surface(placed.surface),
         };
         let geometry = self.add_geometry(Owner::Fixed, placed.surface, geometry);
         self.directory.add_fixed(name, geometry, placed.pose);
@@ -93,6 +94,7 @@ impl Draft<'_> {
                 compliance: None,
                 material: self.material(placed.surface),
                 surface_velocity: placed.surface_velocity,
+                rigid_surface: self.rigid_surface(placed.surface),
             };
             self.add_geometry(Owner::Link(body, LinkIdx(0)), placed.surface, geometry);
         }

@@ -111,6 +111,9 @@ pub(super) fn refined(surface: Surface, given: &ProximityProperties) -> Surface 
         dissipation: given.hunt_crossley_dissipation,
         relaxation_time_s: given.relaxation_time,
         friction: given.mu_dynamic.or(given.mu_static),
+        restitution: None,
+        torsional_friction: None,
+        rolling_friction: None,
         hydroelastic: given
             .hydroelastic_compliance
             .map(|compliance| match compliance {

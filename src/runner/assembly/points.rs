@@ -18,6 +18,7 @@ use super::soft::{SoftBody, scale};
 use super::solids;
 use crate::recording::{Color, PointsLook, VisualShape};
 use crate::runner::soft::{Members, PointsObject, SoftModel};
+use crate::scene::budget;
 use crate::scene::{
     GridEntry, Matter, PlacedShape, PointsEntry, SceneError, SceneFault, ShapeEntry, SoftEntry,
     SourceEntry, SourceLocation, Surface,
@@ -102,6 +103,14 @@ impl Draft<'_> {
             }
             let range = n_points..n_points + set.points.len();
             n_points = range.end;
+            if n_points > budget::PARTICLES {
+                let text = format!(
+                    "the scene has more than {} material points so far, the most that are made; take a coarser grid or fewer copies",
+                    budget::PARTICLES
+                );
+                let at = entry.name.at;
+                return Err(self.scene.text.error(at, SceneFault::World(text)));
+            }
             let members = match stay {
                 true => Members::Stay(range),
                 false => Members::OfObject,

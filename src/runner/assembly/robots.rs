@@ -20,7 +20,9 @@ use super::directory::{Owner, link_in};
 use super::patch::refined;
 use super::solids;
 use crate::recording::Color;
-use crate::scene::{ModelEntry, NamedReference, RootEntry, SceneError, SceneFault};
+use crate::scene::{
+    CompensationEntry, ModelEntry, NamedReference, RootEntry, SceneError, SceneFault,
+};
 use actuators::Target;
 
 impl Draft<'_> {
@@ -92,6 +94,23 @@ impl Draft<'_> {
             let prefix = format!("{}/", attached.name.name);
             builder.attach(&other, &prefix, &link, carrier.X_LF * attached.pose);
             tree = builder.build().map_err(|error| fault(error.to_string()))?;
+        }
+        let named: Vec<(LinkIdx, f64, crate::scene::SourceLocation)> =
+            match &entry.gravity_compensation {
+                CompensationEntry::FromFile => Vec::new(),
+                CompensationEntry::Whole(share) => (0..tree.links().len())
+                    .map(|link| (LinkIdx(link), *share, entry.file.at))
+                    .collect(),
+                CompensationEntry::Links(shares) => (shares.iter())
+                    .map(|(link, share)| Ok((link_in(self.scene, &tree, link)?, *share, link.at)))
+                    .collect::<Result<_, SceneError>>()?,
+            };
+        for (link, share, at) in named {
+            let set = tree.set_gravity_compensation(link, share);
+            set.map_err(|error| {
+                let fault = SceneFault::File(error.to_string());
+                self.scene.text.error(at, fault)
+            })?;
         }
         Ok((tree, keyframes))
     }
@@ -173,6 +192,7 @@ impl Draft<'_> {
                 patch,
                 material: self.material(surface),
                 surface_velocity: nalgebra::Vector3::zeros(),
+                rigid_surface: self.rigid_surface(surface),
             };
             geometries.push((surface, geometry));
         }

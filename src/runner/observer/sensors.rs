@@ -153,7 +153,6 @@ fn reaction(
     let mut accelerations = AccelerationKinematics::new(tree);
     accelerations.update(tree, &start.positions, &start.velocities, &vdot, &root);
     let mut external = External::new(tree, start);
-    tree.add_gravity_compensation(&start.positions, world.gravity(), &mut external.wrenches);
     for contact in &report.contacts {
         for (side, at, force) in [
             (contact.a, contact.p_WCa, contact.force_W),

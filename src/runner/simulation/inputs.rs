@@ -28,6 +28,7 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
     /// is changed then.
     pub fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterFault> {
         self.stepper = (self.run).set_parameter(name, value, &self.state, &self.device)?;
+        self.stepper.cancel_with(&self.cancellation);
         self.run.inputs.parameters.push(ParameterChange {
             step: self.state.step,
             time_s: self.state.time_s,

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::Simulation;
 use crate::runner::hooks::NoHooks;
-use crate::runner::{RunError, RunHooks, RunOutcome};
+use crate::runner::{RunEnd, RunError, RunHooks, RunOutcome};
 use crate::scene::Scene;
 
 impl<S: Deref<Target = Scene>> Simulation<S> {
@@ -38,6 +38,34 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
     /// [`RunError::Recording`].
     pub fn finish(self) -> Result<RunOutcome, RunError> {
         self.finish_before(&mut NoHooks)
+    }
+
+    /// The error of a run whose last state could not be recorded, such as on a full disk: with the outcome until then.
+    pub(in crate::runner) fn without_record(self, error: RunError) -> RunError {
+        let RunError::Recording { scene, source, .. } = error else {
+            return error;
+        };
+        let elapsed = self.begin.elapsed();
+        let outcome = RunOutcome {
+            end: RunEnd::Early,
+            ..self.run.finish(self.state, elapsed)
+        };
+        RunError::Recording {
+            scene,
+            source,
+            until_then: Some(Box::new(outcome)),
+        }
+    }
+
+    /// The outcome of a run that ends before its time.
+    pub(in crate::runner) fn finish_early(
+        self,
+        hooks: &mut dyn RunHooks,
+    ) -> Result<RunOutcome, RunError> {
+        Ok(RunOutcome {
+            end: RunEnd::Early,
+            ..self.finish_before(hooks)?
+        })
     }
 
     pub(in crate::runner) fn finish_before(

@@ -39,6 +39,7 @@ impl<S: Deref<Target = Scene>> Simulation<S> {
         // Only steppers on a device differ, and by no bit of what they write.
         if self.device.is_used() {
             self.stepper = self.run.stepper(device)?;
+            self.stepper.cancel_with(&self.cancellation);
         }
         self.device = device.clone();
         Ok(())

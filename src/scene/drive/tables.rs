@@ -204,6 +204,13 @@ pub(super) static LOADS: TableSchema = TableSchema {
             about: "point of application, in the frame of the body",
         },
         Key {
+            name: "axes",
+            value: ValueKind::Choice(&["world", "body"]),
+            unit: "",
+            default: "`world`",
+            about: "axes of force and torque; `body`: the axes of the body, link or frame in the middle of each step, as of a thruster. For rigid bodies",
+        },
+        Key {
             name: "interpolation",
             value: ValueKind::Choice(&["linear", "cubic", "hold"]),
             unit: "",
@@ -222,14 +229,14 @@ pub(super) static LOAD_KNOT: TableSchema = TableSchema {
             value: ValueKind::Vector3,
             unit: "N",
             default: "[0, 0, 0]",
-            about: "world axes",
+            about: "in `axes`",
         },
         Key {
             name: "torque",
             value: ValueKind::Vector3,
             unit: "N·m",
             default: "[0, 0, 0]",
-            about: "world axes",
+            about: "in `axes`",
         },
     ],
 };

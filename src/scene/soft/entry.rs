@@ -142,4 +142,6 @@ pub struct SoftBodies {
     pub copies: Vec<(NamedReference, Range<usize>)>,
     /// The grid of the material points; always given if there are any.
     pub grid: Option<GridEntry>,
+    /// Tetrahedra, triangles and rod edges of all entries.
+    pub(super) elements: f64,
 }

@@ -4,13 +4,23 @@
 
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 
-/// Larger arrays are not trajectories: a thousand joints for a day at 100 Hz.
-const BYTES_MAX: usize = 1 << 30;
+use crate::recording::crc_32;
+use crate::scene::budget;
+
+/// All arrays of a trajectory together, uncompressed.
+const BYTES_MAX: usize = 8 * budget::NUMBERS;
 
 /// Names and values of the numeric arrays of one dimension, in the order of the archive; others are left out.
 pub(super) fn columns(bytes: &[u8]) -> Result<Vec<(String, Vec<f64>)>, String> {
     let mut columns = Vec::new();
-    for entry in entries(bytes)? {
+    let entries = entries(bytes)?;
+    let size: usize = entries.iter().map(|entry| entry.size).sum();
+    if size > BYTES_MAX {
+        return Err(format!(
+            "{size} bytes of arrays, at most {BYTES_MAX} are read"
+        ));
+    }
+    for entry in entries {
         let name = entry.name.strip_suffix(".npy").unwrap_or(&entry.name);
         let fault = |reason: String| format!("array {name:?}: {reason}");
         let data = entry.data(bytes).map_err(fault)?;
@@ -27,6 +37,7 @@ struct Entry {
     method: u16,
     packed: usize,
     size: usize,
+    crc: u32,
     local_header: usize,
 }
 
@@ -70,6 +81,7 @@ fn entries(bytes: &[u8]) -> Result<Vec<Entry>, String> {
             method: u16::try_from(field(10)?).unwrap_or(u16::MAX),
             packed: size(20)?,
             size: size(24)?,
+            crc: u32::try_from(size(16)?).unwrap_or(u32::MAX),
             local_header: size(42)?,
         });
         at += 46 + name + extra + comment;
@@ -80,21 +92,26 @@ fn entries(bytes: &[u8]) -> Result<Vec<Entry>, String> {
 impl Entry {
     fn data(&self, bytes: &[u8]) -> Result<Vec<u8>, String> {
         let truncated = || "the archive is truncated".to_owned();
-        if self.size > BYTES_MAX {
-            return Err(format!("{} bytes, at most {BYTES_MAX} are read", self.size));
-        }
         let at = self.local_header;
         let name = number::<2>(bytes, at + 26).ok_or_else(truncated)?;
         let extra = number::<2>(bytes, at + 28).ok_or_else(truncated)?;
         let from = at + 30 + name + extra;
         let packed = bytes.get(from..from + self.packed).ok_or_else(truncated)?;
-        match self.method {
-            0 => Ok(packed.to_vec()),
+        let data = match self.method {
+            0 => packed.to_vec(),
             8 => decompress_to_vec_with_limit(packed, self.size)
-                .map_err(|_| "cannot be decompressed".to_owned()),
-            method => Err(format!(
-                "compression method {method}; stored and deflated are read"
-            )),
+                .map_err(|_| "cannot be decompressed".to_owned())?,
+            method => {
+                return Err(format!(
+                    "compression method {method}; stored and deflated are read"
+                ));
+            }
+        };
+        match data.len() == self.size && crc_32(0, &data) == self.crc {
+            true => Ok(data),
+            false => {
+                Err("does not have its checksum: it was damaged after it was written".to_owned())
+            }
         }
     }
 }
@@ -175,7 +192,7 @@ mod tests {
         values.iter().flat_map(|x| x.to_le_bytes()).collect()
     }
 
-    /// A ZIP archive without checksums, which are not read.
+    /// A ZIP archive.
     fn archive(files: &[(&str, u16, Vec<u8>)]) -> Vec<u8> {
         let (mut bytes, mut directory) = (Vec::new(), Vec::new());
         for (name, method, content) in files {
@@ -198,7 +215,8 @@ mod tests {
             bytes.extend(packed);
             directory.extend(b"PK\x01\x02\x14\0\x14\0\0\0");
             directory.extend(method.to_le_bytes());
-            directory.extend([0; 8]);
+            directory.extend([0; 4]);
+            directory.extend(crc_32(0, content).to_le_bytes());
             directory.extend(sizes.iter().flat_map(|n| n.to_le_bytes()));
             directory.extend(length);
             directory.extend([0; 12]);
@@ -233,6 +251,19 @@ mod tests {
             ("wrist".to_owned(), vec![3.0, -4.0]),
         ];
         assert_eq!(columns(&archive(&files)).expect("sound"), expected);
+    }
+
+    #[test]
+    fn a_flipped_bit_is_noticed() {
+        let values = floats(&[0.0, 1.0]);
+        let mut bytes = archive(&[("t.npy", 0, npy("<f8", "(2,)", &values))]);
+        let at = bytes
+            .windows(16)
+            .position(|part| part == values)
+            .expect("stored");
+        bytes[at + 3] ^= 1;
+        let reason = columns(&bytes).expect_err("damaged");
+        assert!(reason.contains("does not have its checksum"), "{reason}");
     }
 
     #[test]

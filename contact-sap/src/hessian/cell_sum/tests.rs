@@ -3,6 +3,7 @@
 use nalgebra::{DMatrix, Vector3};
 
 use super::*;
+use crate::cancellation::Cancellation;
 use crate::constraint_set::ConstraintSet;
 use crate::dynamics::{DenseDynamics, Dynamics};
 use crate::island::{Island, Start};
@@ -153,6 +154,7 @@ fn check(against: Against) {
         reduced: &[],
         generation: 1,
         start: Start::Cold(SolveMode::Full),
+        cancellation: &Cancellation::default(),
     };
     let mut e = Evaluation::default();
     e.begin(&p);

@@ -63,6 +63,7 @@ mod sensors;
 mod shoelace_in_points;
 mod simulation_batch;
 mod soft_body_faults;
+mod soft_rest;
 mod soft_scene_features;
 mod tunnelling;
 mod tutorial_scenes;

@@ -28,6 +28,7 @@ mod image_sensors;
 mod impacts_and_forces;
 mod impulse_exchange;
 mod interrupted_runs;
+mod line_contacts;
 mod live_runs;
 mod looks_and_keyframes;
 mod material_point_faults;

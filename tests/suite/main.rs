@@ -16,6 +16,7 @@ mod default_observables;
 mod documentation_links;
 mod drive_faults;
 mod endless_steps;
+mod equilibria;
 mod flush_shapes;
 mod force_fields;
 mod gallery;

@@ -42,6 +42,7 @@ mod rolling_ball;
 mod rolling_rod;
 mod rubber_press;
 mod sliding_box;
+mod soft_rest;
 mod standing_stack;
 mod stiction;
 mod test_world;
@@ -326,6 +327,7 @@ pub const CASES: &[Case] = &[
         "two fingers hold a shoelace that is pulled",
     ),
     sliding_box::CASE,
+    soft_rest::CASE,
     flush_tiles::CASE,
     incline::CASE,
     ramp::CASE,

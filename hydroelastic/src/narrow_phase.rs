@@ -14,6 +14,7 @@ pub(crate) mod convex;
 mod feature;
 mod gjk;
 mod half_space;
+mod line;
 mod manifold;
 mod mesh;
 mod refine;

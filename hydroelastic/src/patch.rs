@@ -39,7 +39,6 @@ use crate::posed::{Posed, RigidShape};
 use crate::{GeometryError, sweep};
 use contact_patch::PressureSource;
 use pair::side_of;
-use points::StiffnessSource;
 use search::find;
 use workspace::Workspace;
 
@@ -181,7 +180,7 @@ impl ContactGeometry for PatchContact {
         let w: &mut Workspace = workspace.get();
         if let Some(frame) = find(side_A, side_B, w) {
             let Workspace { found, points, .. } = w;
-            points.emit(found, &frame, (&a, &b), q, StiffnessSource::Field, out);
+            points.emit(found, &frame, (&a, &b), q, out);
         }
         if w.found.pieces.is_empty() && is_enclosed(&a, &b) {
             let answer = PointContact.collide(a, b, q, workspace, out);

@@ -6,19 +6,22 @@ mod features;
 mod on_field;
 mod on_filament;
 mod on_shape;
+mod on_soft;
 mod patch_points;
 mod paths;
 mod polygon_recorder;
+mod polygons_in_shape;
 mod segments;
 mod side;
+mod surface_points;
 mod vertex_distances;
 mod workspace;
 
-use nalgebra::{Isometry3, Point3};
+use nalgebra::Isometry3;
 
 use crate::GeometryError;
 use crate::contact_geometry::{ContactChoice, ContactGeometry, Query};
-use crate::contact_point::{ContactPoint, MaterialPoint};
+use crate::contact_point::ContactPoint;
 use crate::contact_workspace::ContactWorkspace;
 use crate::field::PressureField;
 use crate::filament::Filament;
@@ -26,7 +29,7 @@ use crate::patch::{ContactPatch, Order};
 use crate::patch_geometry::PatchGeometry;
 use crate::posed::{DeformingSurface, Posed, RigidShape};
 use crate::soft_mesh::SoftMesh;
-use patch_points::{Extent, Piece};
+use on_soft::Touch;
 use side::swap;
 use workspace::Workspace;
 
@@ -34,9 +37,9 @@ use workspace::Workspace;
 ///
 /// | a soft body against | contact geometry |
 /// |---|---|
-/// | a compliant shape, a compliant half space | its triangles cut by the pressure field of the shape; k = A g, φ₀ = −p₀/g |
-/// | any other shape, including half spaces and custom shapes | its triangles cut where they enter the shape, by signed distance |
-/// | a soft body | the surfaces of equal depth below both skins |
+/// | a compliant shape, a compliant half space | points of its triangles in the pressure field of the shape; k = A g, φ₀ = −p₀/g |
+/// | any other shape, including half spaces and custom shapes | points of its triangles, by signed distance |
+/// | a soft body | points of the triangles of both, by the depth below the other's skin |
 /// | itself | the same, excluding parts connected by an edge of the mesh |
 /// | balls at the vertices of another deforming surface | the triangle nearest to each ball, or the depth at its centre |
 /// | a filament [with a field](crate::Filament::with_field) | its triangles cut by that field, as for a compliant shape |
@@ -46,19 +49,20 @@ use workspace::Workspace;
 /// without a field, or where point contact is requested, make contact with the soft body's vertices, as balls of zero
 /// radius in [`FilamentContact`](crate::FilamentContact).
 ///
-/// **Stiffness.** Where no pressure field determines it, a piece of area A has the pair's stiffness times A/A₀ with A₀
+/// **Stiffness.** Where no pressure field determines it, a point of area A at rest has the pair's stiffness times A/A₀ with A₀
 /// = [`SoftMesh::vertex_area`]: the surface as a whole is as stiff as with contact by its vertices.
 ///
-/// **Points.** A piece is a polygon of one triangle, or of one pair of tetrahedra, on which the gap is linear. It
-/// becomes one point at its centre of pressure, or three points with its area, centroid and second moments if it is a
-/// large part of the patch. Each point is attached to its triangle (or tetrahedra) by barycentric weights; action and
-/// reaction are at the same position.
+/// **Points.** Three points inside each triangle and its corners, fixed in the material: the set of points, their
+/// keys and stiffness do not depend on which of them are in contact. Triangles larger than a shape, or over its edges,
+/// are divided. In contact with a filament's field, a polygon of a triangle becomes one point, or three with its area,
+/// centroid and second moments.
 ///
-/// **Orientation.** With signed distance, a piece is weighted with the cosine of the angle at which it faces the shape,
-/// and has zero weight if it faces away: triangles of an upper side below the floor are not supported, and lateral
-/// sides get no vertical force. In a pressure field pieces fade out as those of [`PatchContact`](crate::PatchContact).
+/// **Orientation.** A point is weighted with the cosine of the angle at which its triangle faces the partner, and has
+/// zero weight if it faces away: triangles of an upper side below the floor are not supported, and lateral
+/// sides get no vertical force. In the field of a filament polygons fade out as those of
+/// [`PatchContact`](crate::PatchContact).
 ///
-/// **Speculative contacts.** Pieces within the margin of the [`Query`] are included before they carry load. Beyond the
+/// **Speculative contacts.** Points within the margin of the [`Query`] are included before they carry load. Beyond the
 /// margin, included are vertices and centres of triangles whose predicted paths enter a shape within the step; between
 /// two soft surfaces, vertices that reach triangles and edges that reach edges.
 ///
@@ -149,8 +153,18 @@ impl ContactGeometry for SoftContact {
             (Posed::Deforming(s), Posed::Deforming(t)) => match (s.mesh, t.mesh) {
                 (Some(m), Some(_)) if s.id == t.id && !m.allows_self_contact() => {}
                 (Some(m), Some(n)) => {
-                    w.overlap.collide((&a, m), (&b, n), q, out);
-                    features::collide((s, m), (t, n), q, &mut w.stack, out);
+                    let (points, stack) = (&mut w.surface, &mut w.stack);
+                    let margin = q.margin;
+                    match s.id == t.id {
+                        true => on_soft::collide(m, (m, Touch::Own), margin, points, stack, out),
+                        false => {
+                            on_soft::collide(m, (n, Touch::Other), margin, points, stack, out);
+                            let of_t = out.len();
+                            on_soft::collide(n, (m, Touch::Other), margin, points, stack, out);
+                            swap(&mut out[of_t..]);
+                        }
+                    }
+                    features::collide((s, m), (t, n), margin, stack, out);
                 }
                 (Some(m), None) => balls::collide(m, t, q, &mut w.stack, out),
                 (None, Some(n)) => {
@@ -206,9 +220,7 @@ impl SoftContact {
             let w: &mut Workspace = workspace.get();
             match on {
                 Partner::Rigid(mesh, r) => {
-                    w.recorder.keep();
-                    let margin = 1e-5 * r.shape.size();
-                    find_pieces(mesh, r, margin, stiffness / mesh.vertex_area(), w);
+                    record_polygons(mesh, r, stiffness / mesh.vertex_area(), w);
                     w.recorder.fill(&r.X_WG, order, out);
                 }
                 Partner::Field(mesh, field) => {
@@ -248,16 +260,17 @@ fn on_rigid(
         return;
     };
     let margin = q.margin.max(1e-5 * r.shape.size());
-    w.recorder.stop();
-    find_pieces(mesh, r, margin, 0.0, w);
-    let X_GW = r.X_WG.inverse();
-    let on_frame = |_: &Piece, p_WC: &Point3<f64>| MaterialPoint::on_frame((X_GW * p_WC).coords);
-    patch_points::emit(mesh, on_frame, Extent::OfPatch, &mut w.pieces, out);
+    w.distances.begin(mesh);
     w.in_contact.clear();
     w.in_contact.resize(mesh.n_triangles(), false);
-    for piece in &w.pieces {
-        w.in_contact[piece.triangle as usize] = true;
-    }
+    let memory = on_shape::Memory {
+        stack: &mut w.stack,
+        tets: &mut w.pairs,
+        distances: &mut w.distances,
+        points: &mut w.surface,
+        in_contact: &mut w.in_contact,
+    };
+    on_shape::collide(mesh, r, margin, memory, out);
     let memory = (&mut w.stack, &w.in_contact[..], &mut w.distances);
     paths::speculative_points(mesh, r, q, margin, memory, out);
 }
@@ -279,33 +292,22 @@ fn on_filament(
     }
 }
 
-/// Finds the pieces of all triangles; polygons for visualisation have the pressure gradient `slope` (Pa/m) where no
-/// field determines it.
-fn find_pieces(mesh: &SoftMesh, r: &RigidShape<'_>, margin: f64, slope: f64, w: &mut Workspace) {
-    w.pieces.clear();
+/// Records the polygons of all triangles inside a shape; their pressure has the gradient `slope` (Pa/m) where the shape has none.
+fn record_polygons(mesh: &SoftMesh, r: &RigidShape<'_>, slope: f64, w: &mut Workspace) {
+    w.recorder.keep();
     w.distances.begin(mesh);
-    let of_field = match r.patch {
+    let slope = match r.patch {
         Some(PatchGeometry::Compliant(field)) => {
+            w.pieces.clear();
             let memory = (&mut w.stack, &mut w.pairs, &mut w.recorder);
             on_field::find(mesh, field, &r.X_WG, memory, &mut w.pieces);
-            Some(field.steepness())
+            return;
         }
-        Some(PatchGeometry::CompliantHalfSpace(slab)) => Some(slab.stiffness()),
-        Some(PatchGeometry::Rigid(_) | PatchGeometry::RigidHalfSpace) | None => None,
+        Some(PatchGeometry::CompliantHalfSpace(slab)) => slab.stiffness(),
+        Some(PatchGeometry::Rigid(_) | PatchGeometry::RigidHalfSpace) | None => slope,
     };
-    let counts = on_shape::SearchSettings {
-        slope: of_field,
-        margin,
-        loaded: !matches!(r.patch, Some(PatchGeometry::Compliant(_))),
-        recorded_slope: of_field.unwrap_or(slope),
-    };
-    let memory = (
-        &mut w.stack,
-        &mut w.leaves,
-        &mut w.distances,
-        &mut w.recorder,
-    );
-    on_shape::find(mesh, r, &counts, memory, &mut w.pieces);
+    let memory = (&mut w.stack, &mut w.distances, &mut w.recorder);
+    polygons_in_shape::record(mesh, r, slope, memory);
 }
 
 #[cfg(test)]

@@ -67,6 +67,8 @@ pub struct SoftMesh {
     near: SelfExclusion,
     allows_self_contact: bool,
     vertex_area: f64,
+    /// Of each triangle at rest, m².
+    areas_at_rest: Vec<f64>,
 }
 
 /// In bodies of more tetrahedra than this, some pair is always far enough apart for self-contact.
@@ -125,16 +127,17 @@ impl SoftMesh {
         vertices.dedup();
         let points: Vec<Vector3<f64>> = points.iter().map(|p| p.coords).collect();
         let n = points.len();
-        let doubled: f64 = triangles
+        let areas_at_rest: Vec<f64> = triangles
             .iter()
-            .map(|t| area_vector(&t.map(|v| points[v as usize])).norm())
-            .sum();
+            .map(|t| 0.5 * area_vector(&t.map(|v| points[v as usize])).norm())
+            .collect();
         let mut mesh = Self {
             sweeps: vec![Vector3::zeros(); n],
             drift: Vector3::zeros(),
             triangles: triangles.to_vec(),
             normals: vec![Vector3::zeros(); triangles.len()],
-            vertex_area: 0.5 * doubled / vertices.len() as f64,
+            vertex_area: areas_at_rest.iter().sum::<f64>() / vertices.len() as f64,
+            areas_at_rest,
             vertices,
             vertex_normals: vec![Vector3::zeros(); n],
             edge_normals: Vec::new(),
@@ -388,6 +391,16 @@ impl SoftMesh {
 
     pub(crate) fn corners(&self, triangle: u32) -> [Vector3<f64>; 3] {
         self.triangles[triangle as usize].map(|v| self.point(v))
+    }
+
+    /// m².
+    pub(crate) fn area_at_rest(&self, triangle: u32) -> f64 {
+        self.areas_at_rest[triangle as usize]
+    }
+
+    /// m².
+    pub(crate) fn area(&self, triangle: u32) -> f64 {
+        0.5 * area_vector(&self.corners(triangle)).norm()
     }
 
     /// Zero for an ignored triangle.

@@ -28,7 +28,8 @@ const INTEGRATIONS: [(&str, Integration); 3] = [
     ("midpoint", Integration::Midpoint),
     ("symplectic", Integration::Symplectic),
 ];
-const LINEARISATIONS: [(&str, Linearisation); 2] = [
+const LINEARISATIONS: [(&str, Linearisation); 3] = [
+    ("where-needed", Linearisation::where_needed()),
     ("once", Linearisation::Once),
     ("until-converged", Linearisation::until_converged()),
 ];
@@ -54,8 +55,8 @@ const LINEARISATION: Key = Key {
     name: "linearisation",
     value: ValueKind::Choice(&words(&LINEARISATIONS)),
     unit: "",
-    default: "`once`",
-    about: "of `[[fem]]` with nonlinear laws and of `[[rods]]`: solves one convex problem per time step, linearised about its start or a rod's free motion; or linearises again about the solution until the implicit equations are satisfied to 1e-6, which lets barrier laws take long steps without inversion",
+    default: "`where-needed`",
+    about: "of `[[fem]]` with nonlinear laws and of `[[rods]]`. `once`: one convex problem per time step, linearised about its start or a rod's free motion. `until-converged`: linearises again about the solution until the implicit equations are satisfied to 1e-6, which lets barrier laws take long steps without inversion. `where-needed`: does so in steps whose momentum residual exceeds a thousandth of its terms, as in fast rotation",
 };
 const LAGGED_ITERATIONS_MAX: Key = Key {
     name: "lagged_iterations_max",

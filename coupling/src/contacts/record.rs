@@ -74,9 +74,17 @@ impl ContactRecord {
             surface_velocity,
             ..
         } = kinematics;
+        let free = normal_W.dot(&(velocity.free + surface_velocity));
+        let constrained = velocity.change.map(|v| normal_W.dot(&v));
+        // A point of a deformable surface that was open is near others that carry the body: it goes where they let it.
+        let others =
+            match point.entry > 0.0 || kinematics.rigid || parameters.carried_impulse() > 0.0 {
+                true => 0.0,
+                false => constrained.unwrap_or(0.0),
+            };
         let predicted = NormalPrediction {
-            free: normal_W.dot(&(velocity.free + surface_velocity)),
-            constrained: velocity.change.map(|v| normal_W.dot(&v)),
+            free: free + others,
+            constrained,
             row_sum: kinematics.row_sum,
         };
         let rule = match settings.model.friction_bound() {

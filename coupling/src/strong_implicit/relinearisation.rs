@@ -75,6 +75,14 @@ impl Relinearisation {
         if !required {
             return Ok(false);
         }
+        if let Linearisation::WhereNeeded { residual_max, .. } = self.settings {
+            self.report.residual = problem
+                .nonlinear_residual()
+                .map_err(|e| failed(attempt, e))?;
+            if self.report.residual <= residual_max {
+                return Ok(false);
+            }
+        }
         self.stage = LinearisationStage::Rough;
         // Where bodies were linearised first, unless they invert there.
         self.point.clone_from(&problem.velocities.start);
@@ -91,7 +99,12 @@ impl Relinearisation {
     fn tolerance(&self) -> (f64, usize) {
         match self.settings {
             Linearisation::Once => (f64::INFINITY, 0),
-            Linearisation::UntilConverged {
+            Linearisation::WhereNeeded {
+                relative_tolerance,
+                solves_max,
+                ..
+            }
+            | Linearisation::UntilConverged {
                 relative_tolerance,
                 solves_max,
             } => (relative_tolerance, solves_max),

@@ -104,11 +104,19 @@ impl StrongImplicitSettings {
 /// assert!((once - full).abs() > 1e-4, "{once} {full}"); // m, at a corner
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Linearisation {
     /// Once, at the start of the step: one convex problem, with an error of second order in Δt.
-    #[default]
     Once,
+    /// Once; and again until the nonlinear equations are solved, in steps whose momentum residual shows that once is too coarse.
+    WhereNeeded {
+        /// Largest momentum residual of a step that is linearised once, relative to the terms of the balance in the solver's norm.
+        residual_max: f64,
+        /// As of [`Linearisation::UntilConverged`].
+        relative_tolerance: f64,
+        /// As of [`Linearisation::UntilConverged`].
+        solves_max: usize,
+    },
     /// At each solution again, until the nonlinear equations are solved.
     UntilConverged {
         /// Tolerance of the momentum residual, relative to the terms of the balance in the solver's norm.
@@ -118,7 +126,23 @@ pub enum Linearisation {
     },
 }
 
+impl Default for Linearisation {
+    fn default() -> Self {
+        Self::where_needed()
+    }
+}
+
 impl Linearisation {
+    /// [`Linearisation::WhereNeeded`] with its usual numbers.
+    #[must_use]
+    pub const fn where_needed() -> Self {
+        Self::WhereNeeded {
+            residual_max: 1e-3,
+            relative_tolerance: 1e-6,
+            solves_max: 50,
+        }
+    }
+
     /// [`Linearisation::UntilConverged`] with its usual numbers.
     #[must_use]
     pub const fn until_converged() -> Self {

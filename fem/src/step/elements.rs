@@ -53,6 +53,8 @@ pub(super) struct ElementState {
     convex: Vec<Tangent>,
     /// Projected ∂P/∂F at the velocities of [`ElementState::linearise_at`]; empty if A is that of the start.
     relinearised: Vec<Tangent>,
+    /// Ḟ of the rotation that each element has at the start, over the step, 1/s; empty without viscosity. Of nonlinear laws.
+    rotation_rates: Vec<Matrix3<f64>>,
     /// √(cV) R∇N, for assembly.
     gradients: Vec<[Vector3<f64>; 4]>,
     blocks: Vec<[Matrix3<f64>; 10]>,
@@ -78,9 +80,40 @@ impl ElementState {
                 self.convex.clone_from(&self.tangents);
                 let tangents = &self.tangents;
                 parallel::fill(&mut self.convex, |e| tangents[e].clone().semidefinite());
+                self.predict_rotation_rates(motion);
             }
         }
         self.predict_targets(motion);
+    }
+
+    /// Damping must not resist rotation. An element that turns by T in a step has Ḟ = (T − I)F/δt along the chord; forces at the start of the step have the
+    /// antisymmetric part. T is predicted from the velocities at the start.
+    fn predict_rotation_rates(&mut self, motion: &Motion) {
+        let parts = &*motion.parts;
+        self.rotation_rates.clear();
+        if parts.damping.stiffness == 0.0 {
+            return;
+        }
+        let dt = motion.time_step.length_s;
+        let along_chord = motion.time_step.forces_s() > 0.0;
+        self.rotation_rates
+            .resize(parts.elements.len(), Matrix3::zeros());
+        parallel::fill(&mut self.rotation_rates, |e| {
+            let element = &parts.elements[e];
+            let F = parts.deformation(element, &motion.q);
+            let moved = F + element.gradient(&motion.v) * dt;
+            let turn = polar_rotation(&moved) * polar_rotation(&F).transpose();
+            let change = match along_chord {
+                true => turn - Matrix3::identity(),
+                false => 0.5 * (turn - turn.transpose()),
+            };
+            change * F / dt
+        });
+    }
+
+    /// Ḟ without rotation, for velocities `v` of all vertices, 1/s.
+    fn strain_rate(&self, e: usize, element: &RestElement, v: &[Vector3<f64>]) -> Matrix3<f64> {
+        element.gradient(v) - self.rotation_rates[e]
     }
 
     pub(super) fn rotation(&self, element: usize) -> Matrix3<f64> {
@@ -129,10 +162,10 @@ impl ElementState {
         })
     }
 
-    /// ½ẋᵀKẋ with K of the start, for velocities `v` of all vertices, W.
+    /// ½ẋᵀKẋ with K of the start and ẋ without rotation, for velocities `v` of all vertices, W.
     pub(super) fn viscous_power(&self, motion: &Motion, v: &[Vector3<f64>]) -> f64 {
         self.sum(motion, |e, element| {
-            let rate = element.gradient(v);
+            let rate = self.strain_rate(e, element, v);
             0.5 * rate.dot(&self.convex[e].apply(&rate)) * element.volume
         })
     }
@@ -250,7 +283,8 @@ impl ElementState {
                     }
                 };
                 if beta > 0.0 {
-                    stress += self.convex[e].apply(&element.gradient(&rates)) * beta;
+                    let rate = self.strain_rate(e, element, &rates);
+                    stress += self.convex[e].apply(&rate) * beta;
                 }
                 element.nodal_forces(&stress)
             });

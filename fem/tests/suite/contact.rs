@@ -257,7 +257,7 @@ fn colliding_soft_bodies_exert_opposite_forces_and_conserve_momenta() {
             assert!(worst.angular < 0.02, "{touch:?}, {friction}");
             // Speculative contacts act across a gap, and elements rotate within a step: errors of first order in the step.
             let shorter = collide(touch, friction, 5e-4);
-            assert!(shorter.angular < 0.01, "{touch:?}, {friction}");
+            assert!(shorter.angular < 0.015, "{touch:?}, {friction}");
         }
     }
 }

@@ -43,15 +43,29 @@ impl PressureField {
     /// Pressure at a point (m, in the frame of the vertices), Pa; `None` outside the mesh. Searches the tree.
     #[must_use]
     pub fn pressure_at(&self, p_GQ: &Vector3<f64>) -> Option<f64> {
-        let mut found: Option<f64> = None;
+        let tet = self.tet_at(p_GQ, &mut Vec::new(), |_| false)?;
+        Some(self.tets[tet as usize].pressure.at(p_GQ))
+    }
+
+    /// The first tetrahedron around a point (m, in the frame of the vertices) that is not `excluded`; `None` outside the mesh.
+    pub(crate) fn tet_at(
+        &self,
+        p: &Vector3<f64>,
+        stack: &mut Vec<(u32, u32)>,
+        excluded: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
+        let mut found: Option<u32> = None;
         self.tet_tree.visit(
-            &mut Vec::new(),
-            |r| (0..3).all(|k| r.min[k] <= p_GQ[k] && p_GQ[k] <= r.max[k]),
+            stack,
+            |b| (0..3).all(|k| b.min[k] <= p[k] && p[k] <= b.max[k]),
             |t| {
                 let tet = &self.tets[t as usize];
-                let inside = tet.weights(p_GQ).iter().all(|w| *w >= -1e-9);
-                if found.is_none() && inside && *tet != Tetrahedron::default() {
-                    found = Some(tet.pressure.at(p_GQ));
+                let earlier = found.is_some_and(|known| known < t);
+                if earlier || tet.is_flat() || excluded(t) {
+                    return;
+                }
+                if tet.weights(p).iter().all(|w| *w >= -1e-9) {
+                    found = Some(t);
                 }
             },
         );

@@ -1,8 +1,10 @@
 //! Fields of deforming bodies: what carries each tetrahedron.
 
+use nalgebra::Vector3;
+
 use super::PressureField;
 use crate::GeometryError;
-use crate::contact_point::Primitive;
+use crate::contact_point::{MaterialPoint, Primitive};
 
 /// Attachment of a tetrahedron of a moving field: its corners are Σ weights·vertices of a primitive of the body's surface, which receives
 /// the forces of contacts in the tetrahedron.
@@ -54,6 +56,23 @@ pub struct Attachment {
 }
 
 impl PressureField {
+    /// The point of the deforming body at `p` (m) in tetrahedron `tet`; `None` if the field is not attached.
+    pub(crate) fn material_point(&self, tet: u32, p: &Vector3<f64>) -> Option<MaterialPoint> {
+        let attachment = self.attachment(tet)?;
+        let mut weights = [0.0; 4];
+        let at_corners = self.functions_of(tet).weights(p);
+        for (w, of_corner) in at_corners.iter().zip(&attachment.weights) {
+            for (sum, x) in weights.iter_mut().zip(of_corner) {
+                *sum += w * x;
+            }
+        }
+        Some(MaterialPoint {
+            primitive: attachment.primitive,
+            weights,
+            offset: Vector3::zeros(),
+        })
+    }
+
     /// The field of a deforming body: `attachments` gives the attachment of each tetrahedron. Its vertices are in the
     /// world frame and are updated by [`move_vertices`](Self::move_vertices).
     ///

@@ -7,10 +7,10 @@ use super::round::Ball;
 use crate::contact_geometry::Query;
 use crate::contact_point::{ContactPoint, MaterialPoint, Primitive};
 use crate::filament::{Filament, RigidSegment, Solid};
-use crate::narrow_phase::CAP_CORNERS;
+use crate::narrow_phase::{CAP_CORNERS, feature_id};
 use crate::posed::RigidShape;
 use crate::twist::Twist;
-use crate::{GeometryError, Shape, point_contact};
+use crate::{GeometryError, PointStiffness, Shape, point_contact};
 
 /// Buffers for one pair.
 #[derive(Default)]
@@ -40,9 +40,11 @@ pub(super) fn on_shape(
     let is_lone = points.len() == 1
         && segment.solid != Solid::Box
         && !matches!(partner.shape.shape, Shape::HalfSpace);
-    for c in points.iter() {
+    let from_middle = share_from_middle(points);
+    for c in points.iter().filter(|c| !is_middle(c)) {
         let (_, feature) = c.key.features();
         let mut one = segment.found((f, i), c, Position::Feature(feature));
+        one.share += from_middle;
         if is_lone {
             one.kind = Kind::Nearest;
             one.other = Position::Feature(u32::MAX);
@@ -66,11 +68,13 @@ pub(super) fn on_segment(
     points.clear();
     point_contact::touch(a.posed(&shape_A), b.posed(&shape_B), q, pair, points);
     let is_lone = points.len() == 1 && a.solid != Solid::Box && b.solid != Solid::Box;
-    for c in points.iter() {
+    let from_middle = share_from_middle(points);
+    for c in points.iter().filter(|c| !is_middle(c)) {
         let (feature_A, feature_B) = c.key.features();
         let on_line = b.fraction_of_core((g, j), &c.b.offset, &-c.normal_W);
         let mut one = a.found((f, i), c, position_on(g, j, on_line));
         one.contact.b = b.material_point(j, c.b.offset);
+        one.share += from_middle;
         if is_lone {
             one.kind = Kind::Nearest;
             one.tag = 0;
@@ -116,6 +120,26 @@ pub(super) fn on_ball(
         found.push(one);
     }
     Ok(())
+}
+
+/// A filament touches along a line at the ends of its segments alone: its neighbours share them.
+fn is_middle(c: &ContactPoint) -> bool {
+    let (on_A, on_B) = c.key.features();
+    feature_id::is_middle(on_A) || feature_id::is_middle(on_B)
+}
+
+/// The share that each other point takes over from the middle of a line.
+fn share_from_middle(points: &[ContactPoint]) -> f64 {
+    let middles: f64 = points.iter().filter(|c| is_middle(c)).map(share_of).sum();
+    let others = points.iter().filter(|c| !is_middle(c)).count();
+    middles / others.max(1) as f64
+}
+
+fn share_of(c: &ContactPoint) -> f64 {
+    match c.stiffness {
+        PointStiffness::Share(share) | PointStiffness::OfArea { share, .. } => share,
+        PointStiffness::OfPatch { .. } => 1.0,
+    }
 }
 
 /// The corner of a section that a point is nearest to.
@@ -183,12 +207,6 @@ impl RigidSegment {
         other: Position,
     ) -> SegmentContact {
         let point = self.material_point(i, c.a.offset);
-        let share = match c.stiffness {
-            crate::PointStiffness::Share(share) | crate::PointStiffness::OfArea { share, .. } => {
-                share
-            }
-            crate::PointStiffness::OfPatch { .. } => 1.0,
-        };
         let at = position_on(
             f,
             i,
@@ -204,7 +222,7 @@ impl RigidSegment {
             other,
             tag,
             kind: Kind::Overlap,
-            share,
+            share: share_of(c),
             contact: ContactPoint { a: point, ..*c },
         }
     }

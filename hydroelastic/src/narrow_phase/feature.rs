@@ -15,6 +15,8 @@ pub(crate) const CAP_CORNERS: usize = 8;
 pub(crate) mod feature_id {
     const KIND: u32 = 30;
     const MASK: u32 = (1 << KIND) - 1;
+    /// Beyond the number of edges of any shape.
+    const MIDDLE: u32 = 1 << 27;
 
     pub(crate) const fn vertex(i: u32) -> u32 {
         i & MASK
@@ -24,6 +26,13 @@ pub(crate) mod feature_id {
     }
     pub(crate) const fn face(i: u32) -> u32 {
         2 << KIND | i & MASK
+    }
+    /// The middle of a line of contact along an edge.
+    pub(crate) const fn middle(edge: u32) -> u32 {
+        edge | MIDDLE
+    }
+    pub(crate) const fn is_middle(id: u32) -> bool {
+        id >> KIND == 1 && id & MIDDLE != 0
     }
     /// The nearest point of a pair, if it belongs to no listed feature.
     pub(crate) const NEAREST: u32 = 3 << KIND;

@@ -9,6 +9,7 @@ use nalgebra::{Isometry3, Vector3};
 
 use super::convex::{Convex, PosedCore};
 use super::feature::{Corner, Feature, feature_id, has_flat_features};
+use super::line;
 use super::separation::Separation;
 
 /// A point of contact in the frame of B.
@@ -267,28 +268,28 @@ impl View {
         }
         let (hA0, hA1) = (self.n.dot(&a.corners[0].p), self.n.dot(&a.corners[1].p));
         let (hB0, hB1) = (self.n.dot(&b.corners[0].p), self.n.dot(&b.corners[1].p));
-        let share = 0.5 + 0.5 * (to - from) * length / length.min(other_length);
+        let total = 1.0 + ((to - from) * length / length.min(other_length)).min(1.0);
         let of_other = |t: f64| ((t - ends[0]) / (ends[1] - ends[0])).clamp(0.0, 1.0);
-        // Identified by the ends of the whole overlap, independent of the shift of the points.
-        for (t, end, corner_A, reached) in
-            [(from, first, 0, first > 0.0), (to, last, 1, last < 1.0)]
-        {
-            let u = of_other(t);
-            let heights = (hA0 + (hA1 - hA0) * t, hB0 + (hB1 - hB0) * u);
-            let features = if reached {
+        let sides = (a.corners[0].side, b.corners[0].side);
+        // The ends are identified by those of the whole overlap, independent of the shift of the points.
+        let of_end = |end: f64, corner_A: usize, is_inside: bool| {
+            if is_inside {
                 let vertex_B = usize::from(of_other(end) > 0.5);
-                (a.corners[0].side, b.corners[vertex_B].vertex)
+                (sides.0, b.corners[vertex_B].vertex)
             } else {
-                (a.corners[corner_A].vertex, b.corners[0].side)
-            };
-            out.push(self.point(
-                ax + along[0] * t,
-                ay + along[1] * t,
-                heights,
-                features,
-                share.min(1.0),
-            ));
-        }
+                (a.corners[corner_A].vertex, sides.1)
+            }
+        };
+        let features = [
+            of_end(first, 0, first > 0.0),
+            (feature_id::middle(sides.0), sides.1),
+            of_end(last, 1, last < 1.0),
+        ];
+        let points = [from, 0.5 * (from + to), to].map(|t| {
+            let heights = (hA0 + (hA1 - hA0) * t, hB0 + (hB1 - hB0) * of_other(t));
+            (ax + along[0] * t, ay + along[1] * t, heights)
+        });
+        self.line(points, features, total, out);
     }
 
     fn segment_on_polygon(&self, a: &Feature, b: &Feature, out: &mut Vec<PairPoint>) {
@@ -315,17 +316,40 @@ impl View {
         }
         let plane = self.plane(b);
         let (h0, h1) = (self.n.dot(&a.corners[0].p), self.n.dot(&a.corners[1].p));
-        let share = 0.5 + 0.5 * (to - from);
-        for (t, side, vertex) in [
-            (from, from_side, a.corners[0].vertex),
-            (to, to_side, a.corners[1].vertex),
-        ] {
+        let total = 1.0 + (to - from);
+        let of_end = |side: Option<u32>, corner: usize| match side {
+            Some(side) => (a.corners[0].side, side),
+            None => (a.corners[corner].vertex, b.face),
+        };
+        let features = [
+            of_end(from_side, 0),
+            (feature_id::middle(a.corners[0].side), b.face),
+            of_end(to_side, 1),
+        ];
+        let points = [from, 0.5 * (from + to), to].map(|t| {
             let (x, y) = (x0 + (x1 - x0) * t, y0 + (y1 - y0) * t);
-            let features = match side {
-                Some(side) => (a.corners[0].side, side),
-                None => (vertex, b.face),
-            };
-            out.push(self.point(x, y, (h0 + (h1 - h0) * t, plane.at(x, y)), features, share));
+            (x, y, (h0 + (h1 - h0) * t, plane.at(x, y)))
+        });
+        self.line(points, features, total, out);
+    }
+
+    /// Appends the two ends and the middle of a line of contact, given by coordinates in the plane and heights of A and B, with the share `total` if it lies
+    /// flat.
+    fn line(
+        &self,
+        points: [(f64, f64, (f64, f64)); 3],
+        features: [(u32, u32); 3],
+        total: f64,
+        out: &mut Vec<PairPoint>,
+    ) {
+        let [(x0, y0, h0), _, (x1, y1, h1)] = points;
+        let rise = (h1.0 - h1.1) - (h0.0 - h0.1);
+        let sine = rise / (x1 - x0).hypot(y1 - y0).hypot(rise);
+        let shares = line::shares(line::flatness(sine));
+        for (((x, y, heights), features), share) in points.into_iter().zip(features).zip(shares) {
+            if share > 0.0 {
+                out.push(self.point(x, y, heights, features, 0.5 * total * share));
+            }
         }
     }
 

@@ -10,7 +10,6 @@ use nalgebra::Isometry3;
 
 use super::field_on_field;
 use super::pair::{Order, PairFrame};
-use super::points::StiffnessSource;
 use super::search::find;
 use super::slice::Scale;
 use super::workspace::{FilamentBuffers, Workspace};
@@ -48,7 +47,7 @@ pub(super) fn collide<'a>(
         ..
     } = w;
     if let Some(frame) = frame {
-        points.emit(found, &frame, posed, q, StiffnessSource::Field, out);
+        points.emit(found, &frame, posed, q, out);
     }
     replacements(posed, q, filaments, from, out)
 }

@@ -92,7 +92,6 @@ impl PointBuffers {
         frame: &PairFrame<'_>,
         posed: (&Posed<'_>, &Posed<'_>),
         q: &Query,
-        source: StiffnessSource,
         out: &mut Vec<ContactPoint>,
     ) {
         self.groups.clear();
@@ -123,7 +122,6 @@ impl PointBuffers {
             frame,
             rotation: *frame.X_WF.rotation.to_rotation_matrix().matrix(),
             posed,
-            source,
             patch: patch.second.trace(),
             time_step_s: q.time_step_s,
             speculative: match posed {
@@ -152,7 +150,6 @@ struct PointContext<'a> {
     /// R_WF.
     rotation: Matrix3<f64>,
     posed: (&'a Posed<'a>, &'a Posed<'a>),
-    source: StiffnessSource,
     /// Second moment of all polygons (trace), m⁴.
     patch: f64,
     time_step_s: f64,
@@ -236,15 +233,6 @@ impl PointContext<'_> {
     }
 }
 
-/// Origin of the stiffness of a point.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum StiffnessSource {
-    /// The slope of the pressure, Pa/m.
-    Field,
-    /// The pair's stiffness for this area, m²; pressures are depths.
-    Pair(f64),
-}
-
 /// The points of one group.
 fn emit_group(
     sum: &GroupSum,
@@ -260,7 +248,6 @@ fn emit_group(
         frame,
         rotation,
         posed,
-        source,
         ..
     } = target;
     let together = target.lies_about_axis(piece.elements).then_some(&sum.load);
@@ -348,16 +335,10 @@ fn emit_group(
             p_WC,
             normal_W,
             signed_distance,
-            stiffness: match source {
-                StiffnessSource::Field => PointStiffness::OfPatch {
-                    stiffness: area * slope,
-                    fraction_A,
-                    share,
-                },
-                StiffnessSource::Pair(whole) => PointStiffness::OfArea {
-                    share: area / whole,
-                    area: share.area,
-                },
+            stiffness: PointStiffness::OfPatch {
+                stiffness: area * slope,
+                fraction_A,
+                share,
             },
             a,
             b,

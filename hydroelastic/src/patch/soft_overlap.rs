@@ -6,11 +6,8 @@ use super::contact_patch::{ContactPatch, PressureSource};
 use super::flood::Flood;
 use super::pair::{Order, PairFrame};
 use super::pieces::Pieces;
-use super::points::{PointBuffers, StiffnessSource};
 use super::slice::Scale;
 use super::{bitset_culling, field_on_field};
-use crate::contact_geometry::Query;
-use crate::contact_point::ContactPoint;
 use crate::field::{OUTSIDE, PressureField};
 use crate::patch_geometry::Side;
 use crate::posed::Posed;
@@ -26,24 +23,9 @@ const SLIVER: f64 = 1e-3;
 pub(crate) struct SoftOverlap {
     flood: Flood,
     found: Pieces,
-    points: PointBuffers,
 }
 
 impl SoftOverlap {
-    /// Appends the points where A and B overlap; with equal ids, where a body overlaps with itself.
-    pub(crate) fn collide(
-        &mut self,
-        (a, mesh_A): (&Posed<'_>, &SoftMesh),
-        (b, mesh_B): (&Posed<'_>, &SoftMesh),
-        q: &Query,
-        out: &mut Vec<ContactPoint>,
-    ) {
-        let (frame, area) = self.overlap((a, mesh_A), (b, mesh_B));
-        let source = StiffnessSource::Pair(area);
-        self.points
-            .emit(&self.found, &frame, (a, b), q, source, out);
-    }
-
     /// The patch, with the pressure given by the pair's stiffness (N/m) and the overlap.
     pub(crate) fn patch(
         &mut self,

@@ -79,34 +79,12 @@ fn inside(
     stack: &mut Vec<(u32, u32)>,
 ) -> Option<BallContact> {
     let field = mesh.depth();
-    let mut found: Option<u32> = None;
-    field.tet_tree().visit(
-        stack,
-        |b| (0..3).all(|k| b.min[k] <= p[k] && p[k] <= b.max[k]),
-        |t| {
-            let tet = field.functions_of(t);
-            let holds = !tet.is_flat() && tet.weights(p).iter().all(|w| *w >= -1e-9);
-            if holds && found.is_none_or(|known| t < known) {
-                found = Some(t);
-            }
-        },
-    );
-    let t = found?;
-    let (tet, attachment) = (field.functions_of(t), field.attachment(t)?);
+    let t = field.tet_at(p, stack, |_| false)?;
+    let tet = field.functions_of(t);
     let slope = tet.pressure.gradient.norm();
     let normal = tet.pressure.gradient.try_normalize(0.0)?;
-    let mut weights = [0.0; 4];
-    for (w, of_corner) in tet.weights(p).iter().zip(&attachment.weights) {
-        for (sum, x) in weights.iter_mut().zip(of_corner) {
-            *sum += w * x;
-        }
-    }
     Some(BallContact {
-        point: MaterialPoint {
-            primitive: attachment.primitive,
-            weights,
-            offset: Vector3::zeros(),
-        },
+        point: field.material_point(t, p)?,
         position: *p,
         normal,
         gap: -tet.pressure.at(p) / slope - r,

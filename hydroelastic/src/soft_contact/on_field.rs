@@ -67,7 +67,7 @@ pub(super) fn find(
                 normal: -(rotation * balance.normal),
                 gap,
                 gap_gradient: rotation * gap_gradient,
-                slope: Some(slope),
+                slope,
             });
         }
     }

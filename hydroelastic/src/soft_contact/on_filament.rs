@@ -5,7 +5,7 @@
 
 use nalgebra::{Isometry3, Point3};
 
-use super::patch_points::{Extent, Piece, emit};
+use super::patch_points::{Piece, emit};
 use super::workspace::Workspace;
 use super::{on_field, segments};
 use crate::contact_geometry::Query;
@@ -39,7 +39,7 @@ pub(super) fn collide(
         }
     };
     // The index of a piece is that of one of its tetrahedra.
-    let extent = Extent::OfPiece(&|piece| f.patch_extent(piece.feature));
+    let extent = |piece: &Piece| f.patch_extent(piece.feature);
     emit(mesh, on_segment, extent, &mut w.pieces, out);
     let with_patch = &mut w.with_patch;
     with_patch.clear();

@@ -21,39 +21,22 @@ pub(super) struct Piece {
     /// Gap at the centroid, m.
     pub(super) gap: f64,
     pub(super) gap_gradient: Vector3<f64>,
-    /// Pressure gradient, Pa/m; `None` where the pair's stiffness applies.
-    pub(super) slope: Option<f64>,
-}
-
-/// Second moment (trace, m⁴) relative to which a piece must be large enough to become three points.
-#[derive(Clone, Copy)]
-pub(super) enum Extent<'a> {
-    /// That of all pieces together.
-    OfPatch,
-    /// One for each piece.
-    OfPiece(&'a dyn Fn(&Piece) -> f64),
+    /// Pressure gradient, Pa/m.
+    pub(super) slope: f64,
 }
 
 /// Appends the points of all pieces, with the soft body as A; `on_other` gives the material point of B at a position in
-/// the world.
+/// the world, `extent` the second moment (trace, m⁴) relative to which a piece must be large enough to become three points.
 pub(super) fn emit(
     mesh: &SoftMesh,
     on_other: impl Fn(&Piece, &Point3<f64>) -> MaterialPoint,
-    extent: Extent<'_>,
+    extent: impl Fn(&Piece) -> f64,
     pieces: &mut [Piece],
     out: &mut Vec<ContactPoint>,
 ) {
     pieces.sort_unstable_by_key(|p| (p.triangle, p.feature, p.sign));
-    let mut patch = Moments::default();
     for piece in pieces.iter() {
-        patch.add(&piece.moments, 1.0);
-    }
-    for piece in pieces.iter() {
-        let extent = match extent {
-            Extent::OfPatch => patch.second.trace(),
-            Extent::OfPiece(extent) => extent(piece),
-        };
-        emit_piece(mesh, &on_other, piece, extent, out);
+        emit_piece(mesh, &on_other, piece, extent(piece), out);
     }
 }
 
@@ -89,24 +72,15 @@ fn emit_piece(
             p_WC: p_W.into(),
             normal_W: piece.normal,
             signed_distance,
-            stiffness: match piece.slope {
-                Some(slope) => PointStiffness::OfPatch {
-                    stiffness: part * slope,
-                    fraction_A: 0.0,
-                    share: match piece.sign {
-                        Sign::Loaded => PatchShare {
-                            area: part,
-                            pressure_max: (-signed_distance * slope).max(0.0),
-                        },
-                        Sign::Speculative => PatchShare::default(),
+            stiffness: PointStiffness::OfPatch {
+                stiffness: part * piece.slope,
+                fraction_A: 0.0,
+                share: match piece.sign {
+                    Sign::Loaded => PatchShare {
+                        area: part,
+                        pressure_max: (-signed_distance * piece.slope).max(0.0),
                     },
-                },
-                None => PointStiffness::OfArea {
-                    share: part / mesh.vertex_area(),
-                    area: match piece.sign {
-                        Sign::Loaded => part,
-                        Sign::Speculative => 0.0,
-                    },
+                    Sign::Speculative => PatchShare::default(),
                 },
             },
             a: point,

@@ -1,6 +1,7 @@
 //! Shared test bodies, and soft bodies on shapes: forces against integrals, all shapes, speculative contacts.
 
 mod balls;
+mod continuity;
 mod filament_fields;
 mod soft_on_soft;
 
@@ -9,8 +10,8 @@ use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use super::*;
 use crate::mesh::generate::tet_cuboid;
 use crate::{
-    Compliance, ContactWorkspace, CustomShape, PatchGeometry, PointStiffness, Primitive,
-    SelfExclusion, Shape, SignedDistance, Twist,
+    Compliance, ContactWorkspace, CustomShape, MaterialPoint, PatchGeometry, PointStiffness,
+    Primitive, SelfExclusion, Shape, SignedDistance, Twist,
 };
 
 /// A tetrahedral body with a pose and a velocity.
@@ -95,8 +96,10 @@ impl Soft {
     }
 
     fn position(&self, point: &MaterialPoint) -> Vector3<f64> {
-        let Primitive::Triangle(t) = point.primitive else {
-            panic!("{:?}", point.primitive);
+        let t = match point.primitive {
+            Primitive::Vertex(v) => return self.points[v as usize].coords,
+            Primitive::Triangle(t) => t,
+            other => panic!("{other:?}"),
         };
         let corners = self.triangles[t as usize].iter().zip(&point.weights);
         corners
@@ -248,7 +251,7 @@ fn a_tilted_cube_has_the_force_and_moment_of_its_depth() {
     let side = 0.1 * (depth / 0.1_f64.cos()) * 0.5 * depth * slope;
     let found = force.z * soft.mesh.vertex_area();
     assert!(
-        (found - total - side).abs() < 1e-3 * total,
+        (found - total - side).abs() < 5e-3 * total,
         "{found} {}",
         total + side
     );
@@ -271,7 +274,7 @@ fn a_ball_inside_a_triangle_is_in_contact() {
     let exact = std::f64::consts::PI * (radius - depth) * depth * depth;
     let found = force.z * soft.mesh.vertex_area();
     assert!((found / exact - 1.0).abs() < 0.1, "{found} {exact}");
-    assert!(points.len() <= 24, "{}", points.len());
+    assert!(points.len() <= 64, "{}", points.len());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Reused storage of soft contact.
 
-use super::on_shape::MergedParts;
 use super::patch_points::Piece;
 use super::polygon_recorder::PolygonRecorder;
+use super::surface_points::SurfacePoints;
 use super::vertex_distances::VertexDistances;
 use crate::contact_point::ContactPoint;
 use crate::patch::SoftOverlap;
@@ -13,9 +13,9 @@ pub(super) struct Workspace {
     pub(super) stack: Vec<(u32, u32)>,
     pub(super) pairs: Vec<(u32, u32)>,
     pub(super) pieces: Vec<Piece>,
-    pub(super) leaves: MergedParts,
     pub(super) distances: VertexDistances,
     pub(super) in_contact: Vec<bool>,
+    pub(super) surface: SurfacePoints,
     pub(super) overlap: SoftOverlap,
     pub(super) recorder: PolygonRecorder,
     /// Segments of a filament that have a patch.

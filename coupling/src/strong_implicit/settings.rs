@@ -59,7 +59,10 @@ impl StrongImplicitSettings {
     /// [`WorldError::Parameter`].
     pub fn validate(&self) -> Result<(), WorldError> {
         match self.linearisation {
-            Linearisation::UntilConverged {
+            Linearisation::WhereNeeded {
+                relative_tolerance, ..
+            }
+            | Linearisation::UntilConverged {
                 relative_tolerance, ..
             } if !(relative_tolerance > 0.0 && relative_tolerance.is_finite()) => {
                 Err(WorldError::Parameter {

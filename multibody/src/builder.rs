@@ -15,7 +15,7 @@ use crate::model::{
     Body, BodyIdx, Coupler, GravityAction, Joint, JointIdx, Link, LinkIdx, Model, NamedFrame, Root,
 };
 use crate::spatial::OriginInertia;
-use checks::{check_inertia, check_joint};
+use checks::{check_bodies, check_inertia, check_joint};
 use regularity::check_regular;
 use tree::Tree;
 
@@ -152,6 +152,7 @@ impl ModelBuilder {
         }
         let tree = Tree::of(&self.name, &self.links, &self.joints)?;
         let mut model = self.assemble(&tree);
+        check_bodies(&model)?;
         self.attach_couplers(&mut model)?;
         self.attach_frames(&mut model)?;
         model.filter_groups.clone_from(&self.filter_groups);

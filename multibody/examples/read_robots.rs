@@ -8,20 +8,22 @@
     reason = "monogram frame names such as X_WB are the field's notation"
 )]
 
+use std::io::Write;
 use std::path::Path;
 
 use nalgebra::{DMatrix, DVector, Vector3};
 use pliant_multibody::{Model, RobotOptions, Workspace, bias_forces, mass_matrix, read_robot};
 use serde_json::{Map, Value, json};
 
-fn main() {
+fn main() -> std::io::Result<()> {
     for file in std::env::args().skip(1) {
         let line = match read_robot(Path::new(&file), &RobotOptions::default()) {
             Ok(loaded) => numbers(&file, &loaded.model),
             Err(error) => json!({ "file": file, "error": error.to_string() }),
         };
-        println!("{line}");
+        writeln!(std::io::stdout(), "{line}")?;
     }
+    Ok(())
 }
 
 /// Joints of more degrees of freedom stay where the file shows them.

@@ -2,8 +2,8 @@
 //! panic and does not request memory out of proportion to the file.
 
 use pliant_hydroelastic::mesh::{
-    MeshError, SurfaceOptions, SurfaceUse, TetOptions, VtuCells, VtuEncoding, VtuFile, generate,
-    surface_from_bytes, tets_from_bytes,
+    MeshError, SurfaceOptions, SurfaceUse, TetOptions, VtuCells, VtuEncoding, VtuFile,
+    drawn_from_bytes, generate, hull_from_bytes, surface_from_bytes, tets_from_bytes,
 };
 use proptest::prelude::*;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -32,6 +32,9 @@ unsafe impl GlobalAlloc for Watching {
 
 #[global_allocator]
 static ALLOCATOR: Watching = Watching;
+
+/// Number of files of [`seeds`].
+const SEEDS: usize = 14;
 
 /// Valid files of a few hundred bytes, of every format and kind.
 fn seeds() -> Vec<(&'static str, Vec<u8>)> {
@@ -119,21 +122,41 @@ fn seeds() -> Vec<(&'static str, Vec<u8>)> {
     seeds.push(("seed.vtk", binary_vtk));
     seeds.push(("seed.msh", (gmsh + "$EndElements\n").into_bytes()));
     seeds.push(("seed.msh", (gmsh_4 + "$EndElements\n").into_bytes()));
+
+    let mut mujoco: Vec<u8> = [8, 0, 0, 12_u32]
+        .iter()
+        .flat_map(|n| n.to_le_bytes())
+        .collect();
+    let floats = cube.vertices().iter().flatten();
+    mujoco.extend(floats.flat_map(|x| (*x as f32).to_le_bytes()));
+    mujoco.extend(cube.raw_triangles().flatten().flat_map(u32::to_le_bytes));
+    seeds.push(("seed.msh", mujoco));
+    let gltf = include_bytes!("data/triangle.gltf");
+    let mut glb = b"glTF\x02\0\0\0\0\0\0\0".to_vec();
+    glb.extend((gltf.len() as u32).to_le_bytes());
+    glb.extend(b"JSON");
+    glb.extend(gltf);
+    seeds.push(("seed.glb", glb));
+    seeds.push(("seed.gltf", gltf.to_vec()));
+    seeds.push(("seed.dae", include_bytes!("data/triangle.dae").to_vec()));
     seeds
 }
 
 /// Reads the bytes as each kind of mesh.
-fn read_all_ways(bytes: &[u8], name: &str) -> [Result<(), MeshError>; 3] {
+fn read_all_ways(bytes: &[u8], name: &str) -> [Result<(), MeshError>; 5] {
     let options = SurfaceOptions::default();
     [
         tets_from_bytes(bytes, name, &TetOptions::default()).map(|_| ()),
         surface_from_bytes(bytes, name, SurfaceUse::Solid, &options).map(|_| ()),
         surface_from_bytes(bytes, name, SurfaceUse::Cloth, &options).map(|_| ()),
+        hull_from_bytes(bytes, name, &options.scale).map(|_| ()),
+        drawn_from_bytes(bytes, name, &options.scale).map(|_| ()),
     ]
 }
 
 #[test]
 fn every_seed_is_a_valid_file() {
+    assert_eq!(seeds().len(), SEEDS);
     for (name, bytes) in seeds() {
         assert!(
             read_all_ways(&bytes, name).iter().any(Result::is_ok),
@@ -220,7 +243,7 @@ proptest! {
 
     #[test]
     fn damaged_files_give_a_mesh_or_an_error_with_a_plain_message(
-        seed in 0..10_usize,
+        seed in 0..SEEDS,
         damages in proptest::collection::vec(damage(), 1..5),
     ) {
         let (name, bytes) = seeds().swap_remove(seed);

@@ -18,7 +18,7 @@ use crate::model::{
     PairContact, Root,
 };
 use crate::spatial::OriginInertia;
-use checks::{check_inertia, check_joint};
+use checks::{check_bodies, check_inertia, check_joint};
 use regularity::check_regular;
 use shape_pairs::NamedShape;
 use tree::Tree;
@@ -182,6 +182,7 @@ impl ModelBuilder {
         }
         let tree = Tree::of(&self.name, &self.links, &self.joints)?;
         let mut model = self.assemble(&tree);
+        check_bodies(&model)?;
         self.attach_couplers(&mut model)?;
         self.attach_loops(&mut model)?;
         self.attach_frames(&mut model)?;

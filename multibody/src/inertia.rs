@@ -47,6 +47,11 @@ pub enum InertiaFlaw {
         /// Principal moments in kg m², ascending.
         principal: [f64; 3],
     },
+    /// A negative principal moment.
+    NegativeMoment {
+        /// Smallest principal moment, kg m².
+        moment: f64,
+    },
     /// Rotational inertia without mass.
     InertiaWithoutMass {
         /// Largest principal moment, kg m².
@@ -75,6 +80,9 @@ impl core::fmt::Display for InertiaFlaw {
                 f,
                 "principal moments {a:.4e}, {b:.4e}, {c:.4e} kg m² violate the triangle inequality of physical inertias"
             ),
+            Self::NegativeMoment { moment } => {
+                write!(f, "the principal moment {moment:.4e} kg m² is negative")
+            }
             Self::InertiaWithoutMass { largest } => {
                 write!(
                     f,
@@ -165,8 +173,15 @@ impl SpatialInertia {
         e
     }
 
-    /// Flaws of this inertia; empty for a physical one. `size` is the extent of the link (m), if it is known. Negative
-    /// principal moments are an error of [`ModelBuilder::build`](crate::ModelBuilder::build), not a flaw.
+    /// Whether a principal moment is negative. Flat bodies have a principal moment of zero, up to rounding in the file.
+    pub(crate) fn is_indefinite(&self) -> bool {
+        let [smallest, _, largest] = self.principal_moments();
+        smallest < -1e-6 * largest.abs().max(smallest.abs())
+    }
+
+    /// Flaws of this inertia; empty for a physical one. `size` is the extent of the link (m), if it is known. A negative principal moment
+    /// is a flaw of a link, and an error of [`ModelBuilder::build`](crate::ModelBuilder::build) where links fixed to one another have one
+    /// together.
     pub fn flaws(&self, size: Option<f64>) -> Vec<InertiaFlaw> {
         let principal = self.principal_moments();
         let [a, b, c] = principal;
@@ -174,6 +189,9 @@ impl SpatialInertia {
         // Files have five or six digits: a relative excess of up to 1e-3 is rounding.
         if c > (a + b) * (1.0 + 1e-3) {
             flaws.push(InertiaFlaw::TriangleInequality { principal });
+        }
+        if self.is_indefinite() {
+            return vec![InertiaFlaw::NegativeMoment { moment: a }];
         }
         if self.mass == 0.0 && c > 0.0 {
             flaws.push(InertiaFlaw::InertiaWithoutMass { largest: c });
@@ -192,6 +210,18 @@ impl SpatialInertia {
             }
         }
         flaws
+    }
+
+    /// The inverse of [`SpatialInertia::about_origin`].
+    pub(crate) fn from_origin(inertia: &OriginInertia) -> Self {
+        let mass = inertia.mass;
+        let c = match mass > 0.0 {
+            true => inertia.moment / mass,
+            false => Vector3::zeros(),
+        };
+        let steiner = (Matrix3::identity() * c.dot(&c) - c * c.transpose()) * mass;
+        let second = [Vector3::x(), Vector3::y(), Vector3::z()].map(|e| inertia.second.times(&e));
+        Self::new(mass, c, Matrix3::from_columns(&second) - steiner)
     }
 
     pub(crate) fn about_origin(&self) -> OriginInertia {

@@ -14,6 +14,7 @@
 //! | revolute or prismatic joint without `<limit>` | no limits, and suspicious |
 //! | a transmission other than a simple gear | a simple gear, and suspicious |
 //! | universal and screw joints, xacro macros | an error with the remedy |
+//! | a joint that mimics a fixed joint | fixed where the coupling holds it, and suspicious |
 //! | `<inertial>` with `<density>` (kg/m³) and without `<mass>` | the inertia of the collision shapes, as in SAPIEN |
 //! | `<inertial>` without `<mass>` and `<density>` | massless, and suspicious |
 //! | missing or unmapped visual mesh | shape omitted, and suspicious; its colour is that of the collision shapes |
@@ -31,13 +32,14 @@ mod transmissions;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Translation3, Unit, UnitQuaternion, Vector3};
 use pliant_hydroelastic::mesh::{LoadReport, Severity};
 use roxmltree::Node;
 
 use crate::builder::{JointSpec, LinkSpec, ModelBuilder};
 use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
+use crate::joint::JointKind;
 use crate::markup::Place;
 use crate::model::{CouplerLaw, Model};
 use crate::package_map::PackageMap;
@@ -188,9 +190,50 @@ impl Robot {
                 _ => {}
             }
         }
+        robot.fix_followers(reader);
         robot.check_groups(reader);
         robot.expand_groups(reader);
         Ok(robot)
+    }
+
+    /// Joints that follow a fixed joint are fixed where the coupling holds them, and fixed joints follow nothing.
+    fn fix_followers(&mut self, reader: &mut Reader<'_, '_>) {
+        let index = |joints: &[JointSpec], name: &str| joints.iter().position(|j| j.name == name);
+        let mut held: BTreeMap<String, f64> = BTreeMap::new();
+        // A chain of couplings is at most as long as their number.
+        for _ in 0..self.mimics.len() {
+            let is_idle = |mimic: &Mimic| {
+                let both = [&mimic.joint, &mimic.source];
+                let found = both.map(|name| index(&self.joints, name));
+                let ends =
+                    found.map(|at| at.is_some_and(|j| self.joints[j].kind == JointKind::Fixed));
+                found[1].is_some() && (ends[0] || ends[1])
+            };
+            let Some(at) = self.mimics.iter().position(is_idle) else {
+                return;
+            };
+            let mimic = self.mimics.swap_remove(at);
+            let Some(follower) = index(&self.joints, &mimic.joint) else {
+                continue;
+            };
+            let text = match self.joints[follower].kind {
+                JointKind::Fixed => "is fixed, and follows nothing".to_owned(),
+                _ => {
+                    let of_source = held.get(&mimic.source).copied().unwrap_or_default();
+                    let position = mimic.multiplier * of_source + mimic.offset;
+                    let fixed = fixed_at(&self.joints[follower], position);
+                    self.joints[follower] = fixed;
+                    held.insert(mimic.joint.clone(), position);
+                    format!(
+                        "follows joint \"{}\", which is fixed, and is fixed at {position}",
+                        mimic.source
+                    )
+                }
+            };
+            let line = self.joint_lines.get(&mimic.joint).copied();
+            let text = format!("joint \"{}\": {text}", mimic.joint);
+            reader.note(Severity::Suspicious, line.unwrap_or(self.line), text);
+        }
     }
 
     /// Adds the members of member groups, recursively.
@@ -303,4 +346,22 @@ impl Robot {
         }
         debug_assert_eq!(model.links().len(), self.links.len());
     }
+}
+
+/// A joint of one degree of freedom as a fixed one, at this position.
+fn fixed_at(joint: &JointSpec, position: f64) -> JointSpec {
+    let axis = Unit::try_new(joint.axis, 1e-12).unwrap_or_else(Vector3::x_axis);
+    let X_JC = match joint.kind {
+        JointKind::Prismatic => {
+            Isometry3::from_parts((axis.scale(position)).into(), UnitQuaternion::identity())
+        }
+        _ => Isometry3::from_parts(
+            Translation3::identity(),
+            UnitQuaternion::from_axis_angle(&axis, position),
+        ),
+    };
+    let parts = (&*joint.name, &*joint.parent, &*joint.child);
+    let mut fixed = JointSpec::new(parts.0, JointKind::Fixed, parts.1, parts.2);
+    fixed.X_PJ = joint.X_PJ * X_JC;
+    fixed
 }

@@ -9,6 +9,7 @@
 //!
 //! Textures are not read: their materials keep the colour that the file gives.
 
+mod budget;
 mod collada;
 mod gltf;
 mod obj_colours;
@@ -27,8 +28,6 @@ use super::report::{LoadReport, Severity};
 pub const SURFACE_FILES: [&str; 8] = ["obj", "stl", "dae", "glb", "gltf", "vtk", "vtu", "msh"];
 /// Nodes of a scene may be nested to this depth.
 const DEPTH_MAX: usize = 64;
-/// Scenes with more triangles are refused: instances of instances grow without bound.
-const TRIANGLES_MAX: usize = 1 << 24;
 
 /// The triangles of one colour of a drawn surface, in the frame of the file after scaling.
 ///

@@ -4,8 +4,10 @@ use super::cells::{Grid, RequestedCells};
 use super::drawn::{DrawnPart, drawn_from_bytes, is_of_scenes};
 use super::error::{FilePosition, Flaw, Location, MeshError};
 use super::format::MeshFormat;
+use super::names::Names;
 use super::options::{SurfaceOptions, SurfaceUse, TetOptions};
 use super::report::LoadReport;
+use super::soup::Soup;
 use super::surface_build::build_surface;
 use super::tet_build::build_tets;
 use super::tet_mesh::TetMesh;
@@ -42,11 +44,15 @@ fn surface_of_scene(
     surface_use: SurfaceUse,
     options: &SurfaceOptions,
 ) -> Result<(TriMesh, LoadReport), MeshError> {
-    let (parts, mut report) = drawn_from_bytes(bytes, file, &Vector3::repeat(1.0))?;
+    let (parts, report) = drawn_from_bytes(bytes, file, &Vector3::repeat(1.0))?;
     let whole = DrawnPart::joined(parts);
-    let (mesh, built) = TriMesh::build(whole.vertices, whole.triangles, surface_use, options)?;
-    report.entries.extend(built.entries);
-    Ok((mesh, report))
+    let soup = Soup {
+        names: Names::of_arrays(file, "triangle", "triangles"),
+        vertices: whole.vertices,
+        element_of: (0..whole.triangles.len() as u32).collect(),
+        triangles: whole.triangles,
+    };
+    build_surface(soup, surface_use, options, report)
 }
 
 /// Reads a tetrahedral mesh from a legacy VTK, VTU or Gmsh file.

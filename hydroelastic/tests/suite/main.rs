@@ -14,6 +14,7 @@ mod mesh_repairs;
 mod patch_accuracy;
 mod patch_soak;
 mod published_meshes;
+mod scenes_of_meshes;
 mod shared_data;
 mod tet_mesh_checks;
 mod tetrahedralise;

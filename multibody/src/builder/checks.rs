@@ -3,8 +3,10 @@
 use super::{JointSpec, LinkSpec};
 use crate::error::MultibodyError;
 use crate::gravity_compensation::check_share;
+use crate::inertia::SpatialInertia;
+use crate::model::{Link, Model};
 
-/// Checks that an inertia is finite, with mass not negative and a positive semidefinite rotational part.
+/// Checks that an inertia is finite, with mass not negative.
 pub(super) fn check_inertia(link: &LinkSpec) -> Result<(), MultibodyError> {
     check_share(&link.name, link.gravity_compensation)?;
     let inertia = &link.inertia;
@@ -34,11 +36,24 @@ pub(super) fn check_inertia(link: &LinkSpec) -> Result<(), MultibodyError> {
             allowed: "kg must be finite and not negative".into(),
         });
     }
-    let [smallest, _, largest] = inertia.principal_moments();
-    // Flat bodies have a principal moment of zero, up to rounding in the file.
-    if smallest < -1e-6 * largest.abs().max(smallest.abs()) {
+    Ok(())
+}
+
+/// Checks that the inertia of each rigid body, which links fixed to one another form, is positive semidefinite. That of a single link has
+/// no effect of its own.
+pub(super) fn check_bodies(model: &Model) -> Result<(), MultibodyError> {
+    for (index, body) in model.bodies.iter().enumerate() {
+        let inertia = SpatialInertia::from_origin(&body.inertia_B);
+        let smallest = inertia.principal_moments()[0];
+        let rounding = 1e-12 * inertia.mass * inertia.com.norm_squared();
+        if !inertia.is_indefinite() || smallest >= -rounding {
+            continue;
+        }
+        let moment = |link: &&Link| link.inertia.principal_moments()[0];
+        let links = model.links.iter().filter(|link| link.body.0 == index);
+        let worst = links.min_by(|a, b| moment(a).total_cmp(&moment(b)));
         return Err(MultibodyError::IndefiniteInertia {
-            link: link.name.clone(),
+            link: worst.map_or_else(String::new, |link| link.name.clone()),
             moment: smallest,
         });
     }

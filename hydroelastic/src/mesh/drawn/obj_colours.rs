@@ -1,6 +1,6 @@
 //! Colours of OBJ faces: `usemtl` in the OBJ file, `Kd` and `d` in its MTL file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use nalgebra::Vector3;
@@ -25,18 +25,31 @@ impl FaceColours {
         triangles: &[[u32; 3]],
         face_of: &[u32],
     ) -> Vec<DrawnPart> {
-        let mut parts: BTreeMap<Option<u32>, DrawnPart> = BTreeMap::new();
+        let mut triangles_of: BTreeMap<Option<u32>, Vec<[u32; 3]>> = BTreeMap::new();
         for (triangle, face) in triangles.iter().zip(face_of) {
             let material = self.of_face.get(*face as usize).copied();
-            let part = parts.entry(material).or_insert_with(|| DrawnPart {
-                vertices: vertices.to_vec(),
-                triangles: Vec::new(),
-                rgba: material.and_then(|m| self.colours[m as usize]),
-            });
-            part.triangles.push(*triangle);
+            triangles_of.entry(material).or_default().push(*triangle);
         }
-        parts.into_values().collect()
+        let part = |(material, mut triangles): (Option<u32>, Vec<[u32; 3]>)| DrawnPart {
+            vertices: used(vertices, &mut triangles),
+            triangles,
+            rgba: material.and_then(|m| self.colours[m as usize]),
+        };
+        triangles_of.into_iter().map(part).collect()
     }
+}
+
+/// The vertices that triangles use, which are renumbered.
+fn used(vertices: &[Vector3<f64>], triangles: &mut [[u32; 3]]) -> Vec<Vector3<f64>> {
+    let mut new_index = HashMap::new();
+    let mut kept = Vec::new();
+    for corner in triangles.iter_mut().flatten() {
+        *corner = *new_index.entry(*corner).or_insert_with(|| {
+            kept.push(vertices[*corner as usize]);
+            kept.len() as u32 - 1
+        });
+    }
+    kept
 }
 
 pub(super) fn read(

@@ -240,14 +240,18 @@ fn faults_of_gltf_name_what_is_wrong() {
         (
             "\"nodes\":[{",
             "\"nodes\":[{\"children\":[0],",
-            "nested nodes",
+            "nested more than",
         ),
         (
             "\"scene\":0",
             "\"extensionsRequired\":[\"KHR_draco\"],\"scene\":0",
             "KHR_draco",
         ),
-        ("\"type\":\"VEC3\"", "\"type\":\"VEC4\"", "wrong type"),
+        (
+            "\"type\":\"VEC3\"",
+            "\"type\":\"VEC4\"",
+            "of the type `VEC4`",
+        ),
         ("\"scene\":0", "\"scene\":7", "has no triangles"),
         ("{\"asset\"", "{asset", "JSON is not valid"),
     ];

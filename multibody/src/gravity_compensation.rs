@@ -1,5 +1,7 @@
 //! Links whose weight is carried for them, in part or in whole: a force −c m g at their centres of mass.
 
+use std::ops::Range;
+
 use nalgebra::Vector3;
 
 use crate::error::MultibodyError;
@@ -92,9 +94,10 @@ impl Model {
         })
     }
 
-    /// Σ c m, kg.
-    pub(crate) fn compensated_mass(&self) -> f64 {
+    /// Σ c m over the links of a range of bodies, kg.
+    pub(crate) fn compensated_mass(&self, bodies: &Range<usize>) -> f64 {
         self.compensated_links()
+            .filter(|(_, link)| bodies.contains(&link.body.0))
             .map(|(_, link)| link.gravity_compensation * link.inertia.mass)
             .sum()
     }

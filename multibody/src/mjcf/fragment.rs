@@ -167,7 +167,11 @@ impl Names {
                 ("body1", "body"),
                 ("body2", "body"),
                 ("site", "site"),
+                ("site1", "site"),
+                ("site2", "site"),
                 ("geom", "geom"),
+                ("geom1", "geom"),
+                ("geom2", "geom"),
             ],
         };
         references.iter().find_map(|(attribute, kind)| {

@@ -148,9 +148,7 @@ impl TreeStep {
                 }
             }
         }
-        let moving = model.moving_mass();
-        let carried = model.compensated_mass() / moving.max(f64::MIN_POSITIVE);
-        let gravity = model.gravity_from(&self.gravity) * (1.0 - carried);
+        let gravity = model.gravity_from(&self.gravity);
         for flight in self.flights.iter_mut().filter(|flight| flight.is_free) {
             let column = |k: usize| match self.free_of[k] {
                 Some(i) if held.is_empty() => &a[n * i..n * (i + 1)],

@@ -58,6 +58,8 @@ pub(super) struct FreeFlight {
     /// The entry of q of the first of them.
     q_start: usize,
     mass: f64,
+    /// Part of its weight that gravity compensation leaves.
+    uncarried: f64,
     /// Whether none of `translations` is held; holding one transfers momentum to the world.
     pub(super) is_free: bool,
     /// ∂P/∂v along each translation, n_v entries each: columns of M.
@@ -95,6 +97,7 @@ impl FreeFlight {
                 translations,
                 q_start: body.q_start,
                 mass,
+                uncarried: 1.0 - model.compensated_mass(&(root..end)) / mass,
                 is_free: true,
                 gains: [0.0; 3],
                 centre: [0.0; 3],
@@ -127,7 +130,7 @@ impl FreeFlight {
             rates.copy_from_slice(mass_column(k));
             self.centre[i] = direction.dot(&centre);
             self.centre_rate[i] = direction.dot(&momentum) / self.mass;
-            let acceleration = bias[k] / self.mass + direction.dot(gravity);
+            let acceleration = bias[k] / self.mass + self.uncarried * direction.dot(gravity);
             let difference = self.centre_rate[i] - dot(rates, v0) / self.mass;
             self.gains[i] = time_step_s * acceleration + difference;
         }

@@ -208,6 +208,14 @@ fn parts_for_inclusion_are_models_of_what_they_have() {
             1000.0,
             "joint \"leg\"",
         ),
+        (
+            format!(
+                "<mujocoinclude>{arm}<contact><pair geom1=\"foot\" geom2=\"floor\"/></contact></mujocoinclude>"
+            ),
+            1,
+            1000.0,
+            "geom \"foot\"",
+        ),
     ];
     for (text, n_v, density, missing) in cases {
         let loaded = read(&text).unwrap_or_else(|error| panic!("{text}: {error}"));

@@ -230,20 +230,26 @@ fn compensated_links_have_no_weight() {
 }
 
 #[test]
-fn a_free_body_falls_by_the_share_of_its_weight() {
-    // With its centre of mass away from the origin of its frame.
+fn free_bodies_fall_by_their_own_shares_of_weight() {
+    // With centres of mass away from the origins of their frames.
     let model = load(
-        r#"<worldbody><body name="b" gravcomp="0.75"><freejoint/><inertial pos="0.3 0 0" mass="2" diaginertia="1 1 1"/></body></worldbody>"#,
+        r#"<worldbody><body name="b" gravcomp="0.75"><freejoint/><inertial pos="0.3 0 0" mass="2" diaginertia="1 1 1"/></body>
+<body name="c"><freejoint/><inertial pos="0 0.2 0" mass="5" diaginertia="1 1 1"/></body></worldbody>"#,
     )
     .model;
     let q = model.initial_positions();
     let mut bench = Bench::new(
-        RigidTree::new(Arc::new(model)).starting_at(&q, &[0.0; 6]),
+        RigidTree::new(Arc::new(model)).starting_at(&q, &[0.0; 12]),
         1e-2,
         Vector3::new(0.0, 0.0, -10.0),
     );
     bench.steps(100);
-    for (found, expected) in bench.state.v.iter().zip([0.0, 0.0, 0.0, 0.0, 0.0, -2.5]) {
+    for (i, found) in bench.state.v.iter().enumerate() {
+        let expected = match i {
+            5 => -2.5,
+            11 => -10.0,
+            _ => 0.0,
+        };
         assert!((found - expected).abs() < 1e-9, "{:?}", bench.state.v);
     }
 }

@@ -100,6 +100,84 @@ fn a_force_in_body_axes_turns_with_the_body() {
     check(&format!("{body}{load}{vx}{vy}"));
 }
 
+/// Ground that rises by `slope` along x, 4 m wide.
+fn ground(slope: f64) -> String {
+    let edge = 2.0 * slope;
+    format!(
+        "[[fixed]]\nname = \"ground\"\nshape = {{ height_field = {{ size = [4, 2], heights = [[{}, 0, {edge}], [{}, 0, {edge}]] }} }}\n",
+        -edge, -edge
+    )
+}
+
+#[test]
+fn a_ball_rolls_down_a_height_field_as_down_a_slope() {
+    // 5/7 g sin θ along the slope.
+    let (slope, sine) = (0.1_f64, 0.1 / 1.01_f64.sqrt());
+    let height = 0.1 * 1.01_f64.sqrt() + 1.1 * slope;
+    let body = ball(0.0, "").replace("[0, 0, 0]", &format!("[1.1, 0, {height}]"));
+    let speed = expect(
+        "v",
+        "quantity = \"speed\"\nof = \"ball\"",
+        "at_s = 1",
+        &format!("\"5/7*9.81*{sine}\""),
+        "0.01",
+    );
+    check(&format!("{}{body}{speed}", ground(slope)));
+}
+
+#[test]
+fn a_box_rests_on_rough_ground() {
+    let rows = "[[0, 0.02, 0.01, 0.03], [0.01, 0, 0.02, 0.01], [0.03, 0.01, 0, 0.02]]";
+    let ground = format!(
+        "[[fixed]]\nname = \"ground\"\nshape = {{ height_field = {{ size = [1.2, 1], heights = {rows} }} }}\n"
+    );
+    let body = "[[bodies]]\nname = \"box\"\nmass = 1\nshape = { box = { size = [0.3, 0.3, 0.1] } }\npose = { position = [0, 0, 0.1] }\n";
+    let load = expect(
+        "f",
+        "quantity = \"normal-force\"\nof = \"box\"\nwith = \"ground\"",
+        "take = \"mean\"\nfrom_s = 0.8",
+        "9.81",
+        "0.1",
+    );
+    check(&format!("{ground}{body}{load}"));
+}
+
+#[test]
+fn heights_that_are_no_grid_are_refused() {
+    let field = |keys: &str| {
+        format!("[[fixed]]\nname = \"g\"\nshape = {{ height_field = {{ {keys} }} }}\n")
+    };
+    for (keys, expected) in [
+        (
+            "size = [1, 1], heights = [[0, 1], [0]]",
+            "row 1 has 1 heights, row 0 has 2",
+        ),
+        ("size = [1, 1], heights = [[0, 1]]", "1 rows of 2 heights"),
+        (
+            "size = [1, 0], heights = [[0, 1], [0, 1]]",
+            "must be positive",
+        ),
+        ("size = [1, 1]", "give either `heights` or `file`"),
+        ("size = [1, 1], file = \"nowhere.csv\"", "nowhere.csv"),
+        (
+            "size = [1, 1], heights = [[0, 1], [0, 1]], scale = 0",
+            "must not be zero",
+        ),
+    ] {
+        check_refused(&field(keys), &[expected]);
+    }
+}
+
+#[test]
+fn an_arm_whose_weight_is_carried_stays() {
+    let speed = |link: &str| {
+        let observable = format!("quantity = \"velocity\"\nof = \"arm/{link}\"");
+        expect("speed", &observable, "take = \"max\"", "0", "1e-9")
+    };
+    let of_all = format!("{ARM}gravity_compensation = 1\n");
+    check(&format!("{of_all}{}", speed("link_7")));
+}
+
 #[test]
 fn values_out_of_range_are_refused_with_their_place() {
     for (material, expected) in [

@@ -43,12 +43,12 @@ fn a_press_in_long_steps_stops_at_the_cylinder() {
                 (0.0..0.015).contains(&stroke),
                 "{rings}, step {step}: {stroke} m"
             );
-            // Contact of the first two steps is predicted from a first solution.
+            // Contact of the first two steps is predicted from a first solution. Points that are open near the press take part.
             let normal_force = |c: &pliant_coupling::ContactForce| c.force_W.dot(&c.normal_W);
             let pressing = report.contacts.iter().filter(|c| normal_force(c) > 0.0);
             let (pressing, all) = (pressing.count(), report.contacts.len());
             assert!(
-                step < 4 || all <= 2 * pressing,
+                step < 4 || all <= 3 * pressing,
                 "{rings}, step {step}: {pressing} of {all} contacts press"
             );
         }

@@ -478,7 +478,8 @@ fn a_hull_is_taken_from_a_surface_with_a_duplicate_triangle() {
             "schema = 1\ntitle = \"mesh\"\n[simulation]\nsmoke_s = 0.01\n[[bodies]]\nname = \"corner\"\ndensity = 6\n\
              shape = {{ mesh = {{ file = \"corner.obj\", use = \"convex-hull\" }} }}\n\
              visual = {{ mesh = {{ file = \"sheet.obj\", use = \"{seen}\" }} }}\n\
-             [[expect]]\nquantity = \"speed\"\nof = \"corner\"\nat_s = 0.01\nequals = \"0.01*9.81\"\ntolerance = 1e-9\nsource = \"free fall\"\n"
+             [[observables]]\nname = \"v\"\nquantity = \"velocity\"\nof = \"corner\"\ncomponent = \"norm\"\n\
+             [[expect]]\nobservable = \"v\"\nat_s = 0.01\nequals = \"0.01*9.81\"\nwithin = 1e-9\nsource = \"free fall\"\n"
         );
         let path = folder.join("scene.toml");
         fs::write(&path, text).expect("can be written");

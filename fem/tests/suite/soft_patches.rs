@@ -48,7 +48,8 @@ fn check_patch(
         "{}",
         pair.patch_area()
     );
-    assert!((sum.area / pair.patch_area() - 1.0).abs() < 1e-9);
+    // Points have parts of triangles that a polygon cuts.
+    assert!((sum.area / pair.patch_area() - 1.0).abs() < 0.05);
     // Polygons do not include friction.
     assert!((sum.force_W.norm() / load - 1.0).abs() < 0.02);
     assert!((pair.force_on_a().norm() / load - 1.0).abs() < 0.01);

@@ -88,6 +88,11 @@ impl Partner for OnSoft<'_> {
     }
 }
 
+/// Smallest slope of the depth that distances are divided by. It is 1 near the skin, and smaller where opposite sides are equally far.
+const SLOPE_MIN: f64 = 0.5;
+/// Slopes up to this have no direction.
+const NO_SLOPE: f64 = 1e-6;
+
 /// By the depth at `p`.
 fn inside(
     mesh: &SoftMesh,
@@ -100,8 +105,8 @@ fn inside(
     let depth = field.functions_of(tet).pressure;
     let slope = depth.gradient.norm();
     Some(Gap {
-        value: -depth.at(p) / slope,
-        normal: -depth.gradient.try_normalize(0.0)?,
+        value: -depth.at(p) / slope.max(SLOPE_MIN),
+        normal: -depth.gradient.try_normalize(NO_SLOPE)?,
         slope: None,
         other: field.material_point(tet, p)?,
     })

@@ -61,7 +61,7 @@ fn no_substeps_are_refused() {
     let error = Asynchronous::new(rigid, settings).err().expect("N = 0");
     let text = error.to_string();
     assert!(
-        text.contains("number of substeps") && text.contains("at least 1"),
+        text.contains("number of substeps") && text.contains("from 1 to 100000"),
         "{text}"
     );
 }

@@ -51,6 +51,9 @@ pub(super) static HEIGHT_FIELD: TableSchema = TableSchema {
     ],
 };
 
+/// Vertices, m, and the vertices of each triangle.
+pub(crate) type Triangles = (Vec<Point3<f64>>, Vec<[u32; 3]>);
+
 /// A height field as a scene file gives it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeightFieldEntry {
@@ -119,14 +122,11 @@ impl HeightFieldEntry {
         vertices.iter().map(|p| p.coords.norm()).reduce(f64::max)
     }
 
-    /// The closed surface of the ground with these rows of heights: vertices, m, and triangles.
+    /// The closed surface of the ground with these rows of heights.
     ///
     /// # Errors
     /// The reason why these are no rows of a grid.
-    pub(crate) fn surface(
-        &self,
-        rows: &[Vec<f64>],
-    ) -> Result<(Vec<Point3<f64>>, Vec<[u32; 3]>), String> {
+    pub(crate) fn surface(&self, rows: &[Vec<f64>]) -> Result<Triangles, String> {
         check(rows)?;
         let (n_x, n_y) = (rows[0].len(), rows.len());
         let at = |k: usize, i: usize, n: usize| self.size[k] * (i as f64 / (n - 1) as f64 - 0.5);
@@ -174,7 +174,7 @@ impl HeightFieldEntry {
 /// The rows of a text file.
 ///
 /// # Errors
-/// The line and the word that is no number.
+/// The line and the place in it of what is no number.
 pub(crate) fn rows_of_text(text: &str) -> Result<Vec<Vec<f64>>, String> {
     let lines = text.lines().enumerate();
     lines
@@ -184,10 +184,10 @@ pub(crate) fn rows_of_text(text: &str) -> Result<Vec<Vec<f64>>, String> {
                 .split([',', ' ', '\t', ';'])
                 .filter(|word| !word.is_empty());
             words
-                .map(|word| {
-                    word.trim()
-                        .parse::<f64>()
-                        .map_err(|_| format!("line {}: {word:?} is not a number", k + 1))
+                .enumerate()
+                .map(|(i, word)| {
+                    let number = word.trim().parse::<f64>();
+                    number.map_err(|_| format!("line {}: entry {} is not a number", k + 1, i + 1))
                 })
                 .collect()
         })

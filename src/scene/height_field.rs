@@ -275,7 +275,7 @@ mod tests {
         let rows = rows_of_text("# z\n0, 1.5\n\n 2 -3e-1\n").unwrap();
         assert_eq!(rows, [[0.0, 1.5], [2.0, -0.3]]);
         let error = rows_of_text("0 1\n2 x\n").unwrap_err();
-        assert_eq!(error, "line 2: \"x\" is not a number");
+        assert_eq!(error, "line 2: entry 2 is not a number");
     }
 
     #[test]

@@ -93,7 +93,8 @@ impl Simulation {
 
     fn mass_points(&mut self, py: Python<'_>, body: usize) -> PyResult<Vec<MassPoint>> {
         let held = self.held_with(body)?;
-        let points = released(py, || mass_points(held, BodyIdx(body)))?;
+        let alone = &mut *held;
+        let points = released(py, move || mass_points(alone, BodyIdx(body)))?;
         points.ok_or_else(|| {
             ControlError::new_err(format!(
                 "{}: force fields act on rigid bodies, [[fem]], [[cloth]], rods and material points",
@@ -180,7 +181,7 @@ impl Simulation {
     /// Kinetic and potential energy, J.
     fn energy(&mut self, py: Python<'_>) -> PyResult<(f64, f64)> {
         let held = self.held()?;
-        let energy = released(py, || held.world().energy(held.state()))?;
+        let energy = released(py, move || held.world().energy(held.state()))?;
         Ok((energy.kinetic, energy.potential))
     }
 

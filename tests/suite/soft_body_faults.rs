@@ -213,8 +213,7 @@ fn inversion_ends_the_run_of_a_barrier_law_and_is_noted_of_others() {
         assert!(notes.contains(word), "{word:?} is not in:\n{notes}");
     }
     // Linearised again until its equations are met, the barrier holds.
-    let full =
-        thrown("neo-hookean").replace("[[fem]]", "linearisation = \"until-converged\"\n[[fem]]");
+    let full = thrown("neo-hookean").replace("\"once\"", "\"until-converged\"");
     let outcome = Files::new("barrier_met", &mesh, &full).run();
     let summary = outcome.expect("it never inverts").summary;
     assert_eq!(summary.unconverged_steps, 0);

@@ -12,10 +12,7 @@ use pliant_hydroelastic::{AnalyticShape, Shape};
 use pliant_multibody::{Collision, CollisionMesh, GeometryDescription};
 
 use crate::recording::VisualShape;
-use crate::scene::{
-    HeightFieldEntry, Heights, MeshUse, PlacedShape, Scene, SceneError, SceneFault, ShapeEntry,
-    rows_of_text,
-};
+use crate::scene::{MeshUse, PlacedShape, Scene, SceneError, SceneFault, ShapeEntry};
 
 /// How an entry of the given shape is drawn; remarks of mesh files go to `notes`.
 pub(super) fn entry_look(
@@ -66,7 +63,6 @@ pub(super) fn shape(
     let made = match &placed.shape {
         ShapeEntry::Analytic(shape) => Shape::try_from(shape),
         ShapeEntry::ConvexHull { points } => Shape::convex_hull(points),
-        ShapeEntry::HeightField(field) => return height_field(scene, field).map_err(fault),
         ShapeEntry::Mesh { file, scale, used } => {
             let (bytes, path) = scene.open(file)?;
             return mesh(&bytes, &path, *scale, *used, notes).map_err(fault);
@@ -111,22 +107,6 @@ fn mesh(
     let remarks = report.entries.iter();
     notes.extend(remarks.map(|entry| format!("{name}: {entry}")));
     mesh.shape().map_err(|error| format!("{name}: {error}"))
-}
-
-/// The ground of a height field.
-fn height_field(scene: &Scene, field: &HeightFieldEntry) -> Result<Shape, String> {
-    let read;
-    let rows = match &field.heights {
-        Heights::Rows(rows) => rows,
-        Heights::File(file) => {
-            let (bytes, path) = scene.open(file).map_err(|error| error.to_string())?;
-            let at_file = |reason: String| format!("{}: {reason}", path.display());
-            read = rows_of_text(&String::from_utf8_lossy(&bytes)).map_err(at_file)?;
-            &read
-        }
-    };
-    let (vertices, triangles) = field.surface(rows)?;
-    Shape::mesh(&vertices, &triangles).map_err(|error| error.to_string())
 }
 
 /// The shape of a robot's collision element. The surface of a mesh was read with the robot.

@@ -12,6 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 
+mod beam_bending;
 mod bouncing_ball;
 mod capstan;
 mod cube_toss;
@@ -328,6 +329,7 @@ pub const CASES: &[Case] = &[
     ),
     sliding_box::CASE,
     soft_rest::CASE,
+    beam_bending::CASE,
     flush_tiles::CASE,
     incline::CASE,
     ramp::CASE,

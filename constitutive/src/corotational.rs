@@ -65,6 +65,11 @@ impl<T: Real> PrincipalLaw<T> for Corotational {
         self.lame
     }
 
+    fn with_zero_lambda(&self) -> Option<Self> {
+        let lame = self.lame.with_zero_lambda();
+        Some(Self { lame })
+    }
+
     /// 2μ(F − R) + λ tr(RᵀF − I) R, without principal stretches.
     fn piola_stress(&self, F: &Matrix3<T>) -> Matrix3<T> {
         let Hooke::<T> { mu, lambda } = self.lame.hooke();

@@ -80,6 +80,12 @@ impl<T: Real> PrincipalLaw<T> for FixedCorotated {
     fn lame(&self) -> Lame {
         self.lame
     }
+
+    fn with_zero_lambda(&self) -> Option<Self> {
+        let lame = self.lame.with_zero_lambda();
+        Some(Self { lame })
+    }
+
     /// 2μ(F − R) + λ(J − 1) cof F, without principal stretches.
     fn piola_stress(&self, F: &Matrix3<T>) -> Matrix3<T> {
         let Hooke::<T> { mu, lambda } = self.lame.hooke();

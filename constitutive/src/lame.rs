@@ -97,6 +97,15 @@ impl Lame {
         self.lambda
     }
 
+    /// The parameters μ and λ = 0, of a solid with ν = 0.
+    #[must_use]
+    pub fn with_zero_lambda(&self) -> Self {
+        Self {
+            lambda: 0.0,
+            ..*self
+        }
+    }
+
     /// E = μ(3λ + 2μ)/(λ + μ), Pa.
     #[must_use]
     pub fn youngs_modulus(&self) -> f64 {

@@ -127,4 +127,13 @@ impl<T: Real> PrincipalLaw<T> for MooneyRivlin {
     fn lame(&self) -> Lame {
         self.lame
     }
+
+    /// K = 2μ/3, with which κ = 2C₁.
+    fn with_zero_lambda(&self) -> Option<Self> {
+        Some(Self {
+            volume_stiffness: 2.0 * self.c1,
+            lame: self.lame.with_zero_lambda(),
+            ..*self
+        })
+    }
 }

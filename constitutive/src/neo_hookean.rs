@@ -99,6 +99,11 @@ impl<T: Real> PrincipalLaw<T> for NeoHookean {
         self.lame
     }
 
+    fn with_zero_lambda(&self) -> Option<Self> {
+        let lame = self.lame.with_zero_lambda();
+        Some(Self { lame })
+    }
+
     fn domain(&self) -> Domain {
         Domain::PositiveVolume
     }

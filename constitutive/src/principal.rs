@@ -1,7 +1,7 @@
 //! Isotropic laws as functions of the principal stretches.
 
 use std::fmt::Debug;
-use std::ops::Add;
+use std::ops::{Add, Sub};
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -36,6 +36,14 @@ pub trait PrincipalLaw<T: Real = f64>: Send + Sync + Debug {
     fn spectrum(&self, stretches: &Vector3<T>) -> Spectrum<T>;
     /// The parameters of Hooke's law at small strain.
     fn lame(&self) -> Lame;
+    /// The same law with λ = 0, which has no stiffness against changes of volume beyond that of shear. The difference of the two is the
+    /// volumetric part, which elements without volumetric locking average over several tetrahedra. None: the law has no such part.
+    fn with_zero_lambda(&self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
     /// Where the law is defined.
     fn domain(&self) -> Domain {
         Domain::Everywhere
@@ -145,6 +153,19 @@ impl<T: Real> Add for Spectrum<T> {
             stretching: self.stretching + other.stretching,
             symmetric: self.symmetric + other.symmetric,
             antisymmetric: self.antisymmetric + other.antisymmetric,
+        }
+    }
+}
+
+/// The second derivative of a difference of laws.
+impl<T: Real> Sub for Spectrum<T> {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self {
+            stretching: self.stretching - other.stretching,
+            symmetric: self.symmetric - other.symmetric,
+            antisymmetric: self.antisymmetric - other.antisymmetric,
         }
     }
 }

@@ -77,4 +77,9 @@ impl<T: Real> PrincipalLaw<T> for StVenantKirchhoff {
     fn lame(&self) -> Lame {
         self.lame
     }
+
+    fn with_zero_lambda(&self) -> Option<Self> {
+        let lame = self.lame.with_zero_lambda();
+        Some(Self { lame })
+    }
 }

@@ -67,4 +67,9 @@ impl<T: Real> PrincipalLaw<T> for StableNeoHookean {
     fn lame(&self) -> Lame {
         self.lame
     }
+
+    fn with_zero_lambda(&self) -> Option<Self> {
+        let lame = self.lame.with_zero_lambda();
+        Some(Self { lame })
+    }
 }

@@ -17,7 +17,7 @@ use crate::step::FemStep;
 
 pub use build::FemBuilder;
 
-/// A body of linear tetrahedra.
+/// A body of tetrahedra.
 ///
 /// Positions q and velocities v are those of the vertices of the mesh, in its order, three numbers each, world axes; the history is
 /// empty. The velocities of a step's solve are the components that are neither fixed by the model nor prescribed by
@@ -137,11 +137,10 @@ impl FemBody {
     pub fn volume(&self, state: &BodyState) -> f64 {
         let q = vectors(&state.q);
         let parts = &*self.parts;
-        let volumes = parts
-            .elements
-            .iter()
-            .map(|e| e.volume * parts.deformation(e, &q).determinant());
-        volumes.sum()
+        let elements = parts.elements.iter().enumerate();
+        elements
+            .map(|(e, element)| element.volume * parts.tet_deformation(e, &q).determinant())
+            .sum()
     }
 
     /// F of a tetrahedron.
@@ -153,13 +152,22 @@ impl FemBody {
         element.gradient_of(&element.vertices.map(position)) + self.parts.kinematics.out_of_plane()
     }
 
-    /// Cauchy stress σ = P Fᵀ/det F of a tetrahedron, Pa, world axes, without damping.
+    /// Cauchy stress σ = P Fᵀ/det F of a tetrahedron, Pa, world axes, without damping; of smoothed elements the mean over the domains of its
+    /// edges, and that of its patch.
     #[must_use]
     pub fn cauchy_stress(&self, state: &BodyState, tet: TetIdx) -> Matrix3<f64> {
-        let F = self.deformation_gradient(state, tet);
-        let material = self.material_of(tet);
-        let stress = material.first_piola(&F, &self.parts.lag_of(&F));
-        stress * F.transpose() / F.determinant()
+        let parts = &*self.parts;
+        let q = |vertex: u32| Vector3::from_column_slice(&state.q[3 * vertex as usize..][..3]);
+        let mut cauchy = Matrix3::zeros();
+        for layer in parts.domains.layers() {
+            let domains = parts.domains_of[tet.index()].iter().map(|d| *d as usize);
+            for d in domains.filter(|d| layer.domains.contains(d)) {
+                let F = parts.domains.at(d).gradient_by(q) + parts.kinematics.out_of_plane();
+                let stress = parts.laws.at(d).first_piola(&F, &parts.lag_of(&F));
+                cauchy += stress * F.transpose() * (layer.share / F.determinant());
+            }
+        }
+        cauchy
     }
 }
 
@@ -189,11 +197,10 @@ impl DeformableModel for FemBody {
             energy.linear_momentum_W += p;
             energy.angular_momentum_W += x.cross(p);
         }
-        for (e, element) in parts.elements.iter().enumerate() {
-            let F = parts.deformation(element, &q);
-            let material = &parts.materials.at(e).material;
-            let density = material.energy_density(&F, &parts.lag_of(&F));
-            energy.potential += element.volume * density;
+        for d in 0..parts.domains.len() {
+            let F = parts.deformation(d, &q);
+            let density = parts.laws.at(d).energy_density(&F, &parts.lag_of(&F));
+            energy.potential += parts.domains.at(d).volume * density;
         }
         energy
     }

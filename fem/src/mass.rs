@@ -39,9 +39,51 @@ pub enum MassKind {
     Consistent,
 }
 
-/// ∫ρ N_a N_b of vertices a and b of a tetrahedron of mass `mass`, kg.
-pub(crate) fn consistent_entry(mass: f64, a: usize, b: usize) -> f64 {
-    if a == b { mass / 10.0 } else { mass / 20.0 }
+/// The consistent mass matrix of one coordinate, in rows of vertices.
+#[derive(Clone, Debug)]
+pub(crate) struct SparseMass {
+    /// First entry of each row, and one past the last.
+    starts: Vec<u32>,
+    /// Vertex and kg of each entry, ascending in a row.
+    entries: Vec<(u32, f64)>,
+}
+
+impl SparseMass {
+    /// ∫ρ N_a N_b = m/20 (1 + δ_ab) summed over elements with `mass` kg each.
+    pub(crate) fn of(n_vertices: usize, elements: &[RestElement], mass: &[f64]) -> Self {
+        let mut rows = vec![Vec::new(); n_vertices];
+        for (element, mass) in elements.iter().zip(mass) {
+            for a in element.vertices {
+                for b in element.vertices {
+                    let share = if a == b { 0.1 } else { 0.05 };
+                    rows[a as usize].push((b, share * mass));
+                }
+            }
+        }
+        let (mut starts, mut entries) = (vec![0], Vec::new());
+        for mut row in rows {
+            row.sort_by_key(|(vertex, _)| *vertex);
+            for same in row.chunk_by(|a, b| a.0 == b.0) {
+                entries.push((same[0].0, same.iter().map(|(_, mass)| mass).sum()));
+            }
+            starts.push(entries.len() as u32);
+        }
+        Self { starts, entries }
+    }
+
+    /// Vertices and kg of a row.
+    pub(crate) fn row(&self, vertex: u32) -> &[(u32, f64)] {
+        let starts = &self.starts[vertex as usize..];
+        &self.entries[starts[0] as usize..starts[1] as usize]
+    }
+
+    /// y = M x.
+    pub(crate) fn product(&self, x: &[Vector3<f64>], y: &mut [Vector3<f64>]) {
+        for (y, vertex) in y.iter_mut().zip(0..) {
+            let row = self.row(vertex).iter();
+            *y = row.map(|(other, mass)| x[*other as usize] * *mass).sum();
+        }
+    }
 }
 
 /// Sums a quarter of each element's quantity, mass or volume, at its vertices.
@@ -53,23 +95,6 @@ pub(crate) fn lumped(n_vertices: usize, elements: &[RestElement], of_element: &[
         }
     }
     sum
-}
-
-/// y += M x, the consistent mass matrix of elements with `mass` kg each.
-pub(crate) fn add_consistent_product(
-    elements: &[RestElement],
-    mass: &[f64],
-    x: &[Vector3<f64>],
-    y: &mut [Vector3<f64>],
-) {
-    for (element, mass) in elements.iter().zip(mass) {
-        let share = mass / 20.0;
-        let sum: Vector3<f64> = element.vertices.iter().map(|v| x[*v as usize]).sum();
-        for vertex in element.vertices {
-            // (1 + δ_ab) summed over b.
-            y[vertex as usize] += (sum + x[vertex as usize]) * share;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -89,10 +114,11 @@ mod tests {
         assert!((total - 2.0).abs() < 1e-15);
         // ∫ρx² = ρ/60 for the unit corner.
         let mut y = [Vector3::zeros(); 4];
-        add_consistent_product(&elements, &mass, &corners, &mut y);
+        let consistent = SparseMass::of(4, &elements, &mass);
+        consistent.product(&corners, &mut y);
         let second_moment: f64 = corners.iter().zip(&y).map(|(x, y)| x.x * y.x).sum();
         assert!((second_moment - density / 60.0).abs() < 1e-15);
-        let entries: f64 = (0..16).map(|k| consistent_entry(2.0, k / 4, k % 4)).sum();
+        let entries: f64 = consistent.entries.iter().map(|(_, mass)| mass).sum();
         assert!((entries - 2.0).abs() < 1e-15);
     }
 }

@@ -19,6 +19,7 @@ mod tangent;
 mod tests;
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use nalgebra::Matrix3;
 use pliant_constitutive::{Domain, Lame, PrincipalLaw};
@@ -64,6 +65,11 @@ pub trait Material: Send + Sync + Debug {
     /// The law of principal stretches, of materials that are one. Their decompositions are computed for several elements side by side, and once for
     /// stress and tangent.
     fn principal_law(&self) -> Option<&dyn PrincipalLaw> {
+        None
+    }
+    /// The same law with λ = 0: without it [`Element::Smoothed`](crate::Element::Smoothed) has no volumetric part to average over patches, and
+    /// locks near ν = ½. None: the law has no such part.
+    fn with_zero_lambda(&self) -> Option<Arc<dyn Material>> {
         None
     }
     /// How the stress depends on F.

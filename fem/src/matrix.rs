@@ -1,6 +1,6 @@
 //! The sparse matrix A of a step, assembled vertex by vertex; the pattern is computed once.
 //!
-//! The columns of each moving vertex are gathered from the elements around it, in their order, by one thread: results are bit-identical
+//! The columns of each moving vertex are gathered from the domains around it, in their order, by one thread: results are bit-identical
 //! for any number of threads. If all vertices move in all directions, the matrix consists of 3×3 blocks, and products run over blocks.
 
 mod assembly;
@@ -11,20 +11,24 @@ use rayon::prelude::*;
 use sprs::CsMatI;
 
 use crate::dofs::{DofMap, HELD};
-use crate::mesh_links::MeshLinks;
+use crate::domain_links::DomainLinks;
+use crate::domains::Domains;
 
-use assembly::{Assembly, CHUNK, Column, PARALLEL_MIN};
+use assembly::{Assembly, CHUNK, Column, Neighbour, PARALLEL_MIN};
 
 pub(crate) use assembly::MassPart;
-pub(crate) use blocks::{BlockTable, ElementBlocks, HookeBlocks};
+pub(crate) use blocks::{BlockTable, DomainBlocks, HookeBlocks};
 
 /// A and b.
 #[derive(Clone, Debug)]
 pub(crate) struct System {
     matrix: CsMatI<f64, u32>,
     columns: Vec<Column>,
-    /// For each incidence of the mesh the first row of each of the element's vertices within the incidence's column.
-    rows: Vec<[u32; 4]>,
+    /// For each incidence the first row of each of the domain's vertices within the incidence's column.
+    rows: Vec<u32>,
+    /// First of an incidence's rows.
+    row_starts: Vec<u32>,
+    neighbours: Vec<Neighbour>,
     diagonal: Vec<f64>,
     sizes: Vec<usize>,
     whole: bool,
@@ -37,6 +41,8 @@ impl Default for System {
             matrix: CsMatI::zero((0, 0)).into_csc(),
             columns: Vec::new(),
             rows: Vec::new(),
+            row_starts: Vec::new(),
+            neighbours: Vec::new(),
             diagonal: Vec::new(),
             sizes: Vec::new(),
             whole: true,
@@ -47,12 +53,19 @@ impl Default for System {
 
 impl System {
     /// Lays out the pattern for the velocities of `dofs`.
-    pub(crate) fn lay_out(&mut self, links: &MeshLinks, dofs: &DofMap) {
+    pub(crate) fn lay_out(&mut self, domains: &Domains, links: &DomainLinks, dofs: &DofMap) {
         let n = dofs.n_dofs();
         self.whole = dofs.is_whole();
         self.columns.clear();
         self.rows.clear();
-        self.rows.resize(links.n_incidences(), [HELD; 4]);
+        self.row_starts.clear();
+        self.neighbours.clear();
+        let mut n_rows = 0;
+        for incidence in links.incidences() {
+            self.row_starts.push(n_rows);
+            n_rows += domains.vertices(incidence.domain as usize).len() as u32;
+        }
+        self.rows.resize(n_rows as usize, HELD);
         self.sizes.clear();
         let (mut starts, mut indices) = (vec![0_u32], Vec::new());
         let mut neighbours: Vec<u32> = Vec::new();
@@ -60,19 +73,26 @@ impl System {
         let mut row_of = vec![HELD; links.n_vertices()];
         for &vertex in dofs.moving() {
             neighbours.clear();
-            for incidence in links.incidences(vertex) {
-                neighbours.extend(links.corners(incidence));
+            for incidence in links.of(vertex) {
+                neighbours.extend(domains.vertices(incidence.domain as usize));
             }
             neighbours.sort_unstable();
             neighbours.dedup();
             neighbours.retain(|other| dofs.column(*other).is_some());
             let mut pattern: Vec<u32> = Vec::new();
+            let first_neighbour = self.neighbours.len();
             for &other in &neighbours {
-                row_of[other as usize] = pattern.len() as u32;
+                let row = pattern.len() as u32;
+                row_of[other as usize] = row;
+                self.neighbours.push(Neighbour { vertex: other, row });
                 pattern.extend(dofs.free(other).map(|(_, dof)| dof));
             }
-            for incidence in links.incidences(vertex) {
-                self.rows[incidence] = links.corners(incidence).map(|v| row_of[v as usize]);
+            for k in links.range(vertex) {
+                let domain = links.incidences()[k].domain as usize;
+                let rows = &mut self.rows[self.row_starts[k] as usize..];
+                for (row, other) in rows.iter_mut().zip(domains.vertices(domain)) {
+                    *row = row_of[*other as usize];
+                }
             }
             let of = dofs.of(vertex);
             let free = of.map(|dof| dof != HELD);
@@ -82,7 +102,8 @@ impl System {
                 length: pattern.len(),
                 own_row: row_of[vertex as usize] as usize,
                 free,
-                incidences: links.incidences(vertex),
+                incidences: links.range(vertex),
+                neighbours: first_neighbour..self.neighbours.len(),
             };
             for &other in &neighbours {
                 row_of[other as usize] = HELD;
@@ -106,15 +127,19 @@ impl System {
     /// A = mass + stiffness; b is left as it is.
     pub(crate) fn assemble(
         &mut self,
-        links: &MeshLinks,
+        domains: &Domains,
+        links: &DomainLinks,
         dofs: &DofMap,
         mass: MassPart<'_>,
-        stiffness: &impl ElementBlocks,
+        stiffness: &impl DomainBlocks,
     ) {
         let work = Assembly {
+            domains,
             links,
             dofs,
+            row_starts: &self.row_starts,
             rows: &self.rows,
+            neighbours: &self.neighbours,
             whole: self.whole,
             mass,
             stiffness,
@@ -224,119 +249,4 @@ impl Dynamics for System {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use nalgebra::{DMatrix, Matrix3, Vector3};
-    use pliant_contact_sap::conformance::check_dynamics;
-    use pliant_hydroelastic::mesh::generate::tet_cuboid;
-
-    use pliant_constitutive::Lame;
-
-    use crate::part_material::PerElement;
-
-    fn lame() -> Lame {
-        Lame::new(2.0, 5.0).unwrap()
-    }
-
-    /// A by dense sums.
-    fn dense(links: &MeshLinks, gradients: &[[Vector3<f64>; 4]], mass: &[f64]) -> DMatrix<f64> {
-        let n = 3 * links.n_vertices();
-        let mut a = DMatrix::zeros(n, n);
-        for (vertex, mass) in mass.iter().enumerate() {
-            for k in 0..3 {
-                a[(3 * vertex + k, 3 * vertex + k)] += mass;
-            }
-        }
-        for (element, h) in gradients.iter().enumerate() {
-            let corners = links.corners_of(element);
-            for i in 0..4 {
-                for j in 0..4 {
-                    let block = lame().hooke().block(&h[i], &h[j]);
-                    let at = (3 * corners[i] as usize, 3 * corners[j] as usize);
-                    let mut view = a.fixed_view_mut::<3, 3>(at.0, at.1);
-                    view += block;
-                }
-            }
-        }
-        a
-    }
-
-    #[track_caller]
-    fn check(held: impl Fn(usize) -> [bool; 3]) {
-        let mesh = tet_cuboid(Vector3::new(0.5, 0.4, 0.3), [3, 2, 2]).unwrap();
-        let links = MeshLinks::new(&mesh);
-        let n = links.n_vertices();
-        let n_elements = mesh.tets().len();
-        let gradients: Vec<[Vector3<f64>; 4]> = (0..n_elements)
-            .map(|e| {
-                let g = |k: usize| {
-                    Vector3::from_fn(|r, _| ((3 * e + 5 * k + 7 * r) as f64 * 1.7).sin())
-                };
-                [-(g(1) + g(2) + g(3)), g(1), g(2), g(3)]
-            })
-            .collect();
-        let mass: Vec<f64> = (0..n).map(|v| 1.0 + 0.1 * v as f64).collect();
-        let mut dofs = DofMap::default();
-        dofs.update(&(0..n).map(held).collect::<Vec<_>>());
-        let mut system = System::default();
-        system.lay_out(&links, &dofs);
-        let blocks = HookeBlocks {
-            lames: &PerElement::new(vec![lame()], Vec::new()),
-            gradients: &gradients,
-        };
-        system.assemble(&links, &dofs, MassPart::Lumped(1.0, &mass), &blocks);
-        check_dynamics(&system).unwrap();
-        let all = dense(&links, &gradients, &mass);
-        let kept: Vec<usize> = (0..n as u32)
-            .flat_map(|v| dofs.free(v).map(move |(k, _)| 3 * v as usize + k))
-            .collect();
-        let expected = all.select_rows(&kept).select_columns(&kept);
-        let mut found = DMatrix::zeros(kept.len(), kept.len());
-        let mut x = vec![0.0; kept.len()];
-        for j in 0..kept.len() {
-            x[j] = 1.0;
-            system.apply(&x, found.column_mut(j).as_mut_slice());
-            x[j] = 0.0;
-        }
-        assert!((&found - &expected).norm() <= 1e-14 * expected.norm());
-
-        // Any law's table of blocks, and consistent mass.
-        let table: Vec<[Matrix3<f64>; 10]> = gradients
-            .iter()
-            .map(|h| {
-                let mut blocks = [Matrix3::zeros(); 10];
-                for a in 0..4 {
-                    for b in a..4 {
-                        blocks[BlockTable::index(a, b)] = lame().hooke().block(&h[a], &h[b]);
-                    }
-                }
-                blocks
-            })
-            .collect();
-        let element_mass = vec![20.0; n_elements];
-        let mass = MassPart::Consistent(0.5, &element_mass);
-        system.assemble(&links, &dofs, mass, &BlockTable(&table));
-        check_dynamics(&system).unwrap();
-        let ones = vec![1.0; kept.len()];
-        let mut y = vec![0.0; kept.len()];
-        system.apply(&ones, &mut y);
-        let stiff = dense(&links, &gradients, &vec![0.0; n])
-            .select_rows(&kept)
-            .select_columns(&kept);
-        let only_mass: f64 =
-            y.iter().sum::<f64>() - (&stiff * DMatrix::repeat(kept.len(), 1, 1.0)).sum();
-        if kept.len() == 3 * n {
-            // 1ᵀM1 over three directions is three times the mass.
-            let whole = 3.0 * 0.5 * 20.0 * n_elements as f64;
-            assert!((only_mass - whole).abs() < 1e-9 * whole);
-        }
-    }
-
-    #[test]
-    fn assembly_by_columns_is_the_plain_sum_whatever_is_held() {
-        check(|_| [false; 3]);
-        check(|v| [v < 5; 3]);
-        check(|v| [false, false, v % 2 == 0]);
-        check(|v| [v == 3, v % 4 == 1, true]);
-    }
-}
+mod tests;

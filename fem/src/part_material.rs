@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pliant_constitutive::{Domain, Lame};
+use pliant_constitutive::Lame;
 
 use crate::material::Material;
 
@@ -22,11 +22,6 @@ impl PartMaterial {
             material,
             density,
         }
-    }
-
-    /// Whether the energy of inverted elements is infinite.
-    pub(crate) fn has_barrier(&self) -> bool {
-        self.material.domain() == Domain::PositiveVolume
     }
 }
 
@@ -50,7 +45,13 @@ impl<T> PerElement<T> {
 
     #[inline]
     pub(crate) fn at(&self, element: usize) -> &T {
-        &self.values[self.of.get(element).map_or(0, |k| usize::from(*k))]
+        &self.values[usize::from(self.kind(element))]
+    }
+
+    /// Index of an element's value.
+    #[inline]
+    pub(crate) fn kind(&self, element: usize) -> u16 {
+        self.of.get(element).copied().unwrap_or(0)
     }
 
     pub(crate) fn values(&self) -> &[T] {

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use nalgebra::{Matrix3, Vector3};
-use pliant_constitutive::{Lame, polar_rotation};
+use pliant_constitutive::polar_rotation;
 use pliant_contact_sap::{BodyError, MaterialPoint, Primitive};
 use pliant_hydroelastic::mesh::TetMesh;
 
+use crate::domain_law::DomainLaw;
+use crate::domain_links::DomainLinks;
+use crate::domains::Domains;
 use crate::loads::ForceField;
-use crate::mass::{MassKind, add_consistent_product};
+use crate::mass::{MassKind, SparseMass};
 use crate::material::{Lag, Linearity};
-use crate::mesh_links::MeshLinks;
 use crate::part_material::{PartMaterial, PerElement};
 use crate::rest::{Kinematics, RestElement};
 use crate::skin::Skin;
@@ -192,17 +194,25 @@ pub(crate) struct Anchor {
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) mesh: TetMesh,
+    /// Of each tetrahedron.
     pub(crate) materials: PerElement<PartMaterial>,
-    pub(crate) lames: PerElement<Lame>,
+    /// The tetrahedra.
+    pub(crate) elements: Vec<RestElement>,
+    pub(crate) domains: Domains,
+    /// Of each domain.
+    pub(crate) laws: PerElement<DomainLaw>,
+    pub(crate) links: DomainLinks,
+    /// Domains of each tetrahedron.
+    pub(crate) domains_of: Vec<Vec<u32>>,
     pub(crate) linearity: Linearity,
     pub(crate) damping: Rayleigh,
     pub(crate) rotation: Rotation,
     pub(crate) preconditioning: Preconditioning,
     pub(crate) mass_kind: MassKind,
+    /// Of [`MassKind::Consistent`].
+    pub(crate) consistent_mass: Option<SparseMass>,
     pub(crate) kinematics: Kinematics,
     pub(crate) rest: Vec<Vector3<f64>>,
-    pub(crate) elements: Vec<RestElement>,
-    pub(crate) links: MeshLinks,
     /// Σ ρV/4, kg.
     pub(crate) vertex_mass: Vec<f64>,
     /// Σ V/4, m³.
@@ -217,12 +227,9 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Whether any element has a barrier against inversion.
+    /// Whether any law has a barrier against inversion.
     pub(crate) fn has_barrier(&self) -> bool {
-        self.materials
-            .values()
-            .iter()
-            .any(PartMaterial::has_barrier)
+        self.laws.values().iter().any(DomainLaw::has_barrier)
     }
 
     /// kg.
@@ -230,13 +237,19 @@ impl Parts {
         self.element_mass.iter().sum()
     }
 
-    /// F of an element for vertex positions `q`.
+    /// F of a domain for vertex positions `q`.
     #[inline]
-    pub(crate) fn deformation(&self, element: &RestElement, q: &[Vector3<f64>]) -> Matrix3<f64> {
-        element.gradient(q) + self.kinematics.out_of_plane()
+    pub(crate) fn deformation(&self, domain: usize, q: &[Vector3<f64>]) -> Matrix3<f64> {
+        self.domains.at(domain).gradient(q) + self.kinematics.out_of_plane()
     }
 
-    /// The lagged state of an element at F that is not expected to rotate.
+    /// F of a tetrahedron for vertex positions `q`.
+    #[inline]
+    pub(crate) fn tet_deformation(&self, tet: usize, q: &[Vector3<f64>]) -> Matrix3<f64> {
+        self.elements[tet].gradient(q) + self.kinematics.out_of_plane()
+    }
+
+    /// The lagged state of a domain at F that is not expected to rotate.
     pub(crate) fn lag_of(&self, F: &Matrix3<f64>) -> Lag {
         match self.linearity {
             Linearity::Corotated => Lag {
@@ -247,18 +260,23 @@ impl Parts {
         }
     }
 
+    /// Minus the elastic force on a vertex, Σ V P ∇N over the domains around it, by V P of all of them.
+    pub(crate) fn internal_force(&self, vertex: u32, stresses: &[Matrix3<f64>]) -> Vector3<f64> {
+        let mut force = Vector3::zeros();
+        for incidence in self.links.of(vertex) {
+            let gradient = self.domains.gradient(incidence.entry as usize);
+            force += stresses[incidence.domain as usize] * gradient;
+        }
+        force
+    }
+
     /// y = M x, all vertices.
     pub(crate) fn mass_product(&self, x: &[Vector3<f64>], y: &mut [Vector3<f64>]) {
-        match self.mass_kind {
-            MassKind::Lumped => {
-                for ((y, x), mass) in y.iter_mut().zip(x).zip(&self.vertex_mass) {
-                    *y = x * *mass;
-                }
-            }
-            MassKind::Consistent => {
-                y.fill(Vector3::zeros());
-                add_consistent_product(&self.elements, &self.element_mass, x, y);
-            }
+        if let Some(mass) = &self.consistent_mass {
+            return mass.product(x, y);
+        }
+        for ((y, x), mass) in y.iter_mut().zip(x).zip(&self.vertex_mass) {
+            *y = x * *mass;
         }
     }
 

@@ -100,12 +100,6 @@ impl RestElement {
         let [a, b, c] = self.gradients;
         [-(a + b + c), a, b, c]
     }
-
-    /// V P ∇N of vertices 1, 2, 3, N: minus the forces of stress P on them.
-    #[inline]
-    pub(crate) fn nodal_forces(&self, stress: &Matrix3<f64>) -> [Vector3<f64>; 3] {
-        self.gradients.map(|g| stress * (g * self.volume))
-    }
 }
 
 impl Kinematics {

@@ -97,8 +97,9 @@ impl BodyStep for FemStep {
         fill(&mut self.motion.v, &state.v);
         self.hold(input);
         if self.motion.dofs.update(&self.held) {
+            let parts = &self.motion.parts;
             self.system
-                .lay_out(&self.motion.parts.links, &self.motion.dofs);
+                .lay_out(&parts.domains, &parts.links, &self.motion.dofs);
             self.free_motion.forget_pattern();
         }
         self.start.resize(self.motion.dofs.n_dofs(), 0.0);
@@ -342,17 +343,14 @@ impl ExplicitStep for FemStep {
     fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
         // v0 − M⁻¹m(v0) with forces at the start: θ = 0.
         let mut scratch = Scratch::default();
-        self.elements.start_nodal_forces(&self.motion, &mut scratch);
+        self.elements
+            .write_start_stresses(&self.motion, &mut scratch);
         let parts = &*self.motion.parts;
         let mut velocities = self.motion.v.clone();
         for (vertex, v) in velocities.iter_mut().enumerate() {
             let drag = *v * (parts.damping.mass * parts.vertex_mass[vertex]);
-            let mut force = self.external[vertex] - drag;
-            for incidence in parts.links.incidences(vertex as u32) {
-                let (element, local) = parts.links.element(incidence);
-                let [a, b, c] = &scratch.nodal_forces[element];
-                force -= [-(a + b + c), *a, *b, *c][local];
-            }
+            let internal = parts.internal_force(vertex as u32, &scratch.stresses);
+            let force = self.external[vertex] - drag - internal;
             *v += force * (self.motion.time_step.length_s / parts.vertex_mass[vertex]);
         }
         self.motion.dofs.gather(&velocities, out);

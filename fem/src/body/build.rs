@@ -8,21 +8,29 @@ use pliant_hydroelastic::mesh::{
 };
 
 use super::FemBody;
+use crate::domain_links::DomainLinks;
+use crate::element::{Element, domains_of};
 use crate::error::FemError;
 use crate::loads::ForceField;
-use crate::mass::{MassKind, lumped};
+use crate::mass::{MassKind, SparseMass, lumped};
 use crate::material::Material;
-use crate::mesh_links::MeshLinks;
 use crate::part_material::{PartMaterial, PerElement};
 use crate::parts::{Anchor, AnchorCompliance, Parts, Preconditioning, Rayleigh, Rotation};
 use crate::region::{Axis, Elements, Region};
 use crate::rest::{Kinematics, RestElement};
 use crate::skin::Skin;
+use crate::thickness::{cells_across, linear_bending_stiffness};
 
 /// Larger bodies that deform under their weight are probably given in millimetres, m.
 const USUAL_EXTENT_MAX: f64 = 20.0;
 /// ρgL/E above which a body collapses under its own weight.
 const WEIGHT_STRAIN_MAX: f64 = 0.5;
+/// Fewer linear cells across are reported.
+const CELLS_MIN: f64 = 3.0;
+/// A stiffer body in bending is reported, by the ratio to the true stiffness.
+const BENDING_STIFFNESS_MAX: f64 = 2.0;
+/// ν above which smoothed elements without patches lock.
+const UNSPLIT_RATIO_MAX: f64 = 0.4;
 /// m/s², for the estimate of that strain.
 const STANDARD_GRAVITY: f64 = 9.81;
 
@@ -33,14 +41,15 @@ const STANDARD_GRAVITY: f64 = 9.81;
 ///
 /// use nalgebra::Vector3;
 /// use pliant_constitutive::Lame;
-/// use pliant_fem::{Axis, FemBuilder, LinearCorotated, Region};
+/// use pliant_fem::{Axis, Element, FemBuilder, LinearCorotated, Region};
 /// use pliant_hydroelastic::mesh::generate::tet_cuboid;
 ///
 /// // A rubber beam of 1 × 0.1 × 0.1 m, clamped at its left end.
 /// let mesh = tet_cuboid(Vector3::new(0.5, 0.05, 0.05), [20, 2, 2])?;
 /// let rubber = LinearCorotated::new(Lame::from_young_poisson(1e6, 0.4)?);
 /// let wall = Region::HalfSpace { point: Vector3::new(-0.5, 0.0, 0.0), normal: Vector3::x() };
-/// let (beam, report) = FemBuilder::new(mesh, Arc::new(rubber), 1000.0).fix(wall, &Axis::ALL).build()?;
+/// let builder = FemBuilder::new(mesh, Arc::new(rubber), 1000.0).element(Element::Smoothed);
+/// let (beam, report) = builder.fix(wall, &Axis::ALL).build()?;
 /// assert!((beam.mass() - 10.0).abs() < 1e-9 && report.entries.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -50,6 +59,7 @@ pub struct FemBuilder {
     /// The first is that of all elements that no other part has.
     materials: Vec<PartMaterial>,
     parts: Vec<Elements>,
+    element: Element,
     damping: Rayleigh,
     rotation: Rotation,
     preconditioning: Preconditioning,
@@ -70,6 +80,7 @@ impl FemBuilder {
             mesh,
             materials: vec![PartMaterial::new(material, density)],
             parts: Vec::new(),
+            element: Element::default(),
             damping: Rayleigh::default(),
             rotation: Rotation::default(),
             preconditioning: Preconditioning::default(),
@@ -89,6 +100,13 @@ impl FemBuilder {
     pub fn part(mut self, elements: Elements, material: Arc<dyn Material>, density: f64) -> Self {
         self.parts.push(elements);
         self.materials.push(PartMaterial::new(material, density));
+        self
+    }
+
+    /// The element.
+    #[must_use]
+    pub fn element(mut self, element: Element) -> Self {
+        self.element = element;
         self
     }
 
@@ -188,17 +206,32 @@ impl FemBuilder {
             .collect();
         let mut skin = Skin::of(&self.mesh);
         skin.set_radius(self.contact_radius, &rest)?;
-        let report = self.suspicious_input();
+        let mut report = self.suspicious_input();
+        self.report_locking(&elements, &rest, &mut report);
         let materials = self.materials_of_elements()?;
         let volumes: Vec<f64> = elements.iter().map(|e| e.volume).collect();
         let masses = volumes.iter().enumerate();
         let element_mass: Vec<f64> = masses.map(|(e, v)| materials.at(e).density * v).collect();
+        let (domains, laws) = domains_of(self.element, &self.mesh, &elements, &materials);
+        let consistent_mass = match self.mass_kind {
+            MassKind::Lumped => None,
+            MassKind::Consistent => Some(SparseMass::of(rest.len(), &elements, &element_mass)),
+        };
+        let mut domains_of = vec![Vec::new(); elements.len()];
+        for domain in 0..domains.len() {
+            for tet in domains.members(domain) {
+                domains_of[*tet as usize].push(domain as u32);
+            }
+        }
         let parts = Parts {
-            links: MeshLinks::new(&self.mesh),
-            lames: materials.map(|s| s.lame),
+            links: DomainLinks::new(rest.len(), &domains),
+            domains,
+            laws,
+            domains_of,
             linearity: materials.at(0).material.linearity(),
             vertex_mass: lumped(rest.len(), &elements, &element_mass),
             vertex_volume: lumped(rest.len(), &elements, &volumes),
+            consistent_mass,
             element_mass,
             materials,
             extent: self.mesh.bounds().extent().max(),
@@ -342,13 +375,46 @@ impl FemBuilder {
                 if pieces > 8 { " and so on" } else { "" }
             ));
         }
-        let ratios = self.materials.iter().map(|s| s.lame.poissons_ratio());
-        let nu = ratios.fold(-1.0, f64::max);
-        if nu > 0.49 {
-            suspicious(format!(
-                "poissons_ratio = {nu:.4}: linear tetrahedra lock, the body will be far too stiff in bending; 0.45 to 0.47 is closer to the truth"
-            ));
-        }
         report
+    }
+
+    /// Reports elements that will be far too stiff.
+    fn report_locking(
+        &self,
+        elements: &[RestElement],
+        rest: &[Vector3<f64>],
+        report: &mut LoadReport,
+    ) {
+        let by_ratio = |a: &&PartMaterial, b: &&PartMaterial| {
+            (a.lame.poissons_ratio()).total_cmp(&b.lame.poissons_ratio())
+        };
+        let Some(part) = self.materials.iter().max_by(by_ratio) else {
+            return;
+        };
+        let nu = part.lame.poissons_ratio();
+        let text = match self.element {
+            Element::Linear => {
+                let cells = cells_across(&self.mesh, elements, rest);
+                let stiffness = linear_bending_stiffness(&part.lame, cells);
+                (cells < CELLS_MIN || stiffness > BENDING_STIFFNESS_MAX).then(|| format!(
+                    "{cells:.1} cells across the thinnest part, poissons_ratio = {nu:.4}: linear tetrahedra bend about {stiffness:.1} times too stiffly here; element = \"smoothed\" bends right with two cells at any poissons_ratio"
+                ))
+            }
+            Element::Smoothed => {
+                let unsplit = self.materials.iter().find(|part| {
+                    part.lame.poissons_ratio() > UNSPLIT_RATIO_MAX
+                        && part.material.with_zero_lambda().is_none()
+                });
+                unsplit.map(|part| format!(
+                    "{:?} has no volumetric part that smoothed elements could average over patches: with poissons_ratio = {:.4} they lock",
+                    part.material,
+                    part.lame.poissons_ratio()
+                ))
+            }
+        };
+        if let Some(text) = text {
+            let location = Location::new("finite-element body", FilePosition::Whole);
+            report.add(Severity::Suspicious, location, text);
+        }
     }
 }

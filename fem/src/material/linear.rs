@@ -1,5 +1,7 @@
 //! Hooke's law in fixed axes.
 
+use std::sync::Arc;
+
 use nalgebra::Matrix3;
 use pliant_constitutive::{Lame, symmetric_part};
 
@@ -50,12 +52,16 @@ impl Material for Linear {
     fn tangent(&self, _: &Matrix3<f64>, _: &Lag) -> Tangent {
         Tangent::Hooke {
             rotation: Matrix3::identity(),
-            lame: self.lame,
+            hooke: self.lame.hooke(),
         }
     }
 
     fn lame(&self) -> Lame {
         self.lame
+    }
+
+    fn with_zero_lambda(&self) -> Option<Arc<dyn Material>> {
+        Some(Arc::new(Self::new(self.lame.with_zero_lambda())))
     }
 
     fn linearity(&self) -> Linearity {

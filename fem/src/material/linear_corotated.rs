@@ -1,5 +1,7 @@
 //! The default law: linear about the rotation at the start of the step.
 
+use std::sync::Arc;
+
 use nalgebra::Matrix3;
 use pliant_constitutive::{Lame, corotated_stretch};
 
@@ -57,12 +59,16 @@ impl Material for LinearCorotated {
     fn tangent(&self, _: &Matrix3<f64>, lag: &Lag) -> Tangent {
         Tangent::Hooke {
             rotation: lag.rotation,
-            lame: self.lame,
+            hooke: self.lame.hooke(),
         }
     }
 
     fn lame(&self) -> Lame {
         self.lame
+    }
+
+    fn with_zero_lambda(&self) -> Option<Arc<dyn Material>> {
+        Some(Arc::new(Self::new(self.lame.with_zero_lambda())))
     }
 
     fn linearity(&self) -> Linearity {

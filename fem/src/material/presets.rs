@@ -129,8 +129,8 @@ impl MaterialPreset {
 
 /// All presets.
 ///
-/// Elastomers are nearly incompressible; here they have ν = 0.47, about the largest value without locking of linear tetrahedra. Moduli of
-/// cast silicones are those at 100 % strain of their data sheets; at small strain they are up to twice as stiff.
+/// Elastomers are nearly incompressible; here they have ν = 0.47, with which linear tetrahedra lock unless they are several cells thick
+/// ([`Element::Smoothed`](crate::Element::Smoothed)). Moduli of cast silicones are those at 100 % strain of their data sheets; at small strain they are up to twice as stiff.
 pub const MATERIAL_PRESETS: &[MaterialPreset] = &[
     MaterialPreset {
         name: "silicone-ecoflex-00-30",

@@ -1,11 +1,13 @@
 //! Implements [`Material`] for the isotropic laws of `pliant-constitutive`.
 
+use std::sync::Arc;
+
 use nalgebra::Matrix3;
 use pliant_constitutive::{Domain, Lame, PrincipalLaw, SignedSvd};
 
 use super::{Lag, Material, Principal, Tangent};
 
-impl<L: PrincipalLaw> Material for L {
+impl<L: PrincipalLaw + 'static> Material for L {
     fn energy_density(&self, F: &Matrix3<f64>, _: &Lag) -> f64 {
         self.strain_energy(F)
     }
@@ -26,6 +28,11 @@ impl<L: PrincipalLaw> Material for L {
 
     fn lame(&self) -> Lame {
         PrincipalLaw::lame(self)
+    }
+
+    fn with_zero_lambda(&self) -> Option<Arc<dyn Material>> {
+        let law = PrincipalLaw::with_zero_lambda(self)?;
+        Some(Arc::new(law))
     }
 
     fn domain(&self) -> Domain {

@@ -1,7 +1,7 @@
 //! ∂P/∂F in structured form: products and element blocks without a 9×9 contraction.
 
 use nalgebra::{Matrix3, SMatrix, Vector3};
-use pliant_constitutive::{Lame, Spectrum, corotated_stretch, principal_pair};
+use pliant_constitutive::{Hooke, Spectrum, corotated_stretch, principal_pair};
 
 /// The derivative ∂P/∂F of a stress, Pa; symmetric.
 ///
@@ -11,7 +11,7 @@ use pliant_constitutive::{Lame, Spectrum, corotated_stretch, principal_pair};
 /// use pliant_fem::Tangent;
 ///
 /// // μ = λ = 1 MPa: a change of shear by δF_xy = 0.01 gives δP_xy = δP_yx = μ · 0.01.
-/// let tangent = Tangent::Hooke { rotation: Matrix3::identity(), lame: Lame::new(1e6, 1e6)? };
+/// let tangent = Tangent::Hooke { rotation: Matrix3::identity(), hooke: Lame::new(1e6, 1e6)?.hooke() };
 /// let mut dF = Matrix3::zeros();
 /// dF[(0, 1)] = 0.01;
 /// let dP = tangent.apply(&dF);
@@ -26,7 +26,7 @@ pub enum Tangent {
         /// R, orthogonal.
         rotation: Matrix3<f64>,
         /// μ and λ.
-        lame: Lame,
+        hooke: Hooke,
     },
     /// An isotropic law in the frame of its principal stretches.
     Principal(Principal),
@@ -65,8 +65,8 @@ impl Tangent {
     #[must_use]
     pub fn apply(&self, dF: &Matrix3<f64>) -> Matrix3<f64> {
         match self {
-            Self::Hooke { rotation, lame } => {
-                rotation * lame.hooke().stress(&corotated_stretch(rotation, dF))
+            Self::Hooke { rotation, hooke } => {
+                rotation * hooke.stress(&corotated_stretch(rotation, dF))
             }
             Self::Principal(principal) => principal.apply(dF),
             Self::Full(matrix) => {
@@ -81,9 +81,7 @@ impl Tangent {
     #[must_use]
     pub fn block(&self, g_a: &Vector3<f64>, g_b: &Vector3<f64>) -> Matrix3<f64> {
         match self {
-            Self::Hooke { rotation, lame } => {
-                lame.hooke().block(&(rotation * g_a), &(rotation * g_b))
-            }
+            Self::Hooke { rotation, hooke } => hooke.block(&(rotation * g_a), &(rotation * g_b)),
             Self::Principal(principal) => {
                 let V = principal.V.transpose();
                 let rotated = principal.rotated_block(&(V * g_a), &(V * g_b));

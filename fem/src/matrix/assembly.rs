@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use nalgebra::Matrix3;
 
-use super::blocks::ElementBlocks;
+use super::blocks::DomainBlocks;
 use crate::dofs::{DofMap, HELD};
-use crate::mesh_links::MeshLinks;
+use crate::domain_links::{DomainLinks, Incidence};
+use crate::domains::Domains;
+use crate::mass::SparseMass;
 
 /// With fewer vertices one thread is faster than two.
 pub(super) const PARALLEL_MIN: usize = 512;
@@ -17,8 +19,8 @@ pub(super) const CHUNK: usize = 64;
 pub(crate) enum MassPart<'a> {
     /// On the diagonal: scale · mass of each vertex, kg.
     Lumped(f64, &'a [f64]),
-    /// scale · mass of each element, kg, as consistent mass.
-    Consistent(f64, &'a [f64]),
+    /// scale · consistent mass.
+    Consistent(f64, &'a SparseMass),
 }
 
 /// The columns of one moving vertex.
@@ -33,6 +35,16 @@ pub(super) struct Column {
     /// Axes in the solve.
     pub(super) free: [bool; 3],
     pub(super) incidences: Range<usize>,
+    /// Range of its neighbours.
+    pub(super) neighbours: Range<usize>,
+}
+
+/// A vertex with stored rows in a column.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Neighbour {
+    pub(super) vertex: u32,
+    /// The first of its rows.
+    pub(super) row: u32,
 }
 
 impl Column {
@@ -47,15 +59,18 @@ impl Column {
 
 /// The input of every thread.
 pub(super) struct Assembly<'a, S> {
-    pub(super) links: &'a MeshLinks,
+    pub(super) domains: &'a Domains,
+    pub(super) links: &'a DomainLinks,
     pub(super) dofs: &'a DofMap,
-    pub(super) rows: &'a [[u32; 4]],
+    pub(super) row_starts: &'a [u32],
+    pub(super) rows: &'a [u32],
+    pub(super) neighbours: &'a [Neighbour],
     pub(super) whole: bool,
     pub(super) mass: MassPart<'a>,
     pub(super) stiffness: &'a S,
 }
 
-impl<S: ElementBlocks> Assembly<'_, S> {
+impl<S: DomainBlocks> Assembly<'_, S> {
     /// Computes the values of `columns`; large ranges are split in half between threads.
     pub(super) fn columns(&self, columns: &[Column], values: &mut [f64]) {
         if columns.len() >= PARALLEL_MIN.max(2 * CHUNK) {
@@ -81,11 +96,13 @@ impl<S: ElementBlocks> Assembly<'_, S> {
             }
         }
         for incidence in column.incidences.clone() {
-            let (element, local) = self.links.element(incidence);
-            let rows = &self.rows[incidence];
+            let Incidence { domain, entry } = self.links.incidences()[incidence];
+            let domain = domain as usize;
+            let local = entry as usize - self.domains.entries(domain).start;
+            let rows = &self.rows[self.row_starts[incidence] as usize..];
             if self.whole {
                 let length = column.length;
-                self.stiffness.for_each(element, local, |a, block| {
+                self.stiffness.for_each(domain, local, |a, block| {
                     if rows[a] == HELD {
                         return;
                     }
@@ -99,39 +116,46 @@ impl<S: ElementBlocks> Assembly<'_, S> {
                     }
                 });
             } else {
-                self.stiffness.for_each(element, local, |a, block| {
-                    self.add_block(column, incidence, a, &block, values);
+                let vertices = self.domains.vertices(domain);
+                self.stiffness.for_each(domain, local, |a, block| {
+                    let (vertex, row) = (vertices[a], rows[a]);
+                    if row != HELD {
+                        self.add_block(column, Neighbour { vertex, row }, &block, values);
+                    }
                 });
             }
-            if let MassPart::Consistent(scale, mass) = self.mass {
-                let mass = scale * mass[element];
-                for a in 0..4 {
-                    let entry = crate::mass::consistent_entry(mass, a, local);
-                    let block = Matrix3::from_diagonal_element(entry);
-                    self.add_block(column, incidence, a, &block, values);
-                }
+        }
+        if let MassPart::Consistent(scale, mass) = self.mass {
+            self.add_consistent(column, scale, mass.row(column.vertex), values);
+        }
+    }
+
+    /// Adds scale · a row of the consistent mass. Both it and the neighbours ascend.
+    fn add_consistent(&self, column: &Column, scale: f64, mass: &[(u32, f64)], values: &mut [f64]) {
+        let mut neighbours = self.neighbours[column.neighbours.clone()].iter();
+        for (vertex, mass) in mass {
+            // Vertices that are held are no neighbours.
+            if self.dofs.column(*vertex).is_some()
+                && let Some(neighbour) = neighbours.find(|n| n.vertex == *vertex)
+            {
+                let block = Matrix3::from_diagonal_element(scale * mass);
+                self.add_block(column, *neighbour, &block, values);
             }
         }
     }
 
-    /// Adds the free rows and columns of a block of vertex a of an incidence.
+    /// Adds the free rows and columns of the block of a neighbour.
     fn add_block(
         &self,
         column: &Column,
-        incidence: usize,
-        a: usize,
+        neighbour: Neighbour,
         block: &Matrix3<f64>,
         values: &mut [f64],
     ) {
-        let row = self.rows[incidence][a];
-        if row == HELD {
-            return;
-        }
-        let vertex = self.links.corners(incidence)[a];
         let columns = (0..3).filter(|c| column.free[*c]);
         for (c, values) in columns.zip(values.chunks_exact_mut(column.length)) {
-            let values = &mut values[row as usize..];
-            for (value, (r, _)) in values.iter_mut().zip(self.dofs.free(vertex)) {
+            let values = &mut values[neighbour.row as usize..];
+            for (value, (r, _)) in values.iter_mut().zip(self.dofs.free(neighbour.vertex)) {
                 *value += block[(r, c)];
             }
         }

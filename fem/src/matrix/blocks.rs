@@ -1,53 +1,91 @@
-//! The stiffness blocks of an element, in the order of assembly.
+//! The stiffness blocks of a domain, in the order of assembly.
 
 use nalgebra::{Matrix3, Vector3};
-use pliant_constitutive::Lame;
 
+use crate::domain_law::DomainLaw;
+use crate::domains::Domains;
 use crate::part_material::PerElement;
 
-/// Stiffness blocks of elements.
-pub(crate) trait ElementBlocks: Sync {
-    /// Calls `add(a, K_ab)` for the four vertices a of an element and its vertex b = `local`.
-    fn for_each(&self, element: usize, local: usize, add: impl FnMut(usize, Matrix3<f64>));
+/// Stiffness blocks of domains.
+pub(crate) trait DomainBlocks: Sync {
+    /// Calls `add(a, K_ab)` for all vertices a of a domain and its vertex b = `local`.
+    fn for_each(&self, domain: usize, local: usize, add: impl FnMut(usize, Matrix3<f64>));
 }
 
-/// Hooke's law in rotated axes, by the rotated and scaled shape gradients √(cV) R∇N of every element.
+/// Hooke's law in rotated axes, by the rotated and scaled gradients √(cV) R∇N of every entry.
 pub(crate) struct HookeBlocks<'a> {
-    pub(crate) lames: &'a PerElement<Lame>,
-    pub(crate) gradients: &'a [[Vector3<f64>; 4]],
+    pub(crate) domains: &'a Domains,
+    pub(crate) laws: &'a PerElement<DomainLaw>,
+    pub(crate) gradients: &'a [Vector3<f64>],
 }
 
-impl ElementBlocks for HookeBlocks<'_> {
+impl DomainBlocks for HookeBlocks<'_> {
     #[inline]
-    fn for_each(&self, element: usize, local: usize, mut add: impl FnMut(usize, Matrix3<f64>)) {
-        let h = &self.gradients[element];
-        let hooke = self.lames.at(element).hooke();
-        for a in 0..4 {
-            add(a, hooke.block(&h[a], &h[local]));
+    fn for_each(&self, domain: usize, local: usize, mut add: impl FnMut(usize, Matrix3<f64>)) {
+        let h = &self.gradients[self.domains.entries(domain)];
+        let hooke = self.laws.at(domain).hooke;
+        for (a, g) in h.iter().enumerate() {
+            add(a, hooke.block(g, &h[local]));
         }
     }
 }
 
-/// K_ab of a ≤ b for any law, ten blocks per element, in the order of [`BlockTable::index`].
-pub(crate) struct BlockTable<'a>(pub(crate) &'a [[Matrix3<f64>; 10]]);
+/// K_ab of a ≤ b for any law, n(n + 1)/2 blocks of each domain of n vertices.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BlockTable {
+    /// First block of each domain, and one past the last.
+    starts: Vec<u32>,
+    blocks: Vec<Matrix3<f64>>,
+}
 
-impl BlockTable<'_> {
-    /// Index of block (a, b), a ≤ b.
+impl BlockTable {
+    /// Makes room for the blocks of all domains.
+    pub(crate) fn lay_out(&mut self, domains: &Domains) {
+        if self.starts.len() == domains.len() + 1 {
+            return;
+        }
+        self.starts.clear();
+        self.starts.push(0);
+        let mut count = 0;
+        for domain in 0..domains.len() {
+            let n = domains.vertices(domain).len() as u32;
+            count += n * (n + 1) / 2;
+            self.starts.push(count);
+        }
+        self.blocks.resize(count as usize, Matrix3::zeros());
+    }
+
+    /// The blocks of each domain, to be written.
+    pub(crate) fn blocks_mut(&mut self) -> Vec<&mut [Matrix3<f64>]> {
+        let mut rest = self.blocks.as_mut_slice();
+        let sizes = self.starts.windows(2).map(|w| (w[1] - w[0]) as usize);
+        sizes
+            .map(|size| {
+                let (own, others) = std::mem::take(&mut rest).split_at_mut(size);
+                rest = others;
+                own
+            })
+            .collect()
+    }
+
+    /// Index of block (a, b), a ≤ b: by columns, so that it does not depend on n.
     pub(crate) fn index(a: usize, b: usize) -> usize {
-        [0, 4, 7, 9][a] + b - a
+        b * (b + 1) / 2 + a
     }
 }
 
-impl ElementBlocks for BlockTable<'_> {
+impl DomainBlocks for BlockTable {
     #[inline]
-    fn for_each(&self, element: usize, local: usize, mut add: impl FnMut(usize, Matrix3<f64>)) {
-        let blocks = &self.0[element];
-        for a in 0..4 {
-            if a <= local {
-                add(a, blocks[Self::index(a, local)]);
-            } else {
-                add(a, blocks[Self::index(local, a)].transpose());
-            }
+    fn for_each(&self, domain: usize, local: usize, mut add: impl FnMut(usize, Matrix3<f64>)) {
+        let [first, end] = [domain, domain + 1].map(|k| self.starts[k] as usize);
+        let blocks = &self.blocks[first..end];
+        for a in 0..=local {
+            add(a, blocks[Self::index(a, local)]);
+        }
+        let mut a = local + 1;
+        while let Some(block) = blocks.get(Self::index(local, a)) {
+            add(a, block.transpose());
+            a += 1;
         }
     }
 }

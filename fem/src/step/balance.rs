@@ -21,11 +21,11 @@ impl FemStep {
         let dt = self.motion.time_step.length_s;
         let alpha = parts.damping.mass;
         self.elements
-            .nodal_forces(&self.motion, v, elasticity, scratch);
+            .write_stresses(&self.motion, v, elasticity, scratch);
         let Scratch {
             field,
             residual,
-            nodal_forces,
+            stresses,
             ..
         } = scratch;
         // M(v − v0 + δtα v^θ).
@@ -36,20 +36,9 @@ impl FemStep {
         field.extend(change);
         residual.resize(v.len(), Vector3::zeros());
         parts.mass_product(field, residual);
-        let links = &parts.links;
-        let nodal_forces = &*nodal_forces;
+        let stresses = &*stresses;
         parallel::update(residual, |vertex, momentum| {
-            let mut internal = Vector3::zeros();
-            for incidence in links.incidences(vertex as u32) {
-                let (element, local) = links.element(incidence);
-                let [a, b, c] = &nodal_forces[element];
-                match local {
-                    0 => internal -= a + b + c,
-                    1 => internal += a,
-                    2 => internal += b,
-                    _ => internal += c,
-                }
-            }
+            let internal = parts.internal_force(vertex as u32, stresses);
             *momentum += (internal - self.external[vertex]) * dt;
         });
     }

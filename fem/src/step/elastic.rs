@@ -1,16 +1,16 @@
 //! Stresses and tangents of nonlinear laws for one set of vertex positions, kept until they are asked for at others.
 //!
 //! Forces and their derivative are wanted at the same positions, and a step begins where the last one ended. Both follow from the principal stretches of each
-//! element, whose decompositions are computed for several elements side by side.
+//! domain, whose decompositions are computed for several domains side by side.
 
 use nalgebra::{Matrix3, Vector3};
 use pliant_constitutive::SignedSvd;
 
-use crate::material::{Lag, Principal, Tangent};
+use crate::material::Tangent;
 use crate::parallel;
 use crate::parts::Parts;
 
-/// Elements whose decompositions are computed by one thread.
+/// Domains whose decompositions are computed by one thread.
 const CHUNK: usize = 64;
 
 #[derive(Debug, Default)]
@@ -18,9 +18,9 @@ pub(super) struct Elastic {
     positions: Vec<Vector3<f64>>,
     deformations: Vec<Matrix3<f64>>,
     decompositions: Vec<SignedSvd>,
-    /// P of each element, Pa.
+    /// P of each domain, Pa.
     pub(super) stresses: Vec<Matrix3<f64>>,
-    /// ∂P/∂F of each element, Pa.
+    /// ∂P/∂F of each domain, Pa.
     pub(super) tangents: Vec<Tangent>,
 }
 
@@ -32,11 +32,9 @@ impl Elastic {
         }
         // Until all is evaluated it is that of no positions.
         self.positions.clear();
-        let n = parts.elements.len();
+        let n = parts.domains.len();
         self.deformations.resize(n, Matrix3::zeros());
-        parallel::fill(&mut self.deformations, |e| {
-            parts.deformation(&parts.elements[e], positions)
-        });
+        parallel::fill(&mut self.deformations, |d| parts.deformation(d, positions));
         let unit = SignedSvd {
             U: Matrix3::identity(),
             stretches: Vector3::repeat(1.0),
@@ -47,28 +45,24 @@ impl Elastic {
         parallel::fill_chunks(&mut self.decompositions, CHUNK, |first, out| {
             SignedSvd::of_all(&deformations[first..], out);
         });
-        let law = |e: usize| &parts.materials.at(e).material;
         let decompositions = &self.decompositions;
         self.stresses.resize(n, Matrix3::zeros());
-        parallel::fill(&mut self.stresses, |e| match law(e).principal_law() {
-            Some(law) => {
-                let found = &decompositions[e];
-                found.rebuild(&law.stresses(&found.stretches))
-            }
-            None => law(e).first_piola(&deformations[e], &Lag::default()),
+        parallel::fill(&mut self.stresses, |d| {
+            parts
+                .laws
+                .at(d)
+                .stress_at(&deformations[d], &decompositions[d])
         });
         let none = || Tangent::Hooke {
             rotation: Matrix3::zeros(),
-            lame: *parts.lames.at(0),
+            hooke: parts.laws.at(0).hooke,
         };
         self.tangents.resize_with(n, none);
-        parallel::fill(&mut self.tangents, |e| match law(e).principal_law() {
-            Some(law) => {
-                let SignedSvd { U, stretches, V } = decompositions[e];
-                let spectrum = law.spectrum(&stretches);
-                Tangent::Principal(Principal { U, V, spectrum })
-            }
-            None => law(e).tangent(&deformations[e], &Lag::default()),
+        parallel::fill(&mut self.tangents, |d| {
+            parts
+                .laws
+                .at(d)
+                .tangent_at(&deformations[d], &decompositions[d])
         });
         self.positions.extend_from_slice(positions);
     }

@@ -1,4 +1,4 @@
-//! Element quantities of a step: rotation, lagged rotation, stiffness, nodal forces.
+//! Quantities of the domains of integration in a step: rotation, lagged rotation, stiffness, stress.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,11 +7,11 @@ use pliant_constitutive::{corotated_stretch, polar_rotation};
 
 use super::elastic::Elastic;
 use super::motion::Motion;
+use crate::domains::{Domain, Domains};
 use crate::material::{Lag, Linearity, Tangent};
 use crate::matrix::{BlockTable, HookeBlocks, System};
 use crate::parallel;
 use crate::parts::Parts;
-use crate::rest::RestElement;
 
 /// Evaluation of the stress at the end of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,16 +28,17 @@ pub(super) struct Scratch {
     pub(super) velocity: Vec<Vector3<f64>>,
     pub(super) field: Vec<Vector3<f64>>,
     pub(super) residual: Vec<Vector3<f64>>,
-    pub(super) nodal_forces: Vec<[Vector3<f64>; 3]>,
+    /// V P of each domain, J.
+    pub(super) stresses: Vec<Matrix3<f64>>,
     pub(super) values: Vec<f64>,
 }
 
-/// Arrays over elements, reused from step to step.
+/// Arrays over domains, reused from step to step.
 #[derive(Debug, Default)]
 pub(super) struct ElementState {
     /// R₀; empty unless the law is corotated.
     pub(super) rotations: Vec<Matrix3<f64>>,
-    /// T; empty where no element rotates.
+    /// T; empty where no domain rotates.
     pub(super) targets: Vec<Matrix3<f64>>,
     /// T of the last `find_targets`.
     pub(super) new_targets: Vec<Matrix3<f64>>,
@@ -55,17 +56,17 @@ pub(super) struct ElementState {
     relinearised: Vec<Tangent>,
     /// Ḟ of the rotation that each element has at the start, over the step, 1/s; empty without viscosity. Of nonlinear laws.
     rotation_rates: Vec<Matrix3<f64>>,
-    /// √(cV) R∇N, for assembly.
-    gradients: Vec<[Vector3<f64>; 4]>,
-    blocks: Vec<[Matrix3<f64>; 10]>,
+    /// √(cV) R∇N of each entry, for assembly.
+    gradients: Vec<Vector3<f64>>,
+    blocks: BlockTable,
 }
 
 impl ElementState {
     /// Computes R₀ and the tangents of K at the start of a step.
     pub(super) fn begin(&mut self, motion: &Motion) {
         let parts = &*motion.parts;
-        let n = parts.elements.len();
-        let deformation = |e: usize| parts.deformation(&parts.elements[e], &motion.q);
+        let n = parts.domains.len();
+        let deformation = |d: usize| parts.deformation(d, &motion.q);
         match parts.linearity {
             Linearity::Corotated => {
                 self.rotations.resize(n, Matrix3::identity());
@@ -97,11 +98,10 @@ impl ElementState {
         let dt = motion.time_step.length_s;
         let along_chord = motion.time_step.forces_s() > 0.0;
         self.rotation_rates
-            .resize(parts.elements.len(), Matrix3::zeros());
-        parallel::fill(&mut self.rotation_rates, |e| {
-            let element = &parts.elements[e];
-            let F = parts.deformation(element, &motion.q);
-            let moved = F + element.gradient(&motion.v) * dt;
+            .resize(parts.domains.len(), Matrix3::zeros());
+        parallel::fill(&mut self.rotation_rates, |d| {
+            let F = parts.deformation(d, &motion.q);
+            let moved = F + parts.domains.at(d).gradient(&motion.v) * dt;
             let turn = polar_rotation(&moved) * polar_rotation(&F).transpose();
             let change = match along_chord {
                 true => turn - Matrix3::identity(),
@@ -112,12 +112,12 @@ impl ElementState {
     }
 
     /// Ḟ without rotation, for velocities `v` of all vertices, 1/s.
-    fn strain_rate(&self, e: usize, element: &RestElement, v: &[Vector3<f64>]) -> Matrix3<f64> {
-        element.gradient(v) - self.rotation_rates[e]
+    fn strain_rate(&self, motion: &Motion, d: usize, v: &[Vector3<f64>]) -> Matrix3<f64> {
+        motion.parts.domains.at(d).gradient(v) - self.rotation_rates[d]
     }
 
-    pub(super) fn rotation(&self, element: usize) -> Matrix3<f64> {
-        match self.rotations.get(element) {
+    pub(super) fn rotation(&self, domain: usize) -> Matrix3<f64> {
+        match self.rotations.get(domain) {
             Some(rotation) => *rotation,
             None => Matrix3::identity(),
         }
@@ -150,32 +150,20 @@ impl ElementState {
         }
     }
 
-    /// Σ V Ψ(F) for positions `q`, J; infinite if an element of a barrier law is inverted.
+    /// Σ V Ψ(F) for positions `q`, J; infinite if a domain of a barrier law is inverted.
     pub(super) fn elastic_energy(&self, motion: &Motion, q: &[Vector3<f64>]) -> f64 {
-        self.sum(motion, |e, element| {
-            let F = motion.parts.deformation(element, q);
-            let part = motion.parts.materials.at(e);
-            if part.has_barrier() && F.determinant() <= 0.0 {
-                return f64::INFINITY;
-            }
-            part.material.energy_density(&F, &Lag::default()) * element.volume
+        sum(motion, |d| {
+            let F = motion.parts.deformation(d, q);
+            motion.parts.laws.at(d).energy_density(&F, &Lag::default())
         })
     }
 
     /// ½ẋᵀKẋ with K of the start and ẋ without rotation, for velocities `v` of all vertices, W.
     pub(super) fn viscous_power(&self, motion: &Motion, v: &[Vector3<f64>]) -> f64 {
-        self.sum(motion, |e, element| {
-            let rate = self.strain_rate(e, element, v);
-            0.5 * rate.dot(&self.convex[e].apply(&rate)) * element.volume
+        sum(motion, |d| {
+            let rate = self.strain_rate(motion, d, v);
+            0.5 * rate.dot(&self.convex[d].apply(&rate))
         })
-    }
-
-    /// The sum over all elements, in their order.
-    fn sum(&self, motion: &Motion, each: impl Fn(usize, &RestElement) -> f64 + Sync) -> f64 {
-        let elements = &motion.parts.elements;
-        let mut values = vec![0.0; elements.len()];
-        parallel::fill(&mut values, |e| each(e, &elements[e]));
-        values.iter().sum()
     }
 
     /// Assembles A of the step.
@@ -183,51 +171,51 @@ impl ElementState {
         let (parts, dofs) = (&*motion.parts, &motion.dofs);
         let factor = motion.stiffness_factor();
         let mass = motion.mass_part();
-        let n = parts.elements.len();
+        let domains = &parts.domains;
         if parts.linearity == Linearity::Nonlinear {
-            self.blocks.resize(n, [Matrix3::zeros(); 10]);
             let (convex, relinearised) = (&self.convex, &self.relinearised);
             let [elastic, viscous] = motion.stiffness_factors();
-            parallel::fill(&mut self.blocks, |e| {
-                let element = &parts.elements[e];
-                let g = element.all_gradients();
-                let mut blocks = [Matrix3::zeros(); 10];
-                for a in 0..4 {
-                    for b in a..4 {
-                        let start = convex[e].block(&g[a], &g[b]);
-                        let block = match relinearised.get(e) {
-                            None => start * (factor * element.volume),
+            self.blocks.lay_out(domains);
+            let mut blocks = self.blocks.blocks_mut();
+            parallel::update(&mut blocks, |d, out| {
+                let Domain {
+                    gradients: g,
+                    volume,
+                    ..
+                } = domains.at(d);
+                for b in 0..g.len() {
+                    for a in 0..=b {
+                        let start = convex[d].block(&g[a], &g[b]);
+                        let block = match relinearised.get(d) {
+                            None => start * (factor * volume),
                             Some(tangent) => {
-                                let elastic = elastic * element.volume;
-                                tangent.block(&g[a], &g[b]) * elastic
-                                    + start * (viscous * element.volume)
+                                tangent.block(&g[a], &g[b]) * (elastic * volume)
+                                    + start * (viscous * volume)
                             }
                         };
-                        blocks[BlockTable::index(a, b)] = block;
+                        out[BlockTable::index(a, b)] = block;
                     }
                 }
-                blocks
             });
-            system.assemble(&parts.links, dofs, mass, &BlockTable(&self.blocks));
+            drop(blocks);
+            system.assemble(domains, &parts.links, dofs, mass, &self.blocks);
             return;
         }
-        self.gradients.resize(n, [Vector3::zeros(); 4]);
         let mut gradients = std::mem::take(&mut self.gradients);
-        parallel::fill(&mut gradients, |e| {
-            let element = &parts.elements[e];
-            let scaled = self.rotation(e) * (factor * element.volume).sqrt();
-            element.all_gradients().map(|g| scaled * g)
+        scale_gradients(domains, &mut gradients, |d| {
+            self.rotation(d) * (factor * domains.at(d).volume).sqrt()
         });
         self.gradients = gradients;
         let blocks = HookeBlocks {
-            lames: &parts.lames,
+            domains,
+            laws: &parts.laws,
             gradients: &self.gradients,
         };
-        system.assemble(&parts.links, dofs, mass, &blocks);
+        system.assemble(domains, &parts.links, dofs, mass, &blocks);
     }
 
-    /// V(P(F^θ) + βK:Ḟ^θ)∇N of vertices 1 to 3 of every element, for velocities `v` of all vertices, N.
-    pub(super) fn nodal_forces(
+    /// V(P(F^θ) + βK:Ḟ^θ) of every domain, for velocities `v` of all vertices, J.
+    pub(super) fn write_stresses(
         &self,
         motion: &Motion,
         v: &[Vector3<f64>],
@@ -236,16 +224,16 @@ impl ElementState {
     ) {
         let position = |i: usize| motion.force_position(i, &v[i]);
         let rate = |i: usize| motion.force_velocity(i, &v[i]);
-        self.write_nodal_forces(motion, position, rate, elasticity, scratch);
+        self.stresses_at(motion, position, rate, elasticity, scratch);
     }
 
     /// The same at the start of the step.
-    pub(super) fn start_nodal_forces(&self, motion: &Motion, scratch: &mut Scratch) {
+    pub(super) fn write_start_stresses(&self, motion: &Motion, scratch: &mut Scratch) {
         let (position, rate) = (|i: usize| motion.q[i], |i: usize| motion.v[i]);
-        self.write_nodal_forces(motion, position, rate, Elasticity::Exact, scratch);
+        self.stresses_at(motion, position, rate, Elasticity::Exact, scratch);
     }
 
-    fn write_nodal_forces(
+    fn stresses_at(
         &self,
         motion: &Motion,
         position: impl Fn(usize) -> Vector3<f64>,
@@ -257,11 +245,9 @@ impl ElementState {
         let n = motion.q.len();
         let beta = parts.damping.stiffness;
         let Scratch {
-            field,
-            nodal_forces,
-            ..
+            field, stresses, ..
         } = scratch;
-        nodal_forces.resize(parts.elements.len(), [Vector3::zeros(); 3]);
+        stresses.resize(parts.domains.len(), Matrix3::zeros());
         field.clear();
         if parts.linearity == Linearity::Nonlinear {
             field.extend((0..n).map(position));
@@ -272,21 +258,20 @@ impl ElementState {
                 Elasticity::Extrapolated => None,
             };
             let exact = exact.as_ref().map(|elastic| &elastic.stresses);
-            parallel::fill(nodal_forces, |e| {
-                let element = &parts.elements[e];
+            parallel::fill(stresses, |d| {
                 let mut stress = match exact {
-                    Some(stresses) => stresses[e],
+                    Some(stresses) => stresses[d],
                     None => {
-                        let start = parts.deformation(element, &motion.q);
-                        let change = parts.deformation(element, field) - start;
-                        self.stresses[e] + self.tangents[e].apply(&change)
+                        let start = parts.deformation(d, &motion.q);
+                        let change = parts.deformation(d, field) - start;
+                        self.stresses[d] + self.tangents[d].apply(&change)
                     }
                 };
                 if beta > 0.0 {
-                    let rate = self.strain_rate(e, element, &rates);
-                    stress += self.convex[e].apply(&rate) * beta;
+                    let rate = self.strain_rate(motion, d, &rates);
+                    stress += self.convex[d].apply(&rate) * beta;
                 }
-                element.nodal_forces(&stress)
+                stress * parts.domains.at(d).volume
             });
             return;
         }
@@ -294,19 +279,18 @@ impl ElementState {
         field.extend((0..n).map(|i| position(i) + rate(i) * beta));
         let field = &*field;
         let viscous_target = self.viscous_target(motion);
-        parallel::fill(nodal_forces, |e| {
-            let element = &parts.elements[e];
-            let rotation = self.rotation(e);
-            let mut strain = corotated_stretch(&rotation, &parts.deformation(element, field));
+        parallel::fill(stresses, |d| {
+            let rotation = self.rotation(d);
+            let mut strain = corotated_stretch(&rotation, &parts.deformation(d, field));
             for k in 0..3 {
                 strain[(k, k)] -= 1.0;
             }
-            if let Some(target) = self.targets.get(e) {
+            if let Some(target) = self.targets.get(d) {
                 // T + (β/δt)(T − I) in place of I.
                 let rotation_strain = target - Matrix3::identity();
                 strain -= rotation_strain * (1.0 + viscous_target);
             }
-            element.nodal_forces(&(rotation * parts.lames.at(e).hooke().stress(&strain)))
+            rotation * parts.laws.at(d).hooke.stress(&strain) * parts.domains.at(d).volume
         });
     }
 
@@ -315,7 +299,7 @@ impl ElementState {
         motion.parts.damping.stiffness / motion.time_step.length_s
     }
 
-    /// ∂P/∂F of each element where its forces are evaluated at the velocities `v` of all vertices.
+    /// ∂P/∂F of each domain where its forces are evaluated at the velocities `v` of all vertices.
     pub(super) fn tangents_at(&self, motion: &Motion, v: &[Vector3<f64>]) -> Vec<Tangent> {
         let parts = &*motion.parts;
         let ends = |i: usize| motion.force_position(i, &v[i]);
@@ -323,11 +307,9 @@ impl ElementState {
         if parts.linearity == Linearity::Nonlinear {
             return evaluated(&self.elastic, parts, &positions).tangents.clone();
         }
-        let tangents = (0..parts.elements.len()).map(|e| Tangent::Hooke {
-            rotation: self.rotation(e),
-            lame: *parts.lames.at(e),
-        });
-        tangents.collect()
+        (0..parts.domains.len())
+            .map(|d| parts.laws.at(d).linear_tangent(self.rotation(d)))
+            .collect()
     }
 
     /// y += θδt(θ_vq δt ∂P/∂F + βK) x, all vertices, with the tangents of [`ElementState::tangents_at`].
@@ -341,16 +323,20 @@ impl ElementState {
         let parts = &*motion.parts;
         let beta = parts.damping.stiffness;
         let (forces_s, positions_s) = (motion.time_step.forces_s(), motion.time_step.positions_s());
-        for (e, (element, tangent)) in parts.elements.iter().zip(tangents).enumerate() {
-            let dF = element.gradient(x);
+        for (d, tangent) in tangents.iter().enumerate() {
+            let domain = parts.domains.at(d);
+            let dF = domain.gradient(x);
             let elastic = tangent.apply(&dF);
             let stress = if parts.linearity == Linearity::Nonlinear {
-                let viscous = self.convex[e].apply(&dF);
+                let viscous = self.convex[d].apply(&dF);
                 (elastic * positions_s + viscous * beta) * forces_s
             } else {
                 elastic * motion.stiffness_factor()
             };
-            add_nodal_forces(element, &stress, y);
+            let stress = stress * domain.volume;
+            for (vertex, g) in domain.vertices.iter().zip(domain.gradients) {
+                y[*vertex as usize] += stress * g;
+            }
         }
     }
 }
@@ -367,10 +353,32 @@ fn evaluated<'a>(
     elastic
 }
 
-/// Adds V P ∇N to the four vertices of an element.
-fn add_nodal_forces(element: &RestElement, stress: &Matrix3<f64>, y: &mut [Vector3<f64>]) {
-    let [a, b, c] = element.nodal_forces(stress);
-    for (vertex, force) in element.vertices.iter().zip([-(a + b + c), a, b, c]) {
-        y[*vertex as usize] += force;
+/// Σ V f over all domains, in their order.
+fn sum(motion: &Motion, density: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let domains = &motion.parts.domains;
+    let mut values = vec![0.0; domains.len()];
+    parallel::fill(&mut values, |d| density(d) * domains.at(d).volume);
+    values.iter().sum()
+}
+
+/// Writes S∇N of each entry, with `scaling` the S of a domain.
+pub(super) fn scale_gradients(
+    domains: &Domains,
+    out: &mut Vec<Vector3<f64>>,
+    scaling: impl Fn(usize) -> Matrix3<f64> + Sync,
+) {
+    out.resize(domains.n_entries(), Vector3::zeros());
+    let mut rest = out.as_mut_slice();
+    let mut of_domain = Vec::with_capacity(domains.len());
+    for domain in 0..domains.len() {
+        let (own, others) = std::mem::take(&mut rest).split_at_mut(domains.entries(domain).len());
+        rest = others;
+        of_domain.push(own);
     }
+    parallel::update(&mut of_domain, |d, out| {
+        let scaling = scaling(d);
+        for (out, g) in out.iter_mut().zip(domains.at(d).gradients) {
+            *out = scaling * g;
+        }
+    });
 }

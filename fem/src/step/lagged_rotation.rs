@@ -15,7 +15,7 @@ use pliant_constitutive::{axial_vector, polar_rotation, rest_stretch};
 use pliant_contact_sap::{BodyError, Dynamics};
 
 use super::FemStep;
-use super::elements::ElementState;
+use super::elements::{ElementState, scale_gradients};
 use super::motion::Motion;
 use crate::free_motion::{Accuracy, Precision, RestKey};
 use crate::matrix::{HookeBlocks, System};
@@ -53,11 +53,10 @@ impl ElementState {
             return;
         }
         let mut targets = std::mem::take(&mut self.targets);
-        targets.resize(parts.elements.len(), Matrix3::identity());
-        parallel::fill(&mut targets, |e| {
-            let element = &parts.elements[e];
-            let rotation = &self.rotations[e];
-            let change = element.gradient(&motion.v) * motion.time_step.length_s;
+        targets.resize(parts.domains.len(), Matrix3::identity());
+        parallel::fill(&mut targets, |d| {
+            let rotation = &self.rotations[d];
+            let change = parts.domains.at(d).gradient(&motion.v) * motion.time_step.length_s;
             let sine = axial_vector(&(rotation.transpose() * change));
             if sine.norm_squared() < ROTATION_SMALL * ROTATION_SMALL {
                 // cos θ ≈ 1 − θ²/2.
@@ -65,7 +64,7 @@ impl ElementState {
                 return Matrix3::identity()
                     + 0.5 * (across - Matrix3::from_diagonal_element(sine.norm_squared()));
             }
-            let before = polar_rotation(&(parts.deformation(element, &motion.q) - change));
+            let before = polar_rotation(&(parts.deformation(d, &motion.q) - change));
             rest_stretch(&(before.transpose() * rotation))
         });
         self.targets = targets;
@@ -75,20 +74,19 @@ impl ElementState {
     fn find_targets(&mut self, motion: &Motion, v: &[Vector3<f64>]) -> f64 {
         let parts = &*motion.parts;
         let mut targets = std::mem::take(&mut self.new_targets);
-        targets.resize(parts.elements.len(), Matrix3::identity());
+        targets.resize(parts.domains.len(), Matrix3::identity());
         let moved = v
             .iter()
             .zip(&motion.q)
             .map(|(v, q)| q + v * motion.time_step.length_s);
         let ends: Vec<Vector3<f64>> = moved.collect();
-        parallel::fill(&mut targets, |e| {
-            let [before, after] =
-                [&motion.q, &ends].map(|q| parts.deformation(&parts.elements[e], q));
-            // The polar rotation of an inverted F is not that of the element.
+        parallel::fill(&mut targets, |d| {
+            let [before, after] = [&motion.q, &ends].map(|q| parts.deformation(d, q));
+            // The polar rotation of an inverted F is not that of the domain.
             if before.determinant() <= 0.0 || after.determinant() <= 0.0 {
                 return Matrix3::identity();
             }
-            rest_stretch(&(self.rotations[e].transpose() * polar_rotation(&after)))
+            rest_stretch(&(self.rotations[d].transpose() * polar_rotation(&after)))
         });
         let before = |e: usize| match self.targets.get(e) {
             Some(target) => *target,
@@ -120,10 +118,10 @@ impl ElementState {
 
     /// Largest angle by which an element rotates in a step with velocities `v` of all vertices, rad.
     pub(super) fn largest_rotation(&self, motion: &Motion, v: &[Vector3<f64>]) -> f64 {
-        let elements = &motion.parts.elements;
-        let sine = parallel::largest(elements.len(), |e| {
-            let change = elements[e].gradient(v) * motion.time_step.length_s;
-            axial_vector(&(self.rotation(e).transpose() * change)).norm()
+        let domains = &motion.parts.domains;
+        let sine = parallel::largest(domains.len(), |d| {
+            let change = domains.at(d).gradient(v) * motion.time_step.length_s;
+            axial_vector(&(self.rotation(d).transpose() * change)).norm()
         });
         sine.min(1.0).asin()
     }
@@ -192,23 +190,20 @@ impl FemStep {
         let provided = free_motion.provide_rest(key, precision, || {
             let parts = &*self.motion.parts;
             let mut system = System::default();
-            system.lay_out(&parts.links, &self.motion.dofs);
-            let mut gradients = vec![[Vector3::zeros(); 4]; parts.elements.len()];
-            parallel::fill(&mut gradients, |e| {
-                let element = &parts.elements[e];
-                let scale = (key.stiffness * element.volume).sqrt();
-                element.all_gradients().map(|g| g * scale)
+            let domains = &parts.domains;
+            system.lay_out(domains, &parts.links, &self.motion.dofs);
+            let mut gradients = Vec::new();
+            scale_gradients(domains, &mut gradients, |d| {
+                let scale = (key.stiffness * domains.at(d).volume).sqrt();
+                Matrix3::from_diagonal_element(scale)
             });
             let blocks = HookeBlocks {
-                lames: &parts.lames,
+                domains,
+                laws: &parts.laws,
                 gradients: &gradients,
             };
-            system.assemble(
-                &parts.links,
-                &self.motion.dofs,
-                self.motion.mass_part(),
-                &blocks,
-            );
+            let mass = self.motion.mass_part();
+            system.assemble(domains, &parts.links, &self.motion.dofs, mass, &blocks);
             system
         });
         self.free_motion = free_motion;

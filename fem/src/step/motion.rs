@@ -6,7 +6,6 @@ use nalgebra::Vector3;
 use pliant_contact_sap::{Integration, TimeStep};
 
 use crate::dofs::DofMap;
-use crate::mass::MassKind;
 use crate::material::Linearity;
 use crate::matrix::MassPart;
 use crate::parts::{Parts, Rotation};
@@ -78,9 +77,9 @@ impl Motion {
     /// The mass part of A.
     pub(super) fn mass_part(&self) -> MassPart<'_> {
         let factor = self.mass_factor();
-        match self.parts.mass_kind {
-            MassKind::Lumped => MassPart::Lumped(factor, &self.parts.vertex_mass),
-            MassKind::Consistent => MassPart::Consistent(factor, &self.parts.element_mass),
+        match &self.parts.consistent_mass {
+            None => MassPart::Lumped(factor, &self.parts.vertex_mass),
+            Some(mass) => MassPart::Consistent(factor, mass),
         }
     }
 

@@ -9,21 +9,26 @@ use crate::material::Linearity;
 use crate::parallel;
 
 impl FemStep {
-    /// Rejects inverted elements of a barrier law.
+    /// Rejects inverted domains of a barrier law.
     pub(super) fn refuse_inverted(&self, q: &[Vector3<f64>], when: &str) -> Result<(), BodyError> {
         let parts = &*self.motion.parts;
-        let det = |e: usize| parts.deformation(&parts.elements[e], q).determinant();
-        let inverted = |e: usize| parts.materials.at(e).has_barrier() && det(e) <= 0.0;
-        let Some((first, many)) = parallel::count(parts.elements.len(), inverted) else {
+        let det = |d: usize| parts.deformation(d, q).determinant();
+        let inverted = |d: usize| parts.laws.at(d).has_barrier() && det(d) <= 0.0;
+        let Some((first, many)) = parallel::count(parts.domains.len(), inverted) else {
             return Ok(());
         };
         let more = match many {
             1 => String::new(),
             n => format!(" and {} more", n - 1),
         };
+        let domain = match parts.domains.members(first) {
+            [tet] => format!("tetrahedron {tet}"),
+            [tet, ..] => format!("the mean over tetrahedron {tet} and its neighbours"),
+            [] => format!("domain {first}"),
+        };
         Err(BodyError::Model(format!(
-            "tetrahedron {first} (vertices {:?}){more} is inverted {when}, det F = {:.3e}, where this material's energy is infinite; use a smaller time step, or a law that is defined for inverted elements, such as stable-neo-hookean",
-            parts.elements[first].vertices,
+            "{domain} (vertices {:?}){more} is inverted {when}, det F = {:.3e}, where this material's energy is infinite; use a smaller time step, or a law that is defined for inverted elements, such as stable-neo-hookean",
+            parts.domains.vertices(first),
             det(first)
         )))
     }
@@ -31,7 +36,7 @@ impl FemStep {
     pub(super) fn warnings(&self, q: &[Vector3<f64>], v: &[Vector3<f64>]) -> Vec<String> {
         let parts = &*self.motion.parts;
         let mut warnings = Vec::new();
-        let det = |e: usize| parts.deformation(&parts.elements[e], q).determinant();
+        let det = |e: usize| parts.tet_deformation(e, q).determinant();
         if let Some((first, many)) = parallel::count(parts.elements.len(), |e| det(e) <= 0.0) {
             warnings.push(format!(
                 "{many} of {} tetrahedra are inverted, the first is {first} (vertices {:?}), det F = {:.3e}; their surfaces make no contact",

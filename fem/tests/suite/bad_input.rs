@@ -4,7 +4,9 @@ use crate::support::{Alone, built, corotated};
 use nalgebra::Vector3;
 use pliant_constitutive::Lame;
 use pliant_contact_sap::Control;
-use pliant_fem::{AnchorCompliance, Axis, FemBuilder, FemError, LawKind, Rayleigh, Region};
+use pliant_fem::{
+    AnchorCompliance, Axis, Element, FemBuilder, FemError, LawKind, Rayleigh, Region,
+};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::mesh::{TetMesh, TetOptions, tets_from_bytes};
 
@@ -123,12 +125,31 @@ fn suspicious_bodies_are_built_and_reported() {
         .build()
         .unwrap();
     check_text(&report, &["120.000 m large", "1.0e5 Pa", "scale 0.001"]);
-    let (_, report) = FemBuilder::new(block(), corotated(1e5, 0.499), 1000.0)
-        .build()
-        .unwrap();
-    check_text(&report, &["lock"]);
-    let (_, report) = builder().build().unwrap();
+    let smoothed = |builder: FemBuilder| builder.element(Element::Smoothed);
+    let (_, report) = smoothed(builder()).build().unwrap();
     assert!(report.entries.is_empty(), "{report}");
+}
+
+#[test]
+fn elements_that_lock_are_reported_with_what_it_costs() {
+    let report = |cells, nu, element| {
+        let mesh = tet_cuboid(Vector3::new(0.5, 0.05, 0.05), cells).unwrap();
+        let builder = FemBuilder::new(mesh, corotated(1e6, nu), 1000.0);
+        builder.element(element).build().unwrap().1
+    };
+    // 0.5035 and 0.2235 of the deflection of beam theory.
+    let words = ["2.0 cells", "about 1.8 times too stiffly", "smoothed"];
+    check_text(&report([20, 2, 2], 0.3, Element::Linear), &words);
+    let words = ["2.0 cells", "0.4700", "about 4.8 times"];
+    check_text(&report([20, 2, 2], 0.47, Element::Linear), &words);
+    check_text(&report([40, 4, 4], 0.499, Element::Linear), &["4.0 cells"]);
+    for (cells, nu, element) in [
+        ([40, 4, 4], 0.3, Element::Linear),
+        ([20, 2, 2], 0.499, Element::Smoothed),
+    ] {
+        let found = report(cells, nu, element);
+        assert!(found.entries.is_empty(), "{found}");
+    }
 }
 
 #[test]

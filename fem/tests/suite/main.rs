@@ -20,6 +20,7 @@ mod passing_through;
 mod random_contact;
 mod shared_data;
 mod silicones;
+mod smoothed;
 mod soft_patches;
 mod statics;
 mod stones;

@@ -9,7 +9,7 @@ use pliant_constitutive::{
 };
 use pliant_contact_sap::{Control, DeformableModel, Integration, TimeStep};
 use pliant_fem::{
-    AnchorCompliance, Axis, FemBuilder, Kinematics, LawKind, MassKind, Material, Region,
+    AnchorCompliance, Axis, Element, FemBuilder, Kinematics, LawKind, MassKind, Material, Region,
 };
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::mesh::{TetMesh, TetOptions};
@@ -61,13 +61,18 @@ fn an_affine_boundary_gives_an_affine_interior() {
     assert!(skin.len() < mesh.vertices().len());
     let turn = Rotation3::new(Vector3::new(0.3, -0.2, 0.9));
     let stretch = Matrix3::new(1.1, 0.05, 0.0, 0.0, 0.95, 0.1, 0.02, 0.0, 1.03);
-    for (law, material) in laws() {
+    let elements = [Element::Linear, Element::Smoothed];
+    for (element, (law, material)) in elements
+        .into_iter()
+        .flat_map(|element| laws().into_iter().map(move |law| (element, law)))
+    {
         let F = if law == LawKind::Linear.name() {
             stretch
         } else {
             turn.matrix() * stretch
         };
-        let body = built(FemBuilder::new(mesh.clone(), material, 1000.0).damping(UNDAMPED));
+        let builder = FemBuilder::new(mesh.clone(), material, 1000.0).damping(UNDAMPED);
+        let body = built(builder.element(element));
         let mut state = body.default_state();
         // The inner vertices start with the rotation of the boundary, but not stretched.
         let start = if law == LawKind::Linear.name() {
@@ -89,7 +94,10 @@ fn an_affine_boundary_gives_an_affine_interior() {
         alone.steps(&mut state, 12);
         for (i, p) in mesh.vertices().iter().enumerate() {
             let error = (place(&state, i) - F * p).norm();
-            assert!(error < 1e-9, "{law}: vertex {i} is {error:e} m off");
+            assert!(
+                error < 1e-9,
+                "{element:?}, {law}: vertex {i} is {error:e} m off"
+            );
         }
     }
 }

@@ -8,7 +8,7 @@ use pliant_contact_sap::{BodyError, DeformableModel, Integration, TimeStep};
 use pliant_coupling::{
     ContactSettings, DissipationRule, Geometry, Mount, State, World, WorldBuilder,
 };
-use pliant_fem::{Axis, FemBody, FemBuilder, LawKind, MassKind, Region};
+use pliant_fem::{Axis, Element, FemBody, FemBuilder, LawKind, MassKind, Region};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::{ContactMaterial, Shape};
 
@@ -232,10 +232,15 @@ fn growth(body: &FemBody, length_s: f64) -> Result<f64, BodyError> {
 
 #[test]
 fn explicit_steps_are_stable_up_to_the_limit_and_refused_beyond() {
-    for mass in [MassKind::Lumped, MassKind::Consistent] {
+    for (element, mass) in [
+        (Element::Linear, MassKind::Lumped),
+        (Element::Linear, MassKind::Consistent),
+        (Element::Smoothed, MassKind::Lumped),
+        (Element::Smoothed, MassKind::Consistent),
+    ] {
         let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
         let builder = FemBuilder::new(mesh, corotated(1e5, 0.4), 1000.0).damping(UNDAMPED);
-        let body = built(builder.mass(mass));
+        let body = built(builder.element(element).mass(mass));
         let Err(BodyError::Unstable { stable_s, .. }) = growth(&body, 0.1) else {
             panic!("{mass:?}: 0.1 s is far too long");
         };

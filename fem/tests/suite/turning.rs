@@ -6,7 +6,7 @@ use std::f64::consts::TAU;
 use crate::support::{Alone, UNDAMPED, built, corotated};
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::DeformableModel;
-use pliant_fem::{FemBody, FemBuilder, Rayleigh, Rotation};
+use pliant_fem::{Element, FemBody, FemBuilder, Rayleigh, Rotation};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 
 const OMEGA: f64 = 20.0;
@@ -83,6 +83,16 @@ fn a_stiff_cube_conserves_volume_and_angular_momentum_over_a_hundred_revolutions
 #[test]
 fn a_stiff_damped_cube_conserves_volume_and_angular_momentum_over_a_hundred_revolutions() {
     check(1e7, 0.01);
+}
+
+#[test]
+fn a_smoothed_cube_conserves_volume_and_angular_momentum() {
+    let mesh = tet_cuboid(Vector3::repeat(0.05), [3, 3, 3]).unwrap();
+    let builder = FemBuilder::new(mesh, corotated(1e5, 0.47), 1000.0).damping(UNDAMPED);
+    let (volume, momentum) = spin(&built(builder.element(Element::Smoothed)), 20.0);
+    eprintln!("smoothed: volume {volume:.3} %, angular momentum {momentum:.4} % a turn");
+    assert!(volume.abs() < 0.5, "volume changed by {volume} %");
+    assert!(momentum.abs() < 0.1, "{momentum} % a turn");
 }
 
 #[test]

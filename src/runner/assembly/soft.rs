@@ -139,6 +139,7 @@ impl Draft<'_> {
         let mesh = solid_mesh(self.scene, &fem.mesh, fem.at, name, &mut self.notes)?;
         let regions = self.regions(entry, mesh.vertices())?;
         let mut builder = FemBuilder::new(mesh, Arc::clone(&fem.material), fem.density)
+            .element(fem.element)
             .damping(fem.damping)
             .mass(fem.mass_kind)
             .rotation(fem.rotation)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pliant_fem::{Axis, Kinematics, MassKind, Material, Rayleigh, Rotation};
+use pliant_fem::{Axis, Element, Kinematics, MassKind, Material, Rayleigh, Rotation};
 
 use super::fem_material::constitutive;
 use super::force_density::{ForceDensity, force_density};
@@ -32,6 +32,13 @@ static FEM: TableSchema = TableSchema {
             unit: "",
             default: REQUIRED,
             about: "the name of a preset, or a law and its constants",
+        },
+        Key {
+            name: "element",
+            value: ValueKind::Choice(&["linear", "smoothed"]),
+            unit: "",
+            default: "`linear`",
+            about: "linear tetrahedra, which bend too stiffly with fewer than four cells across or a Poisson's ratio near 0.5, or edge-based smoothed ones, which bend right with two cells across at any Poisson's ratio and cost two to three times as much",
         },
         Key {
             name: "density",
@@ -162,6 +169,8 @@ pub struct FemEntry {
     pub(crate) at: crate::scene::SourceLocation,
     /// Constitutive law.
     pub material: Arc<dyn Material>,
+    /// Linear or smoothed tetrahedra.
+    pub element: Element,
     /// Density at rest, kg/m³.
     pub density: f64,
     /// Rayleigh damping.
@@ -257,6 +266,10 @@ fn fem_keys(
         mesh: mesh(&item)?,
         at: item.at(),
         material: material.law,
+        element: table.choice_or_first(
+            "element",
+            &[("linear", Element::Linear), ("smoothed", Element::Smoothed)],
+        )?,
         density: match table.optional("density") {
             Some(item) => item.positive()?,
             None => material.density.unwrap_or(1000.0),

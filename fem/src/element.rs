@@ -39,7 +39,7 @@ use crate::smoothing::edge_domains;
 ///     Ok(beam.energy(&state, &Vector3::zeros()).potential / exact)
 /// };
 /// assert!(ratio(Element::Linear)? > 5.0);
-/// assert!((ratio(Element::Smoothed)? - 1.0).abs() < 0.2);
+/// assert!((ratio(Element::Smoothed)? - 1.0).abs() < 0.02);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -50,7 +50,7 @@ pub enum Element {
     Linear,
     /// Edge-based smoothed tetrahedra: F is the mean over the tetrahedra around an edge, and in the volumetric part λ of the energy the mean
     /// over a patch of about six tetrahedra. They bend right with two cells across, at any ν, and have the same patch test, no zero-energy
-    /// modes, and a matrix of about twice the entries.
+    /// modes, and a matrix of two to three times the entries.
     ///
     /// Sources: Nguyen-Thoi, Liu, Lam, Zhang (2009), "A face-based smoothed finite element method (FS-FEM) for 3D linear and geometrically
     /// non-linear solid mechanics problems"; He, Li, Zhong, Li (2013), "An edge-based smoothed tetrahedron finite element method (ES-T-FEM)

@@ -1,5 +1,7 @@
 //! Constraints of a participant with itself: limits, actuators, couplers.
 
+use core::borrow::Borrow;
+
 use super::ConstraintSet;
 use super::labels::{ConstraintLabel, RowIdx};
 use crate::block_factors::BlockFactors;
@@ -48,14 +50,15 @@ impl InternalConstraints<'_> {
     /// Adds a scalar row that combines velocities: v_c = Σ coefficient · v_dof + bias.
     pub fn combination(
         &mut self,
-        terms: &[(usize, f64)],
+        terms: impl IntoIterator<Item = impl Borrow<(usize, f64)>>,
         bias: f64,
         law: RowLaw,
         label: ConstraintLabel,
     ) -> RowIdx {
         let mut rows = std::mem::take(&mut self.set.scratch);
         rows.reset(1);
-        for &(dof, coefficient) in terms {
+        for term in terms {
+            let &(dof, coefficient): &(usize, f64) = term.borrow();
             rows.dense(0, 1, dof, 1)[0] = coefficient;
         }
         rows.bias_mut()[0] = bias;

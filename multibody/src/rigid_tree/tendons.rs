@@ -8,9 +8,8 @@ use super::constraints::entry;
 use super::step::TreeStep;
 use crate::model::{Tendon, TendonIdx};
 
-/// A tendon in a step: its coefficients on the free degrees of freedom, and what the held ones contribute.
+/// A tendon in a step.
 struct Pull {
-    terms: Vec<(usize, f64)>,
     /// Rate of the length from prescribed velocities.
     bias: f64,
     /// Inverse inertia along the length.
@@ -30,9 +29,16 @@ impl TreeStep {
         }
     }
 
+    /// The coefficients of a tendon on the free degrees of freedom.
+    fn free_terms(&self, tendon: &Tendon) -> impl Iterator<Item = (usize, f64)> {
+        tendon.terms.iter().filter_map(|(joint, c)| {
+            let k = self.model.joint(*joint).dofs().start;
+            Some((self.free_of[k]?, *c))
+        })
+    }
+
     fn pull(&self, tendon: &Tendon, out: &InternalConstraints<'_>) -> Pull {
         let mut pull = Pull {
-            terms: Vec::with_capacity(tendon.terms.len()),
             bias: 0.0,
             w: 0.0,
             length: 0.0,
@@ -43,10 +49,7 @@ impl TreeStep {
             pull.length += c * self.position(k);
             pull.predicted += c * self.predicted_position(k);
             match self.free_of[k] {
-                Some(i) => {
-                    pull.w += c * c * out.inverse_inertia(i);
-                    pull.terms.push((i, *c));
-                }
+                Some(i) => pull.w += c * c * out.inverse_inertia(i),
                 None => pull.bias += c * self.prescribed[k],
             }
         }
@@ -61,8 +64,8 @@ impl TreeStep {
             index: control as u32,
         };
         let mut add = |law: RowLaw, kind: RowKind, sign: f64| {
-            let terms: Vec<_> = pull.terms.iter().map(|(i, c)| (*i, sign * c)).collect();
-            out.combination(&terms, sign * pull.bias, law, label(kind));
+            let terms = self.free_terms(tendon).map(|(i, c)| (i, sign * c));
+            out.combination(terms, sign * pull.bias, law, label(kind));
         };
         let speed = (pull.predicted - pull.length) / self.time_step.length_s;
         let reach = self.reach(speed);

@@ -1,6 +1,6 @@
 //! Triangle and tetrahedral meshes: checked on construction, then immutable, with the adjacency that contact needs.
 //!
-//! A mesh comes from a file ([`read_surface`], [`read_tets`]; OBJ, STL, legacy VTK, VTU, Gmsh, MuJoCo's MSH), from bytes in memory
+//! A mesh comes from a file ([`read_surface`], [`read_tets`]; OBJ, STL, PLY, legacy VTK, VTU, Gmsh, MuJoCo's MSH), from bytes in memory
 //! ([`surface_from_bytes`], [`tets_from_bytes`]), from arrays ([`TriMesh::build`], [`TetMesh::build`]) or from
 //! [`generate`]. All of them pass the same checks, and all but the last return a [`LoadReport`] with the mesh:
 //! everything ignored, repaired or suspicious, each with its location. Nothing is dropped silently.
@@ -37,6 +37,7 @@ mod names;
 mod obj;
 mod options;
 mod orientation;
+mod ply;
 mod read;
 mod repair;
 mod report;
@@ -67,7 +68,7 @@ pub use options::{
     Degenerate, Orientation, SelfIntersections, SurfaceOptions, SurfaceUse, TetOptions, Weld,
     WeldWhen,
 };
-pub use read::{read_surface, read_tets, surface_from_bytes, tets_from_bytes};
+pub use read::{read_bounded, read_surface, read_tets, surface_from_bytes, tets_from_bytes};
 pub use report::{LoadEntry, LoadReport, Severity};
 pub use tet_mesh::{Boundary, TetMesh, tet_quality};
 pub use tetrahedralise::{Crossings, FillSettings, tetrahedralise};

@@ -1,8 +1,6 @@
 //! How much is read: one budget for files and for what a scene asks for, checked before memory is taken.
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
+pub(crate) use pliant_hydroelastic::mesh::read_bounded as read;
 
 /// Bytes of a scene file.
 pub(crate) const SCENE_BYTES: u64 = 64 << 20;
@@ -17,26 +15,10 @@ pub(super) const COLUMNS: usize = 10_000;
 /// Numbers of a trajectory.
 pub(super) const NUMBERS: usize = 1 << 27;
 
-/// The content of a file of at most `most` bytes.
-///
-/// # Errors
-/// Something else than a file, such as a device, which may have no end; more bytes; an error of the file system.
-pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "is no file"));
-    }
-    let mut bytes = Vec::new();
-    // A file may grow while it is read.
-    File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        let reason = format!("has more than {} MiB, the most that is read", most >> 20);
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
-    }
-    Ok(bytes)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

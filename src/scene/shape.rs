@@ -102,7 +102,7 @@ static MESH: TableSchema = TableSchema {
             value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
-            about: "OBJ, STL, VTK, VTU, Gmsh, COLLADA or glTF file, relative to the scene file; of a tetrahedral mesh, the surface is used",
+            about: "OBJ, STL, PLY, VTK, VTU, Gmsh, COLLADA or glTF file, relative to the scene file; of a tetrahedral mesh, the surface is used",
         },
         Key {
             name: "scale",

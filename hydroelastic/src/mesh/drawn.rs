@@ -5,7 +5,7 @@
 //! | OBJ | `usemtl` with the diffuse colour `Kd` and the opacity `d` of its MTL file |
 //! | COLLADA (DAE) | the diffuse colour of materials; lengths in the unit of the file, its up axis as written, as in ROS |
 //! | glTF, GLB | `baseColorFactor` of materials; y is up in these files, and is turned to z |
-//! | STL, VTK, VTU, Gmsh | none |
+//! | STL, PLY, VTK, VTU, Gmsh | none |
 //!
 //! Textures are not read: their materials keep the colour that the file gives.
 
@@ -25,7 +25,9 @@ use super::read::{bytes_of, grid_from_bytes};
 use super::report::{LoadReport, Severity};
 
 /// Extensions of the files that [`read_drawn`] and [`read_surface`](super::read_surface) read.
-pub const SURFACE_FILES: [&str; 8] = ["obj", "stl", "dae", "glb", "gltf", "vtk", "vtu", "msh"];
+pub const SURFACE_FILES: [&str; 9] = [
+    "obj", "stl", "ply", "dae", "glb", "gltf", "vtk", "vtu", "msh",
+];
 /// Nodes of a scene may be nested to this depth.
 const DEPTH_MAX: usize = 64;
 

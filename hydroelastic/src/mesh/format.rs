@@ -11,6 +11,8 @@ pub(super) enum MeshFormat {
     Obj,
     /// STL, ASCII or binary: surfaces.
     Stl,
+    /// PLY, ASCII or binary: surfaces.
+    Ply,
     /// Legacy VTK, ASCII or big-endian binary, versions 1 to 5.1: surfaces and tetrahedra.
     LegacyVtk,
     /// VTK's XML unstructured grid: surfaces and tetrahedra.
@@ -27,6 +29,7 @@ impl MeshFormat {
         Some(match extension.as_str() {
             "obj" => Self::Obj,
             "stl" => Self::Stl,
+            "ply" => Self::Ply,
             "vtk" => Self::LegacyVtk,
             "vtu" => Self::Vtu,
             "msh" => Self::Gmsh,
@@ -49,6 +52,8 @@ impl MeshFormat {
             || (begins(b"<?xml") && start.windows(8).any(|w| w == b"<VTKFile"))
         {
             Some(Self::Vtu)
+        } else if super::ply::begins(start) {
+            Some(Self::Ply)
         } else if super::stl::declared_size(bytes) == Some(bytes.len() as u64)
             || (begins(b"solid") && start.to_ascii_lowercase().windows(5).any(|w| w == b"facet"))
         {
@@ -91,7 +96,7 @@ impl MeshFormat {
             (None, None) => Err(MeshError::UnknownFormat(Flaw::new(
                 at(),
                 "neither its name nor its content tells which mesh format this is",
-                "Supported are OBJ (.obj), STL (.stl), legacy VTK (.vtk), VTU (.vtu), Gmsh and MuJoCo (.msh)",
+                "Supported are OBJ (.obj), STL (.stl), PLY (.ply), legacy VTK (.vtk), VTU (.vtu), Gmsh and MuJoCo (.msh)",
             ))),
         }
     }
@@ -101,6 +106,7 @@ impl MeshFormat {
         match self {
             Self::Obj => "OBJ",
             Self::Stl => "STL",
+            Self::Ply => "PLY",
             Self::LegacyVtk => "legacy VTK",
             Self::Vtu => "VTU",
             Self::Gmsh => "Gmsh",

@@ -12,16 +12,16 @@ use super::surface_build::build_surface;
 use super::tet_build::build_tets;
 use super::tet_mesh::TetMesh;
 use super::tri_mesh::TriMesh;
-use super::{gmsh, mujoco_msh, obj, stl, vtk, vtu};
+use super::{gmsh, mujoco_msh, obj, ply, stl, vtk, vtu};
 use nalgebra::Vector3;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// Larger files are refused: their indices would approach the limit of 32 bits.
 const FILE_BYTES_MAX: u64 = 1 << 32;
 
-/// Reads a surface from an OBJ, STL, legacy VTK, VTU, Gmsh, MuJoCo MSH, COLLADA or glTF file.
+/// Reads a surface from an OBJ, STL, PLY, legacy VTK, VTU, Gmsh, MuJoCo MSH, COLLADA or glTF file.
 ///
 /// The format is determined by the content, otherwise by the extension; COLLADA (`.dae`) and glTF (`.glb`, `.gltf`) by the extension. All
 /// parts of their scene are one surface, at their poses.
@@ -132,6 +132,7 @@ pub(super) fn grid_from_bytes(
     match format {
         MeshFormat::Obj => obj::parse(bytes, file, report),
         MeshFormat::Stl => stl::parse(bytes, file, report),
+        MeshFormat::Ply => ply::parse(bytes, file, report),
         MeshFormat::LegacyVtk => vtk::parse(bytes, file, requested, report),
         MeshFormat::Vtu => vtu::parse(bytes, file, report),
         MeshFormat::Gmsh => gmsh::parse(bytes, file, report),
@@ -139,28 +140,51 @@ pub(super) fn grid_from_bytes(
     }
 }
 
-pub(super) fn bytes_of(path: &Path) -> Result<(Vec<u8>, String), MeshError> {
-    let name = path.display().to_string();
-    let unreadable = |source| MeshError::Unreadable {
-        file: name.clone(),
-        source,
-    };
-    let file = File::open(path).map_err(unreadable)?;
-    let metadata = file.metadata().map_err(unreadable)?;
-    if !metadata.is_file() {
-        let kind = std::io::Error::other("not a regular file");
-        return Err(unreadable(kind));
+/// The content of a file of at most `bytes_max` bytes; memory grows with the bytes that are there.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::read_bounded;
+///
+/// let path = std::env::temp_dir().join(format!("read-bounded-{}", std::process::id()));
+/// std::fs::write(&path, [7; 100])?;
+/// assert_eq!(read_bounded(&path, 100)?.len(), 100);
+/// assert_eq!(read_bounded(&path, 99).unwrap_err().kind(), std::io::ErrorKind::FileTooLarge);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// Something else than a file, such as a device, which may have no end; more bytes; an error of the file system.
+pub fn read_bounded(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "is no file"));
     }
     let mut bytes = Vec::new();
-    file.take(FILE_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(MeshError::TooLarge(Flaw::new(
-            Location::new(&name, FilePosition::Whole),
-            format!("the file has more than {FILE_BYTES_MAX} bytes"),
-            "Split the mesh",
-        )));
+    // A file may grow while it is read.
+    file.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
+        let most = match bytes_max >> 20 {
+            0 => format!("{bytes_max} bytes"),
+            mebibytes => format!("{mebibytes} MiB"),
+        };
+        let reason = format!("has more than {most}, the most that is read");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
     }
-    Ok((bytes, name))
+    Ok(bytes)
+}
+
+pub(super) fn bytes_of(path: &Path) -> Result<(Vec<u8>, String), MeshError> {
+    let name = path.display().to_string();
+    match read_bounded(path, FILE_BYTES_MAX) {
+        Ok(bytes) => Ok((bytes, name)),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            Err(MeshError::TooLarge(Flaw::new(
+                Location::new(&name, FilePosition::Whole),
+                format!("the file has more than {FILE_BYTES_MAX} bytes"),
+                "Split the mesh",
+            )))
+        }
+        Err(source) => Err(MeshError::Unreadable { file: name, source }),
+    }
 }

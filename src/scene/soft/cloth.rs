@@ -222,7 +222,7 @@ static SURFACE: TableSchema = TableSchema {
             value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
-            about: "OBJ, STL, VTK, VTU or Gmsh file with triangles, relative to the scene file; holes and boundaries are allowed",
+            about: "OBJ, STL, PLY, VTK, VTU or Gmsh file with triangles, relative to the scene file; holes and boundaries are allowed",
         },
         Key {
             name: "scale",

@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::{DEPTH_MAX, DrawnPart, fault, note};
 use crate::mesh::base64;
 use crate::mesh::error::{MeshError, presentable, quote};
+use crate::mesh::read::bytes_of;
 use crate::mesh::report::{LoadReport, Severity};
 
 const REMEDY: &str = "Export the mesh again as glTF 2.0 without compression";
@@ -119,10 +120,7 @@ impl Document<'_> {
                         let what = format!("has its data in {uri}, which is no .bin file");
                         return Err(fault(self.file, what, REMEDY));
                     }
-                    std::fs::read(&beside).map_err(|source| MeshError::Unreadable {
-                        file: beside.display().to_string(),
-                        source,
-                    })?
+                    bytes_of(&beside)?.0
                 }
             };
             self.buffers.push(data);

@@ -7,6 +7,7 @@ use nalgebra::Vector3;
 
 use super::{DrawnPart, note};
 use crate::mesh::error::MeshError;
+use crate::mesh::read::bytes_of;
 use crate::mesh::report::{LoadReport, Severity};
 
 /// The colour of each face of a file, in its order.
@@ -103,7 +104,7 @@ fn materials(
     let path = obj.parent().unwrap_or(Path::new("")).join(name);
     let file = path.display().to_string();
     let is_mtl = super::extension(&path) == "mtl";
-    let Some(bytes) = is_mtl.then(|| std::fs::read(&path).ok()).flatten() else {
+    let Some((bytes, _)) = is_mtl.then(|| bytes_of(&path).ok()).flatten() else {
         let text = format!("material file \"{name}\" was not found beside it; without colours");
         note(
             report,

@@ -4,6 +4,7 @@ mod formats;
 mod gmsh;
 mod mujoco_msh;
 mod obj;
+mod ply;
 mod stl;
 mod vtk;
 mod vtu;

@@ -93,6 +93,8 @@ mod markup;
 
 mod package_map;
 
+mod file_budget;
+
 mod robot_file;
 
 mod rigid_tree;

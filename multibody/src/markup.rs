@@ -11,39 +11,39 @@ use std::sync::Arc;
 use roxmltree::{Node, ParsingOptions};
 
 use crate::error::MultibodyError;
+use crate::file_budget;
 pub(crate) use element::{Element, Place};
 pub(crate) use remarks::Remarks;
 
 /// Deeper files are refused: readers may be recursive.
-const DEPTH_MAX: usize = 500;
+pub(crate) const DEPTH_MAX: usize = 500;
 
-/// The outermost element of a file.
+/// A prefix is declared by reading the file again. Files use three at most.
+const UNDECLARED_PREFIXES_MAX: usize = 16;
+
+/// The outermost element of a file, and the number of its elements, comments and texts, of which there may be `nodes_max`.
 ///
 /// # Errors
-/// [`MultibodyError::NotRobot`] if the bytes are not UTF-8 or not well-formed XML. Document type declarations are refused:
+/// [`MultibodyError::NotUrdf`] if the bytes are not UTF-8 or not well-formed XML. Document type declarations are refused:
 /// robot descriptions need no entities, and nested or external ones can be exploited.
-pub(crate) fn parse(bytes: &[u8], path: &Path) -> Result<Element, MultibodyError> {
+pub(crate) fn parse(
+    bytes: &[u8],
+    path: &Path,
+    nodes_max: u32,
+) -> Result<(Element, u32), MultibodyError> {
     let mut declared = decode(bytes, path)?.to_owned();
     // Prefixes may be undeclared, as in files for Drake: the reader finds elements by their written names.
-    while let Some(prefix) = undeclared_prefix(&declared) {
+    for _ in 0..UNDECLARED_PREFIXES_MAX {
+        let Some(prefix) = undeclared_prefix(&declared, nodes_max) else {
+            break;
+        };
         let Some(at) = end_of_outermost_name(&declared) else {
             return Err(not_robot(path, "has no outermost element".to_owned()));
         };
         declared.insert_str(at, &format!(" xmlns:{prefix}=\"{prefix}\""));
     }
-    let document = document(&declared).map_err(|error| {
-        let at = error.pos();
-        let text = match error {
-            roxmltree::Error::DtdDetected => {
-                "has a <!DOCTYPE>, which is not supported; remove it".to_owned()
-            }
-            other => format!(
-                "line {}, column {}: not well-formed XML: {other}",
-                at.row, at.col
-            ),
-        };
-        not_robot(path, text)
-    })?;
+    let document =
+        document(&declared, nodes_max).map_err(|error| not_robot(path, described(&error)))?;
     let text = document.input_text();
     let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
     let source = Source {
@@ -53,19 +53,43 @@ pub(crate) fn parse(bytes: &[u8], path: &Path) -> Result<Element, MultibodyError
             .collect(),
         file: Arc::from(path),
     };
-    source.element(document.root_element(), 0)
+    let nodes = document.descendants().count() as u32;
+    Ok((source.element(document.root_element(), 0)?, nodes))
 }
 
-fn document(text: &str) -> Result<roxmltree::Document<'_>, roxmltree::Error> {
+/// The tree of a file of at most `nodes_max` elements, comments and texts.
+pub(crate) fn document(
+    text: &str,
+    nodes_max: u32,
+) -> Result<roxmltree::Document<'_>, roxmltree::Error> {
     let options = ParsingOptions {
         allow_dtd: false,
+        nodes_limit: nodes_max,
         ..ParsingOptions::default()
     };
     roxmltree::Document::parse_with_options(text, options)
 }
 
-fn undeclared_prefix(text: &str) -> Option<String> {
-    match document(text) {
+/// What is wrong with a file that is no XML or too large.
+pub(crate) fn described(error: &roxmltree::Error) -> String {
+    let at = error.pos();
+    match error {
+        roxmltree::Error::DtdDetected => {
+            "has a <!DOCTYPE>, which is not supported; remove it".to_owned()
+        }
+        roxmltree::Error::NodesLimitReached => format!(
+            "with it, the files of the robot have more than {} elements, the most that is read; split the robot",
+            file_budget::NODES
+        ),
+        other => format!(
+            "line {}, column {}: not well-formed XML: {other}",
+            at.row, at.col
+        ),
+    }
+}
+
+fn undeclared_prefix(text: &str, nodes_max: u32) -> Option<String> {
+    match document(text, nodes_max) {
         Err(roxmltree::Error::UnknownNamespace(prefix, _)) => Some(prefix),
         _ => None,
     }
@@ -165,7 +189,9 @@ mod tests {
     fn elements_know_their_lines_and_undeclared_prefixes_are_kept() {
         let text =
             b"<?xml version=\"1.0\"?>\n<!-- a <robot> -->\n<a>\n  <drake:b drake:c='1'/>\n</a>";
-        let root = parse(text, Path::new("x.xml")).expect("XML");
+        let root = parse(text, Path::new("x.xml"), file_budget::NODES)
+            .expect("XML")
+            .0;
         assert_eq!((&*root.tag, root.place.line), ("a", 3));
         let inner = &root.children[0];
         assert_eq!((&*inner.tag, inner.place.line), ("drake:b", 4));
@@ -175,7 +201,7 @@ mod tests {
     #[test]
     fn what_is_not_xml_is_refused_with_its_place() {
         let refused = |bytes: &[u8]| {
-            parse(bytes, Path::new("x.xml"))
+            parse(bytes, Path::new("x.xml"), 100_000)
                 .expect_err("refused")
                 .to_string()
         };
@@ -185,5 +211,9 @@ mod tests {
         assert!(refused(b"<!DOCTYPE a><a/>").contains("DOCTYPE"));
         let nested = "<a>".repeat(600) + &"</a>".repeat(600);
         assert!(refused(nested.as_bytes()).contains("nested"));
+        let many = format!("<a>{}</a>", "<b/>".repeat(100_000));
+        assert!(refused(many.as_bytes()).contains("elements, the most that is read"));
+        let prefixes: String = (0..20_000).map(|k| format!("<p{k}:b/>")).collect();
+        assert!(refused(format!("<a>{prefixes}</a>").as_bytes()).contains("p16"));
     }
 }

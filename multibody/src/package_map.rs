@@ -102,7 +102,7 @@ impl PackageMap {
         }
         let tried: Vec<String> = candidates.iter().map(|c| c.display().to_string()).collect();
         Err(format!(
-            "\"{name}\" was not found; tried {}",
+            "\"{name}\" was not found; tried {}: put it there, or correct its name",
             tried.join(", ")
         ))
     }

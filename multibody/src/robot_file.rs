@@ -8,7 +8,7 @@ use pliant_hydroelastic::mesh::LoadReport;
 use crate::error::MultibodyError;
 use crate::model::{GravityAction, Model, Root};
 use crate::package_map::PackageMap;
-use crate::{markup, mjcf, sdf, urdf};
+use crate::{file_budget, markup, mjcf, sdf, urdf};
 
 /// Options of reading a robot file: what the file does not specify.
 ///
@@ -112,11 +112,7 @@ pub(crate) fn read_with(
     options: &RobotOptions,
     parse: fn(&[u8], &Path, &RobotOptions) -> Result<LoadedModel, MultibodyError>,
 ) -> Result<LoadedModel, MultibodyError> {
-    let bytes = std::fs::read(path).map_err(|error| MultibodyError::Unreadable {
-        file: path.to_owned(),
-        error,
-    })?;
-    parse(&bytes, path, options)
+    parse(&file_budget::bytes_of(path)?, path, options)
 }
 
 /// Reads a robot file from memory. `path` is used in messages, and its folder for the files that it refers to.

@@ -18,7 +18,7 @@
 //! | `drake:gear_ratio`, `drake:rotor_inertia`, `drake:controller_gains`, `drake:mimic`, `<mimic>` | drive and couplings |
 //! | `<inertial auto>` | from the collision shapes and their `<density>`; a `<mass>` scales it |
 //! | a link without `<inertial>` | 1 kg and 1 kg m², as the format prescribes, and suspicious |
-//! | `<mu>` of `<ode>`, `drake:proximity_properties` | contact properties |
+//! | `<mu>` of `<ode>`, `<torsional>` with a `<patch_radius>`, `drake:proximity_properties` | contact properties |
 //! | the `<diffuse>` colour | the colour of the visual shape |
 //! | collision mesh that bounds no solid | its convex hull, and suspicious |
 //! | missing visual mesh | shape omitted, and suspicious |
@@ -37,6 +37,7 @@ mod links;
 mod loops;
 mod nested;
 mod shapes;
+mod torsional;
 
 use std::path::Path;
 
@@ -44,10 +45,11 @@ use pliant_hydroelastic::mesh::Severity;
 
 use crate::builder::{JointSpec, LinkSpec, ModelBuilder};
 use crate::error::MultibodyError;
+use crate::file_budget::FileBudget;
 use crate::geometry::CollisionFilterGroup;
 use crate::inertia::SpatialInertia;
 use crate::joint::{JointKind, write_floating_position};
-use crate::markup::{Element, Place, Remarks, parse};
+use crate::markup::{Element, Place, Remarks};
 use crate::model::{CouplerLaw, Root};
 use crate::robot_file::{LoadedModel, RobotOptions, read_with};
 pub(crate) use auto_inertia::inertia_of_collision;
@@ -106,9 +108,10 @@ pub fn parse_sdf(
     path: &Path,
     options: &RobotOptions,
 ) -> Result<LoadedModel, MultibodyError> {
-    let root = parse(bytes, path)?;
+    let mut budget = FileBudget::default();
+    let root = budget.parse(bytes, path)?;
     let mut remarks = Remarks::default();
-    let mut found = include::models(&root, path, &options.packages, &mut remarks)?;
+    let mut found = include::models(&root, path, (&options.packages, budget), &mut remarks)?;
     remove_quotes_after_numbers(&mut found.model, &mut remarks);
     let element = &found.model;
     if let (Root::Floating, [_, ..]) = (options.root, &found.loose[..]) {

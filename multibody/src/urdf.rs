@@ -38,6 +38,7 @@ use roxmltree::Node;
 
 use crate::builder::{JointSpec, LinkSpec, ModelBuilder};
 use crate::error::MultibodyError;
+use crate::file_budget;
 use crate::geometry::CollisionFilterGroup;
 use crate::joint::JointKind;
 use crate::markup::Place;
@@ -84,6 +85,7 @@ pub fn parse_urdf(
     options: &RobotOptions,
 ) -> Result<LoadedModel, MultibodyError> {
     let mut report = LoadReport::default();
+    file_budget::check_size(bytes, path)?;
     let text = Document::decode(bytes, path)?;
     let text = Document::declare_prefixes(text, path, &mut report)?;
     let xml = Document::parse(&text, path)?;

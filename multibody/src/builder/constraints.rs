@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::ModelBuilder;
 use crate::error::MultibodyError;
-use crate::model::{Coupler, JointIdx, LinkFrame, LoopConstraint, Model, Tendon};
+use crate::model::{Coupler, JointIdx, LinkFrame, LoopConstraint, Model, Tendon, nearest_name};
 
 impl ModelBuilder {
     pub(super) fn attach_couplers(&self, model: &mut Model) -> Result<(), MultibodyError> {
@@ -18,7 +18,14 @@ impl ModelBuilder {
             let joint =
                 find(&coupler.joint).ok_or_else(|| fail("but is itself not in the model"))?;
             let source = match &coupler.source {
-                Some(name) => Some(find(name).ok_or_else(|| fail("which is not in the model"))?),
+                Some(name) => Some(find(name).ok_or_else(|| {
+                    let nearest = nearest_name(name, model.joints.iter().map(|j| &*j.name));
+                    let remedy = match nearest {
+                        Some(nearest) => format!("did you mean \"{nearest}\"?"),
+                        None => "name one of its joints, or remove the coupling".to_owned(),
+                    };
+                    fail(&format!("which is not in the model; {remedy}"))
+                })?),
                 None => None,
             };
             if source == Some(joint) {

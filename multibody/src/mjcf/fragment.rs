@@ -26,6 +26,9 @@ const DEFINING: [&str; 8] = [
     "mesh", "material", "hfield", "texture", "body", "joint", "site", "geom",
 ];
 
+/// Elements of `<tendon>`.
+const TENDONS: [&str; 2] = ["fixed", "spatial"];
+
 /// The model of a part that other files include; any other model as it is.
 pub(super) fn completed(mut root: Element, remarks: &mut Remarks) -> Element {
     let is_part = root.tag == "mujocoinclude";
@@ -44,6 +47,7 @@ pub(super) fn completed(mut root: Element, remarks: &mut Remarks) -> Element {
 
     let mut names = Names::default();
     names.collect(&root);
+    names.collect_tendons(&root);
     let mut missing = BTreeSet::new();
     names.leave_out(&mut root, Within::Sections, &mut missing);
     let mut text = "is a part that other files include, read as a model of its own".to_owned();
@@ -119,6 +123,17 @@ impl Names {
         }
     }
 
+    /// Tendons all of whose parts are known.
+    fn collect_tendons(&mut self, root: &Element) {
+        let sections = root.children.iter().filter(|e| e.tag == "tendon");
+        let complete = sections.flat_map(|section| &section.children);
+        let complete =
+            complete.filter(|tendon| self.unknown_in(tendon, Within::Sections).is_none());
+        let names = complete.filter_map(|tendon| tendon.attribute("name"));
+        let names = names.map(|name| name.trim().to_owned()).collect();
+        self.known.insert("tendon", names);
+    }
+
     fn knows(&self, kind: &str, name: &str) -> bool {
         let names = self.known.get(kind);
         names.is_some_and(|names| names.contains(name.trim()))
@@ -155,8 +170,16 @@ impl Names {
         }
     }
 
-    /// The first unknown name without which an element means nothing.
+    /// The first unknown name without which an element means nothing. Without one of its parts, a tendon would be another one.
     fn unknown_in(&self, element: &Element, within: Within) -> Option<String> {
+        if within == Within::Sections && TENDONS.contains(&&*element.tag) {
+            let mut parts = element.children.iter();
+            return parts.find_map(|part| self.unknown_reference(part, within));
+        }
+        self.unknown_reference(element, within)
+    }
+
+    fn unknown_reference(&self, element: &Element, within: Within) -> Option<String> {
         let references: &[(&str, &str)] = match within {
             Within::Bodies => &[("mesh", "mesh"), ("hfield", "hfield")],
             Within::Sections => &[
@@ -172,6 +195,9 @@ impl Names {
                 ("geom", "geom"),
                 ("geom1", "geom"),
                 ("geom2", "geom"),
+                ("tendon", "tendon"),
+                ("tendon1", "tendon"),
+                ("tendon2", "tendon"),
             ],
         };
         references.iter().find_map(|(attribute, kind)| {

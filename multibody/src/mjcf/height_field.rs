@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nalgebra::Vector3;
-use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, TriMesh};
+use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, TriMesh, read_bounded};
 
 use super::File;
 use super::defaults::Settings;
@@ -136,8 +136,9 @@ impl Grid {
             let text = "PNG images are not supported; write nrow, ncol and elevation, or MuJoCo's binary format";
             return Err(named(text.to_owned()));
         }
+        let most = 4 * (2 + NODES_MAX as u64);
         let bytes =
-            std::fs::read(path).map_err(|error| named(format!("cannot be read: {error}")))?;
+            read_bounded(path, most).map_err(|error| named(format!("cannot be read: {error}")))?;
         let mut words = bytes
             .chunks_exact(4)
             .map(|word| [word[0], word[1], word[2], word[3]]);

@@ -128,7 +128,9 @@ fn limits(
     let mut limits = JointLimits::default();
     let is_limited =
         |flag: &str, range: &str| settings.is_limited(flag, range, file.compiler.limits, subject);
-    if is_limited("limited", "range")?
+    let is_free = settings.text("type") == Some("free");
+    if !is_free
+        && is_limited("limited", "range")?
         && let Some([lower, upper]) = settings.numbers::<2>("range", subject)?
     {
         if lower >= upper {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::axes;
 use super::nested::flattened;
 use crate::error::MultibodyError;
-use crate::markup::{Element, Remarks, parse};
+use crate::file_budget::FileBudget;
+use crate::markup::{Element, Remarks};
 use crate::package_map::PackageMap;
 
 /// A chain of files that is longer includes itself.
@@ -31,10 +32,10 @@ pub(super) type Version = (u32, u32);
 pub(super) fn models(
     root: &Element,
     path: &Path,
-    packages: &PackageMap,
+    (packages, budget): (&PackageMap, FileBudget),
     remarks: &mut Remarks,
 ) -> Result<Found, MultibodyError> {
-    let reader = Reader { packages };
+    let mut reader = Reader { packages, budget };
     let (inside, parts) = parts_of(root, remarks)?;
     let mut models = Vec::new();
     for part in parts {
@@ -82,12 +83,13 @@ pub(super) fn models(
 /// Reads included files.
 struct Reader<'a> {
     packages: &'a PackageMap,
+    budget: FileBudget,
 }
 
 impl Reader<'_> {
     /// A `<model>`, or the model of an `<include>`, with the models in it read, too; `root` is the file that it is in.
     fn model(
-        &self,
+        &mut self,
         (part, root): (&Element, &Element),
         path: &Path,
         remarks: &mut Remarks,
@@ -111,19 +113,15 @@ impl Reader<'_> {
 
     /// The model of another file. The name and the pose of the `<include>` take precedence.
     fn included(
-        &self,
+        &mut self,
         include: &Element,
         path: &Path,
         remarks: &mut Remarks,
         depth: usize,
     ) -> Result<Element, MultibodyError> {
         remarks.only_children(include, &["uri", "name", "pose", "static"]);
-        let file = file_of(include, path, self.packages)?;
-        let bytes = std::fs::read(&file).map_err(|error| MultibodyError::Unreadable {
-            file: file.clone(),
-            error,
-        })?;
-        let root = parse(&bytes, &file)?;
+        let file = self.file_of(include, path)?;
+        let root = self.budget.read(&file)?;
         let (_, parts) = parts_of(&root, remarks)?;
         let [part] = parts[..] else {
             let text = format!(
@@ -147,6 +145,33 @@ impl Reader<'_> {
             }
         }
         Ok(model)
+    }
+
+    /// The file of an `<include>`: a .sdf file, or that of a folder by its model.config.
+    fn file_of(&mut self, include: &Element, path: &Path) -> Result<PathBuf, MultibodyError> {
+        let subject = "<include>";
+        let Some(uri) = include.child("uri") else {
+            return Err(include.error(subject, "needs <uri>FILE</uri>"));
+        };
+        let packages = self.packages;
+        let resolve = |name: &str| {
+            let found = packages.resolve(name, path);
+            found.map_err(|text| uri.error(subject, text))
+        };
+        let written = uri.text.trim_end_matches('/');
+        if written.ends_with(".sdf") {
+            return resolve(written);
+        }
+        let config = resolve(&format!("{written}/model.config"))?;
+        let root = self.budget.read(&config)?;
+        // The file of the newest version comes last.
+        let Some(file) = root.children.iter().rfind(|child| child.tag == "sdf") else {
+            return Err(root.error("<model>", "names no <sdf> file"));
+        };
+        match Path::new(&file.text).extension() {
+            Some(ending) if ending == "sdf" => resolve(&format!("{written}/{}", file.text)),
+            _ => Err(file.error("<sdf>", format!("\"{}\" must be a .sdf file", file.text))),
+        }
     }
 }
 
@@ -198,38 +223,4 @@ fn parts_of<'a>(
         remarks.only_children(inside, &known);
     }
     Ok((inside, parts))
-}
-
-/// The file of an `<include>`: a .sdf file, or that of a folder by its model.config.
-fn file_of(
-    include: &Element,
-    path: &Path,
-    packages: &PackageMap,
-) -> Result<PathBuf, MultibodyError> {
-    let subject = "<include>";
-    let Some(uri) = include.child("uri") else {
-        return Err(include.error(subject, "needs <uri>FILE</uri>"));
-    };
-    let resolve = |name: &str| {
-        let found = packages.resolve(name, path);
-        found.map_err(|text| uri.error(subject, text))
-    };
-    let written = uri.text.trim_end_matches('/');
-    if written.ends_with(".sdf") {
-        return resolve(written);
-    }
-    let config = resolve(&format!("{written}/model.config"))?;
-    let bytes = std::fs::read(&config).map_err(|error| MultibodyError::Unreadable {
-        file: config.clone(),
-        error,
-    })?;
-    let root = parse(&bytes, &config)?;
-    // The file of the newest version comes last.
-    let Some(file) = root.children.iter().rfind(|child| child.tag == "sdf") else {
-        return Err(root.error("<model>", "names no <sdf> file"));
-    };
-    match Path::new(&file.text).extension() {
-        Some(ending) if ending == "sdf" => resolve(&format!("{written}/{}", file.text)),
-        _ => Err(file.error("<sdf>", format!("\"{}\" must be a .sdf file", file.text))),
-    }
 }

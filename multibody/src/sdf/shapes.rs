@@ -274,11 +274,17 @@ fn proximity(
     let mut properties = ProximityProperties::default();
     if let Some(surface) = element.child("surface") {
         remarks.only_children(surface, &["friction"]);
-        let ode = surface.child("friction").and_then(|f| f.child("ode"));
-        if let Some(ode) = ode {
+        let friction = surface.child("friction");
+        if let Some(friction) = friction {
+            remarks.only_children(friction, &["ode", "torsional"]);
+        }
+        if let Some(ode) = friction.and_then(|f| f.child("ode")) {
             remarks.only_children(ode, &["mu"]);
             properties.mu_dynamic = ode.number_in("mu", subject)?;
             properties.mu_static = properties.mu_dynamic;
+        }
+        if let Some(torsional) = friction.and_then(|f| f.child("torsional")) {
+            properties.torsional_friction = super::torsional::length(torsional, subject, remarks)?;
         }
     }
     let Some(written) = element.child("drake:proximity_properties") else {

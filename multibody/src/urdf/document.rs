@@ -4,10 +4,11 @@ use std::path::Path;
 
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use pliant_hydroelastic::mesh::{FilePosition, LoadReport, Location, Severity};
-use roxmltree::{Node, ParsingOptions};
+use roxmltree::Node;
 
 use super::PackageMap;
 use crate::error::MultibodyError;
+use crate::{file_budget, markup};
 
 pub(super) struct Document;
 
@@ -47,7 +48,7 @@ impl Document {
         let mut text = text.to_owned();
         // Each iteration declares one prefix; a URDF has only a few.
         for _ in 0..8 {
-            let prefix = match roxmltree::Document::parse(&text) {
+            let prefix = match markup::document(&text, file_budget::NODES) {
                 Err(roxmltree::Error::UnknownNamespace(prefix, at)) => {
                     let what = format!(
                         "namespace prefix \"{prefix}\" was not declared; declaration added"
@@ -74,25 +75,9 @@ impl Document {
         text: &'t str,
         path: &Path,
     ) -> Result<roxmltree::Document<'t>, MultibodyError> {
-        let options = ParsingOptions {
-            allow_dtd: false,
-            ..ParsingOptions::default()
-        };
-        roxmltree::Document::parse_with_options(text, options).map_err(|error| {
-            let at = error.pos();
-            let text = match error {
-                roxmltree::Error::DtdDetected => {
-                    "has a <!DOCTYPE>, which is not supported; remove it".to_owned()
-                }
-                other => format!(
-                    "line {}, column {}: not well-formed XML: {other}",
-                    at.row, at.col
-                ),
-            };
-            MultibodyError::NotUrdf {
-                file: path.to_owned(),
-                text,
-            }
+        markup::document(text, file_budget::NODES).map_err(|error| MultibodyError::NotUrdf {
+            file: path.to_owned(),
+            text: markup::described(&error),
         })
     }
 }

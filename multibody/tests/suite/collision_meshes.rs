@@ -216,6 +216,15 @@ fn parts_for_inclusion_are_models_of_what_they_have() {
             1000.0,
             "geom \"foot\"",
         ),
+        // A tendon without one of its joints would be another tendon.
+        (
+            format!(
+                "<mujocoinclude>{arm}<tendon><fixed name=\"t\" range=\"0 1\"><joint joint=\"hinge\" coef=\"1\"/><joint joint=\"knee\" coef=\"2\"/></fixed></tendon><actuator><position tendon=\"t\" kp=\"1\"/></actuator></mujocoinclude>"
+            ),
+            1,
+            1000.0,
+            "tendon \"t\"",
+        ),
     ];
     for (text, n_v, density, missing) in cases {
         let loaded = read(&text).unwrap_or_else(|error| panic!("{text}: {error}"));

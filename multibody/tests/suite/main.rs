@@ -10,6 +10,7 @@ mod collision_meshes;
 mod conservation;
 mod dynamics;
 mod equivalent_joints;
+mod file_budget;
 mod fixed_links;
 mod gravity_compensation;
 mod inverse_kinematics;

@@ -169,3 +169,13 @@ fn faults_are_errors_with_their_line_and_remedy() {
         assert!(error.contains(part), "{part:?} is not in {error:?}");
     }
 }
+
+#[test]
+fn free_joints_have_no_limits_as_in_mujoco() {
+    // brax/test_data/colour_objects.xml: the class limits all joints, and MuJoCo ignores that of free ones.
+    let loaded = load(
+        r#"<default><joint limited="true"/></default>
+           <worldbody><body><joint type="free"/><geom size="0.1"/></body></worldbody>"#,
+    );
+    assert_eq!(loaded.model.n_v(), 6);
+}

@@ -351,3 +351,28 @@ fn a_sphere_without_radius_is_left_out_and_a_missing_visual_leaves_its_colour() 
     assert!(report.contains(text), "{report}");
     assert!(report.contains("missing.dae"), "{report}");
 }
+
+#[test]
+fn a_mimic_of_an_unknown_joint_names_the_nearest_one() {
+    // As in the file of the hand of Alex: "index_q1" in place of "left_index_q1".
+    let links = ["base", "a", "b"].map(|link| {
+        format!("<link name=\"{link}\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial></link>")
+    });
+    let joint = |name: &str, link: &str, rest: &str| {
+        format!(
+            "<joint name=\"{name}\" type=\"continuous\"><parent link=\"base\"/><child link=\"{link}\"/>{rest}</joint>"
+        )
+    };
+    let source = |joint: &str| format!("<mimic joint=\"{joint}\"/>");
+    let text = |named: &str| {
+        links.concat() + &joint("l_index_q1", "a", "") + &joint("l_index_q2", "b", &source(named))
+    };
+    check_error(
+        &text("index_q1"),
+        &["index_q1\", which is not in the model; did you mean \"l_index_q1\"?"],
+    );
+    check_error(
+        &text("toe"),
+        &["which is not in the model; name one of its joints, or remove"],
+    );
+}

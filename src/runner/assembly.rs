@@ -16,7 +16,7 @@ mod soft;
 mod solid_meshes;
 mod solids;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use pliant_contact_sap::BodyState;
@@ -88,6 +88,8 @@ struct Draft<'s> {
     of_pairs_only: Vec<GeometryIdx>,
     /// Geometries whose material names no stiffness.
     of_default_stiffness: Vec<GeometryIdx>,
+    /// Geometries with a side of a contact patch.
+    with_patch: BTreeSet<GeometryIdx>,
 }
 
 impl Assembly {
@@ -109,6 +111,7 @@ impl Assembly {
             file_rules: BTreeMap::new(),
             of_pairs_only: Vec::new(),
             of_default_stiffness: Vec::new(),
+            with_patch: BTreeSet::new(),
         };
         draft
             .builder
@@ -228,7 +231,11 @@ impl Draft<'_> {
             matches!(owner, directory::Owner::Fixed)
         );
         self.directory.owners.push(owner);
+        let has_patch = geometry.patch.is_some();
         let geometry = self.builder.add_geometry(geometry);
+        if has_patch {
+            self.with_patch.insert(geometry);
+        }
         if self.filled(surface).stiffness.is_none() {
             self.of_default_stiffness.push(geometry);
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use pliant::runner::{Outcome, RunOptions, RunOutcome, run};
 use pliant::scene::{Scene, SceneOptions};
 
-fn run_scene(scene: &Scene) -> RunOutcome {
+pub(crate) fn run_scene(scene: &Scene) -> RunOutcome {
     run(scene, &RunOptions::default(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -52,9 +52,14 @@ impl Draft<'_> {
                 return Err(self.idle(pair.between[0].at, "[[pairs]]", "pair"));
             }
             for (shapes, rule) in pair_rules {
-                let of_file = rules.get(&shapes).and_then(|rule| rule.friction);
-                let friction = rule.friction.or(of_file);
-                rules.insert(shapes, PairRule { friction, ..rule });
+                let of_file = rules.get(&shapes).copied().unwrap_or_default();
+                let rule = PairRule {
+                    friction: rule.friction.or(of_file.friction),
+                    torsional_friction: rule.torsional_friction.or(of_file.torsional_friction),
+                    rolling_friction: rule.rolling_friction.or(of_file.rolling_friction),
+                    ..rule
+                };
+                rules.insert(shapes, rule);
             }
         }
         for ((a, b), rule) in rules {

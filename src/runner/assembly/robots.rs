@@ -4,6 +4,7 @@ mod actuators;
 mod loops;
 mod shape_pairs;
 mod start;
+mod turning;
 
 use std::sync::Arc;
 
@@ -30,6 +31,7 @@ impl Draft<'_> {
     pub(super) fn add_robot(&mut self, entry: &ModelEntry) -> Result<(), SceneError> {
         let (tree, keyframes) = self.tree(entry)?;
         let tree = Arc::new(tree);
+        self.note_idle_turning(&entry.name.name, &tree);
         let (q, v) = self.start(entry, &tree, &keyframes)?;
         let mut model = RigidTree::new(Arc::clone(&tree)).starting_at(&q, &v);
         self.starts.push(q);
@@ -175,6 +177,12 @@ impl Draft<'_> {
             let geometry_name = format!("{}/{}#{k}", entry.name.name, link.name);
             let surface = refined(entry.surface, &collision.proximity);
             let patch = self.patch_geometry(&shape, surface, entry.file.at, &geometry_name)?;
+            let surface = self.with_turning(
+                surface,
+                &collision.proximity,
+                patch.is_some(),
+                &geometry_name,
+            );
             let idle = super::patch::idle(&collision.proximity, self.filled(surface));
             let notes = idle.iter().map(|text| format!("{geometry_name}: {text}"));
             self.notes.extend(notes);

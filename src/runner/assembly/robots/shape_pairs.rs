@@ -16,6 +16,7 @@ impl Draft<'_> {
         shapes: &[Vec<GeometryIdx>],
     ) {
         let geometry = |index: ShapeIdx| shapes[index.link.0][index.shape];
+        let name = |index: ShapeIdx| &*tree.link(index.link).collisions[index.shape].name;
         let mut touching = BTreeSet::new();
         for pair in tree.shape_pairs() {
             let [a, b] = pair.shapes.map(geometry);
@@ -24,9 +25,10 @@ impl Draft<'_> {
                 PairContact::Excluded => self.builder.exclude(Exclusion::Geometries(a, b)),
                 PairContact::Friction(friction) => {
                     touching.insert(key);
+                    let rule = self.turning_of_pair(&friction, key, pair.shapes.map(name));
                     let rule = PairRule {
                         friction: friction.sliding,
-                        ..PairRule::default()
+                        ..rule
                     };
                     self.file_rules.insert(key, rule);
                     &mut self.builder

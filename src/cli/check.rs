@@ -1,5 +1,6 @@
 //! `pliant check`: what a scene, robot or mesh file holds, as text of 70 columns or as JSON.
 
+mod dynamics;
 mod mesh;
 mod robot;
 mod scene;
@@ -18,7 +19,7 @@ use crate::registry::Registry;
 
 #[derive(Args)]
 pub(super) struct CheckArguments {
-    /// A scene, robot (URDF, MJCF, SDFormat) or mesh (OBJ, STL, VTK, VTU, Gmsh); recognised by its content
+    /// A scene, robot (URDF, MJCF, SDFormat) or mesh (OBJ, STL, PLY, VTK, VTU, Gmsh); recognised by its content
     file: PathBuf,
     /// Folder that `package://NAME/` refers to in robot files; may be repeated
     #[arg(long = "package", value_name = "NAME=DIR", value_parser = parse_package)]
@@ -29,6 +30,16 @@ pub(super) struct CheckArguments {
     /// Print one JSON object on stdout
     #[arg(long)]
     json: bool,
+    /// With `--json`, of a robot: mass matrix, bias forces, energy and poses of links at one position and velocity of its joints
+    #[arg(long, requires = "json")]
+    dynamics: bool,
+}
+
+/// What is said of a robot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Numbers {
+    OfTheFile,
+    WithDynamics,
 }
 
 /// What was read.
@@ -117,7 +128,13 @@ fn report(arguments: &CheckArguments, registry: &Registry) -> Result<Report, Fai
         .map_err(|error| format!("{}: {error}", path.display()))?;
     match kind(path, &bytes) {
         FileKind::Scene => scene::report(&named, &arguments.packages, registry),
-        FileKind::Robot => robot::report(path, &bytes, &arguments.packages),
+        FileKind::Robot => {
+            let numbers = match arguments.dynamics {
+                true => Numbers::WithDynamics,
+                false => Numbers::OfTheFile,
+            };
+            robot::report(path, &bytes, &arguments.packages, numbers)
+        }
         FileKind::Mesh => mesh::report(&named, &bytes, arguments.scale),
     }
 }

@@ -154,3 +154,48 @@ fn the_scenes_are_a_list_for_programs_too() {
     assert!(incline["parameters"]["mu"].is_number());
     assert!(incline["full_s"].as_f64() >= incline["smoke_s"].as_f64());
 }
+
+#[test]
+fn dynamics_of_a_robot_are_those_of_its_masses() {
+    let folder = folder("check_dynamics");
+    let file = folder.join("claw.urdf");
+    fs::write(&file, GRIPPER).expect("can be written");
+    let content = json_of(&["check", "--json", "--dynamics", path(&file)]);
+    let dynamics = &content["dynamics"];
+    // Two slides of 0.25 kg and a flap of 1e-2 kg m² about the axis through its centre of mass.
+    let expected = [0.25, 0.25, 1e-2];
+    let mut energy = 0.0;
+    for (k, mass) in expected.into_iter().enumerate() {
+        let row: Vec<f64> =
+            serde_json::from_value(dynamics["mass_matrix"][k].clone()).expect("a row");
+        for (j, found) in row.into_iter().enumerate() {
+            let wanted = if j == k { mass } else { 0.0 };
+            assert!((found - wanted).abs() < 1e-12, "M[{k}][{j}] = {found}");
+        }
+        let v = dynamics["joints"][k]["velocity"]
+            .as_f64()
+            .expect("a number");
+        assert!(v != 0.0);
+        energy += 0.5 * mass * v * v;
+    }
+    let found = dynamics["kinetic_energy_j"].as_f64().expect("a number");
+    assert!((found - energy).abs() < 1e-12, "{found} against {energy}");
+    let slide = &dynamics["joints"][0];
+    assert_eq!(slide["name"], "slide");
+    let link = |name: &str| {
+        let links = dynamics["links"].as_array().expect("a list");
+        links
+            .iter()
+            .find(|link| link["name"] == name)
+            .expect("a link")
+    };
+    assert_eq!(link("left")["position_m"][1], slide["position"]);
+    assert!(
+        json_of(&["check", "--json", path(&file)])
+            .get("dynamics")
+            .is_none()
+    );
+    let refused = pliant(&["check", "--dynamics", path(&file)]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--json"));
+}

@@ -14,7 +14,8 @@ use crate::cli::Failure;
 use crate::cli::notes::Notes;
 use crate::cli::output::{number, table};
 
-use super::{Report, counted};
+use super::dynamics::Dynamics;
+use super::{Numbers, Report, counted};
 
 /// The content of a robot file.
 #[derive(Serialize)]
@@ -26,6 +27,8 @@ struct Content {
     joints: Vec<JointContent>,
     frames: Vec<FrameContent>,
     loops: Vec<LoopContent>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dynamics: Option<Dynamics>,
 }
 
 #[derive(Serialize)]
@@ -84,6 +87,7 @@ pub(super) fn report(
     path: &Path,
     bytes: &[u8],
     mapped: &[(String, PathBuf)],
+    numbers: Numbers,
 ) -> Result<Report, Failure> {
     let mut packages = PackageMap::default();
     for (name, folder) in mapped {
@@ -106,7 +110,10 @@ pub(super) fn report(
     let notes: Vec<String> = (loaded.report.entries.iter())
         .map(ToString::to_string)
         .collect();
-    let content = Content::of(&loaded.model);
+    let mut content = Content::of(&loaded.model);
+    if numbers == Numbers::WithDynamics {
+        content.dynamics = Some(Dynamics::of(&loaded.model));
+    }
     let name = path.to_string_lossy();
     let text = content.text(&name);
     Report::new("robot", &name, &content, Notes::of(&notes), text)
@@ -135,6 +142,7 @@ impl Content {
             loops: (model.loops().iter())
                 .map(|constraint| LoopContent::of(model, constraint))
                 .collect(),
+            dynamics: None,
         }
     }
 

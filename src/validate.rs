@@ -16,6 +16,7 @@ mod beam_bending;
 mod bouncing_ball;
 mod capstan;
 mod cube_toss;
+mod equilibria;
 mod error;
 mod first_touch;
 mod flush_tiles;
@@ -46,6 +47,7 @@ mod sliding_box;
 mod soft_rest;
 mod standing_stack;
 mod stiction;
+mod tendon;
 mod test_world;
 mod three_legged_table;
 mod turning_friction;
@@ -201,6 +203,10 @@ pub const CASES: &[Case] = &[
     ),
     scene("gripper-holds-box", "friction carries a box up to 2 mu F"),
     scene(
+        "robotiq-grasp",
+        "a tendon closes the parallelograms of a gripper, which presses by the virtual work of its drive",
+    ),
+    scene(
         "cube-tower-patches",
         "a tower of soft cubes moves less than 1 µm, in patches",
     ),
@@ -348,6 +354,8 @@ pub const CASES: &[Case] = &[
     free_flight::CASE,
     pendulum::CASE,
     four_bar::CASE,
+    tendon::CASE,
+    equilibria::CASE,
     first_touch::CASE,
     bouncing_ball::CASE,
     turning_friction::CASE,

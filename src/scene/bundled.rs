@@ -197,6 +197,10 @@ pub const SCENES: &[(&str, &str)] = &[
     ),
     ("ring-chain", include_str!("../../scenes/ring-chain.toml")),
     (
+        "robotiq-grasp",
+        include_str!("../../scenes/robotiq-grasp.toml"),
+    ),
+    (
         "rolling-sphere",
         include_str!("../../scenes/rolling-sphere.toml"),
     ),

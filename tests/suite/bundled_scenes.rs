@@ -277,6 +277,13 @@ fn gripper_holds_what_friction_can_carry_and_drops_the_rest() {
 }
 
 #[test]
+fn robotiq_gripper_presses_by_the_force_and_angle_of_its_links() {
+    check_scene("robotiq-grasp", &[]);
+    check_scene("robotiq-grasp", &["width=0.07", "drive=20", "mass=2"]);
+    check_scene("robotiq-grasp", &["width=0.02", "drive=26"]);
+}
+
+#[test]
 fn bubble_gripper_teddy() {
     check_scene("bubble-gripper-teddy", &[]);
 }

@@ -55,6 +55,8 @@ cases! {
     momentum_is_kept_in_free_flight => "free-flight",
     a_pendulum_keeps_its_energy_to_first_order => "pendulum",
     a_parallelogram_of_four_bars_swings_like_a_pendulum => "four-bar",
+    a_fixed_tendon_shares_its_force_by_its_coefficients => "fixed-tendon",
+    a_strut_and_a_rope_reach_equilibrium_at_any_time_step => "equilibria",
     no_contact_model_acts_before_surfaces_touch => "first-touch",
     a_ball_bounces_to_e_squared_of_its_height => "bouncing-ball",
     torsional_and_rolling_friction_slow_a_ball => "turning-friction",

@@ -24,8 +24,8 @@ fn content_overrides_the_name_with_a_report_entry() {
 #[test]
 fn unknown_formats_and_wrong_kinds_are_refused_with_what_is_supported() {
     check_error(
-        surface(b"hello", "a.ply"),
-        &["a.ply", ".obj", ".stl", ".vtk", ".vtu", ".msh"],
+        surface(b"hello", "a.off"),
+        &["a.off", ".obj", ".stl", ".vtk", ".vtu", ".msh"],
     );
     check_error(
         tets(CORNER_OBJ.as_bytes(), "a.obj"),

@@ -70,7 +70,7 @@ fn other_elements_and_polygons_are_read_past() {
     let volume = mesh.solid_moments().expect("closed").volume;
     assert!((volume - 1.0 / 3.0).abs() < 1e-15, "{volume}");
     assert!(
-        report.to_string().contains("elements \"material\""),
+        report.to_string().contains("elements `material`"),
         "{report}"
     );
 }
@@ -85,14 +85,14 @@ fn damaged_files_are_refused_with_the_reason() {
     let whole = ascii();
     for (from, to, expected) in [
         ("format ascii 1.0\n", "", "the header names no format"),
-        ("ascii", "base64", "the format \"base64\" is not known"),
-        ("property float x\n", "", "has no number \"x\""),
+        ("ascii", "base64", "the format `base64` is not known"),
+        ("property float x\n", "", "has no number `x`"),
         (
             "list uchar int",
             "list float int",
             "the count of a list is no integer",
         ),
-        ("uchar int", "uchar quad", "the type \"quad\" is not known"),
+        ("uchar int", "uchar quad", "the type `quad` is not known"),
         (
             "element vertex 4",
             "element vertex 4000000000",

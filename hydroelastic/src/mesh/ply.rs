@@ -239,7 +239,7 @@ impl Element<'_> {
                 None => 1,
                 Some(count) => {
                     let values = self.value(cursor, layout, count)?;
-                    if !(values >= 0.0 && values <= cursor.rest().len() as f64) {
+                    if !(0.0..=cursor.rest().len() as f64).contains(&values) {
                         return Err(cursor.ended(format!("a list of {values} values")));
                     }
                     values as usize

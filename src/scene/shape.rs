@@ -4,10 +4,11 @@ use nalgebra::Point3;
 use pliant_hydroelastic::AnalyticShape;
 
 use super::error::SceneError;
+use super::height_field::{HEIGHT_FIELD, HeightFieldEntry};
 use super::item::{Item, NamedReference};
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 
-pub(super) static TABLES: [&TableSchema; 9] = [
+pub(super) static TABLES: [&TableSchema; 10] = [
     &HALF_SPACE,
     &SPHERE,
     &BOX,
@@ -16,6 +17,7 @@ pub(super) static TABLES: [&TableSchema; 9] = [
     &ELLIPSOID,
     &CONE,
     &HULL,
+    &HEIGHT_FIELD,
     &MESH,
 ];
 
@@ -145,6 +147,8 @@ pub enum ShapeEntry {
         /// At least four points, m.
         points: Vec<Point3<f64>>,
     },
+    /// Ground given by its heights on a grid.
+    HeightField(HeightFieldEntry),
     /// A mesh from a file.
     Mesh {
         /// Path of the file, as written.
@@ -236,6 +240,7 @@ pub(super) fn shape(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
             }
             ShapeEntry::ConvexHull { points }
         }
+        "height_field" => ShapeEntry::HeightField(HeightFieldEntry::read(&table)?),
         _ => ShapeEntry::Mesh {
             file: table.required("file")?.reference()?,
             scale: table.positive_or("scale", 1.0)?,
@@ -272,6 +277,7 @@ impl ShapeEntry {
             Self::ConvexHull { points } => Self::ConvexHull {
                 points: points.iter().map(|p| p * factor).collect(),
             },
+            Self::HeightField(field) => Self::HeightField(field.scaled(factor)),
             Self::Mesh { file, scale, used } => Self::Mesh {
                 file: file.clone(),
                 scale: scale * factor,
@@ -286,6 +292,7 @@ impl ShapeEntry {
         match self {
             Self::Analytic(shape) => Some(shape.radius_about_origin()),
             Self::ConvexHull { points } => points.iter().map(|p| p.coords.norm()).reduce(f64::max),
+            Self::HeightField(field) => field.radius_about_origin(),
             Self::Mesh { .. } => None,
         }
     }

@@ -101,6 +101,16 @@ fn a_force_in_body_axes_turns_with_the_body() {
 }
 
 #[test]
+fn an_arm_whose_weight_is_carried_stays() {
+    let speed = |link: &str| {
+        let observable = format!("quantity = \"velocity\"\nof = \"arm/{link}\"");
+        expect("speed", &observable, "take = \"max\"", "0", "1e-9")
+    };
+    let of_all = format!("{ARM}gravity_compensation = 1\n");
+    check(&format!("{of_all}{}", speed("link_7")));
+}
+
+#[test]
 fn values_out_of_range_are_refused_with_their_place() {
     for (material, expected) in [
         (

@@ -1,11 +1,12 @@
-//! Generated meshes: sphere, box, cylinder, capsule, torus, sheet and shirt as surfaces; box, cylinder, torus and belt as
-//! tetrahedra.
+//! Generated meshes: sphere, box, cylinder, capsule, torus, height field, sheet and shirt as surfaces; box, cylinder, torus
+//! and belt as tetrahedra.
 //!
 //! Curved surfaces are inscribed: their vertices lie on the true surface, so area and volume are too small, with an
 //! error of second order in the edge length.
 
 mod belt;
 mod cuboid;
+mod height_field;
 mod revolved;
 mod sheet;
 mod shirt;
@@ -20,6 +21,7 @@ use nalgebra::Vector3;
 
 pub use belt::tet_belt;
 pub use cuboid::{cuboid, tet_cuboid};
+pub use height_field::height_field;
 pub use revolved::{capsule, cylinder, torus};
 pub use sheet::sheet;
 pub use shirt::{Shirt, shirt};

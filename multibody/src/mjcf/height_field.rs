@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use nalgebra::Vector3;
-use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, TriMesh, read_bounded};
+use pliant_hydroelastic::mesh::{TriMesh, generate, read_bounded};
 
 use super::File;
 use super::defaults::Settings;
@@ -55,13 +54,14 @@ pub(super) fn surface(
         }
         None => Grid::from_attributes(asset, &settings, &subject)?,
     };
-    let built = TriMesh::build(
-        grid.normalised().vertices(size),
-        grid.triangles(),
-        SurfaceUse::Solid,
-        &SurfaceOptions::default(),
+    let [half_x, half_y, top, bottom] = size;
+    let built = generate::height_field(
+        [2.0 * half_x, 2.0 * half_y],
+        &grid.heights_up_to(top),
+        grid.columns,
+        -bottom,
     );
-    let (surface, _) = built.map_err(|error| fail(error.to_string()))?;
+    let surface = built.map_err(|error| fail(error.to_string()))?;
     Ok(Arc::new(surface))
 }
 
@@ -160,8 +160,8 @@ impl Grid {
         Self::new(rows, columns, heights).map_err(named)
     }
 
-    /// With heights from 0 to 1; zero if all are equal.
-    fn normalised(&self) -> Self {
+    /// The heights, m, scaled to lie between 0 and `top`; zero if all are equal.
+    fn heights_up_to(&self, top: f64) -> Vec<f64> {
         let lowest = self.heights.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = self
             .heights
@@ -173,65 +173,10 @@ impl Grid {
         } else {
             1.0
         };
-        let heights = self.heights.iter().map(|height| (height - lowest) / range);
-        Self {
-            heights: heights.collect(),
-            ..*self
-        }
-    }
-
-    /// The nodes of the surface, those of its edge again at the bottom, and the middle of the bottom.
-    fn vertices(&self, [x, y, top, bottom]: [f64; 4]) -> Vec<Vector3<f64>> {
-        let at = |k: usize, n: usize, half: f64| half * (2.0 * k as f64 / (n - 1) as f64 - 1.0);
-        let node = |index: usize| {
-            let (row, column) = (index / self.columns, index % self.columns);
-            let height = top * self.heights[index];
-            Vector3::new(at(column, self.columns, x), at(row, self.rows, y), height)
-        };
-        let mut vertices: Vec<Vector3<f64>> = (0..self.heights.len()).map(node).collect();
-        vertices.extend(self.edge().into_iter().map(|index| {
-            let node = node(index);
-            Vector3::new(node.x, node.y, -bottom)
-        }));
-        vertices.push(Vector3::new(0.0, 0.0, -bottom));
-        vertices
-    }
-
-    /// The nodes on the edge, counterclockwise seen from above.
-    fn edge(&self) -> Vec<usize> {
-        let (rows, columns) = (self.rows, self.columns);
-        let south = 0..columns - 1;
-        let east = (0..rows - 1).map(|row| row * columns + columns - 1);
-        let north = (1..columns)
-            .rev()
-            .map(|column| (rows - 1) * columns + column);
-        let west = (1..rows).rev().map(|row| row * columns);
-        south.chain(east).chain(north).chain(west).collect()
-    }
-
-    fn triangles(&self) -> Vec<[u32; 3]> {
-        let mut triangles = Vec::new();
-        for row in 0..self.rows - 1 {
-            for column in 0..self.columns - 1 {
-                let a = row * self.columns + column;
-                let [b, c, d] = [a + 1, a + self.columns, a + self.columns + 1];
-                triangles.extend([[a, b, c], [b, d, c]]);
-            }
-        }
-        let edge = self.edge();
-        let first = self.heights.len();
-        let middle = first + edge.len();
-        for k in 0..edge.len() {
-            let next = (k + 1) % edge.len();
-            let (upper, lower) = ([edge[k], edge[next]], [first + k, first + next]);
-            triangles.extend([
-                [upper[0], lower[0], lower[1]],
-                [upper[0], lower[1], upper[1]],
-                [middle, lower[1], lower[0]],
-            ]);
-        }
-        let index = |t: [usize; 3]| t.map(|k| k as u32);
-        triangles.into_iter().map(index).collect()
+        let heights = self.heights.iter();
+        heights
+            .map(|height| top * ((height - lowest) / range))
+            .collect()
     }
 }
 
@@ -240,20 +185,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_grid_is_a_closed_surface_with_the_volume_below_it() {
-        // A ramp from 0 to 0.6 m along x over 2 m × 4 m, 0.1 m thick at its low end.
+    fn heights_reach_from_zero_to_the_top() {
         let grid = Grid::new(2, 3, vec![1.0, 2.0, 3.0, 1.0, 2.0, 3.0]).expect("a grid");
-        let vertices = grid.normalised().vertices([1.0, 2.0, 0.6, 0.1]);
-        let options = SurfaceOptions::default();
-        let (surface, report) =
-            TriMesh::build(vertices, grid.triangles(), SurfaceUse::Solid, &options)
-                .expect("closed");
-        assert!(report.entries.is_empty(), "{report}");
-        let corners = surface
-            .raw_triangles()
-            .map(|t| t.map(|k| surface.vertices()[k as usize]));
-        let volume: f64 = corners.map(|[a, b, c]| a.dot(&b.cross(&c)) / 6.0).sum();
-        assert!((volume - 2.0 * 4.0 * (0.3 + 0.1)).abs() < 1e-12, "{volume}");
+        assert_eq!(grid.heights_up_to(0.5), [0.0, 0.25, 0.5, 0.0, 0.25, 0.5]);
+        let level = Grid::new(2, 2, vec![4.0; 4]).expect("a grid");
+        assert_eq!(level.heights_up_to(0.5), [0.0; 4]);
     }
 
     #[test]

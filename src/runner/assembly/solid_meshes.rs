@@ -145,6 +145,7 @@ fn surface(
     let fineness = match part.shape {
         ShapeEntry::Analytic(AnalyticShape::Box { .. })
         | ShapeEntry::ConvexHull { .. }
+        | ShapeEntry::HeightField(_)
         | ShapeEntry::Mesh { .. } => 1.0,
         ShapeEntry::Analytic(_) => 0.5,
     };

@@ -12,7 +12,10 @@ use pliant_hydroelastic::{AnalyticShape, Shape};
 use pliant_multibody::{Collision, CollisionMesh, GeometryDescription};
 
 use crate::recording::VisualShape;
-use crate::scene::{MeshUse, PlacedShape, Scene, SceneError, SceneFault, ShapeEntry};
+use crate::scene::{
+    HeightFieldEntry, HeightRows, Heights, MeshUse, PlacedShape, Scene, SceneError, SceneFault,
+    ShapeEntry, SourceLocation,
+};
 
 /// How an entry of the given shape is drawn; remarks of mesh files go to `notes`.
 pub(super) fn entry_look(
@@ -63,6 +66,7 @@ pub(super) fn shape(
     let made = match &placed.shape {
         ShapeEntry::Analytic(shape) => Shape::try_from(shape),
         ShapeEntry::ConvexHull { points } => Shape::convex_hull(points),
+        ShapeEntry::HeightField(field) => return height_field(scene, placed.at, field),
         ShapeEntry::Mesh { file, scale, used } => {
             let (bytes, path) = scene.open(file)?;
             return mesh(&bytes, &path, *scale, *used, notes).map_err(fault);
@@ -107,6 +111,30 @@ fn mesh(
     let remarks = report.entries.iter();
     notes.extend(remarks.map(|entry| format!("{name}: {entry}")));
     mesh.shape().map_err(|error| format!("{name}: {error}"))
+}
+
+/// The ground of a height field; `at` is its location in the scene.
+fn height_field(
+    scene: &Scene,
+    at: SourceLocation,
+    field: &HeightFieldEntry,
+) -> Result<Shape, SceneError> {
+    let (surface, at, name) = match &field.heights {
+        Heights::Written(rows) => (field.surface(rows), at, "height field".to_owned()),
+        Heights::File(file) => {
+            let (bytes, path) = scene.open(file)?;
+            let rows = HeightRows::from_text(&String::from_utf8_lossy(&bytes));
+            let surface = rows.and_then(|rows| field.surface(&rows));
+            (surface, file.at, path.display().to_string())
+        }
+    };
+    let fault = |reason: String| {
+        scene
+            .text
+            .error(at, SceneFault::File(format!("{name}: {reason}")))
+    };
+    let surface = surface.map_err(fault)?;
+    Shape::from_surface(&surface).map_err(|error| fault(error.to_string()))
 }
 
 /// The shape of a robot's collision element. The surface of a mesh was read with the robot.

@@ -17,7 +17,7 @@ use crate::inverse_dynamics::along;
 use crate::joint::DofKind;
 use crate::kinematics::{AccelerationKinematics, PositionKinematics};
 use crate::model::Model;
-use crate::spatial::{OriginInertia, Symmetric3, Twist, Wrench};
+use crate::spatial::{OriginInertia, Symmetric3, Twist, Wrench, rotate};
 
 /// A 6×6 articulated inertia by blocks: n = J α + H a, f = Hᵀ α + M a.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +47,12 @@ impl ArticulatedInertia {
                 force: transposed_times(&self.coupling, d),
             },
             DofKind::Linear => Wrench {
-                torque: crate::spatial::rotate(&self.coupling, d),
+                torque: rotate(&self.coupling, d),
                 force: self.mass.times(d),
+            },
+            DofKind::Screw { advance } => Wrench {
+                torque: self.second.times(d) + rotate(&self.coupling, d) * advance,
+                force: transposed_times(&self.coupling, d) + self.mass.times(d) * advance,
             },
         }
     }
@@ -266,6 +270,10 @@ impl ArticulatedBodies {
                 match model.dof_kind[k] {
                     DofKind::Angular => a.angular += positions.axes[k] * rate,
                     DofKind::Linear => a.linear += positions.axes[k] * rate,
+                    DofKind::Screw { advance } => {
+                        a.angular += positions.axes[k] * rate;
+                        a.linear += positions.axes[k] * (advance * rate);
+                    }
                 }
             }
             self.increments[i] = a;

@@ -318,7 +318,7 @@ impl Model {
         } else {
             Matrix3::identity()
         };
-        self.dof_kind.extend_from_slice(joint.kind.dof_kinds());
+        self.dof_kind.extend(joint.kind.dof_kinds());
         self.dof_joint.resize(self.dof_kind.len(), index.0);
         self.dof_body.resize(self.dof_kind.len(), self.bodies.len());
         self.bodies.push(Body {

@@ -67,5 +67,6 @@ pub(crate) fn along(kind: DofKind, axis: &Vector3<f64>, wrench: &Wrench) -> f64 
     match kind {
         DofKind::Angular => axis.dot(&wrench.torque),
         DofKind::Linear => axis.dot(&wrench.force),
+        DofKind::Screw { advance } => axis.dot(&wrench.torque) + advance * axis.dot(&wrench.force),
     }
 }

@@ -19,6 +19,10 @@ pub(crate) fn column(kind: DofKind, d: &Vector3<f64>, arm: &Vector3<f64>) -> Twi
             angular: Vector3::zeros(),
             linear: *d,
         },
+        DofKind::Screw { advance } => Twist {
+            angular: *d,
+            linear: d.cross(arm) + d * advance,
+        },
     }
 }
 
@@ -26,7 +30,7 @@ pub(crate) fn column(kind: DofKind, d: &Vector3<f64>, arm: &Vector3<f64>) -> Twi
 /// [ω; v] (world axes, v of the point) for a unit rate of the degree of freedom.
 ///
 /// ```text
-/// rotation about d through p_B: [d; d × (p_Q − p_B)]        translation along d: [0; d]
+/// rotation about d through p_B: [d; d × (p_Q − p_B)]        translation along d: [0; d]        screw: their sum, the second × lead/2π
 /// ```
 ///
 /// `positions` are those of an update at the wanted q. Degrees of freedom that do not move the link have no column.

@@ -8,6 +8,7 @@
 //! | fixed | | |
 //! | revolute, continuous | angle about the axis, rad | its rate, rad/s |
 //! | prismatic | displacement along the axis, m | its rate, m/s |
+//! | screw | angle about the axis, rad; the displacement along it is lead/2π times that, m | its rate, rad/s |
 //! | planar | x, y, θ in the plane normal to the axis | their rates |
 //! | ball | unit quaternion w, x, y, z | angular velocity, J axes |
 //! | floating | x, y, z (J axes), then w, x, y, z | [ω; v], J axes, v that of the child's origin |
@@ -27,7 +28,7 @@ use nalgebra::{Isometry3, Matrix3, Quaternion, UnitQuaternion, Vector3};
 /// assert_eq!((JointKind::Floating.n_q(), JointKind::Floating.n_v()), (7, 6));
 /// assert!(JointKind::Planar.has_axis() && !JointKind::Ball.has_axis());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointKind {
     /// No motion: child and parent are one rigid body.
     Fixed,
@@ -37,6 +38,11 @@ pub enum JointKind {
     Continuous,
     /// A translation along the axis.
     Prismatic,
+    /// A rotation about the axis, and with it a translation along the axis.
+    Screw {
+        /// Translation in a full turn, m: positive for a right-handed thread.
+        lead: f64,
+    },
     /// Translation in the plane normal to the axis, and rotation about it.
     Planar,
     /// All rotations.
@@ -50,7 +56,7 @@ impl JointKind {
     pub fn n_q(self) -> usize {
         match self {
             Self::Fixed => 0,
-            Self::Revolute | Self::Continuous | Self::Prismatic => 1,
+            Self::Revolute | Self::Continuous | Self::Prismatic | Self::Screw { .. } => 1,
             Self::Planar => 3,
             Self::Ball => 4,
             Self::Floating => 7,
@@ -59,19 +65,27 @@ impl JointKind {
 
     /// Number of degrees of freedom: entries of v.
     pub fn n_v(self) -> usize {
-        self.dof_kinds().len()
+        match self {
+            Self::Fixed => 0,
+            Self::Revolute | Self::Continuous | Self::Prismatic | Self::Screw { .. } => 1,
+            Self::Planar | Self::Ball => 3,
+            Self::Floating => 6,
+        }
     }
 
     /// Kind of each degree of freedom; its direction is fixed in J.
-    pub(crate) fn dof_kinds(self) -> &'static [DofKind] {
-        use DofKind::{Angular, Linear};
+    pub(crate) fn dof_kinds(self) -> Vec<DofKind> {
+        use DofKind::{Angular, Linear, Screw};
         match self {
-            Self::Fixed => &[],
-            Self::Revolute | Self::Continuous => &[Angular],
-            Self::Prismatic => &[Linear],
-            Self::Planar => &[Linear, Linear, Angular],
-            Self::Ball => &[Angular, Angular, Angular],
-            Self::Floating => &[Angular, Angular, Angular, Linear, Linear, Linear],
+            Self::Fixed => Vec::new(),
+            Self::Revolute | Self::Continuous => vec![Angular],
+            Self::Prismatic => vec![Linear],
+            Self::Screw { lead } => vec![Screw {
+                advance: advance(lead),
+            }],
+            Self::Planar => vec![Linear, Linear, Angular],
+            Self::Ball => vec![Angular, Angular, Angular],
+            Self::Floating => vec![Angular, Angular, Angular, Linear, Linear, Linear],
         }
     }
 
@@ -79,12 +93,12 @@ impl JointKind {
     pub fn has_axis(self) -> bool {
         matches!(
             self,
-            Self::Revolute | Self::Continuous | Self::Prismatic | Self::Planar
+            Self::Revolute | Self::Continuous | Self::Prismatic | Self::Screw { .. } | Self::Planar
         )
     }
 }
 
-/// Whether a degree of freedom rotates about its direction or translates along it.
+/// Whether a degree of freedom rotates about its direction, translates along it, or both.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -100,12 +114,39 @@ impl JointKind {
 /// assert_eq!(kinds, [DofKind::Linear, DofKind::Linear, DofKind::Angular]);
 /// # Ok::<(), pliant_multibody::MultibodyError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DofKind {
     /// Rotation, rad.
     Angular,
     /// Translation, m.
     Linear,
+    /// Rotation, rad, with a translation in proportion.
+    Screw {
+        /// Translation by the angle, m/rad.
+        advance: f64,
+    },
+}
+
+impl DofKind {
+    /// The rotation, rad, and the translation, m, of a unit of the degree of freedom: its twist is [angular d; linear d] for the
+    /// direction d.
+    pub(crate) fn shares(self) -> (f64, f64) {
+        match self {
+            Self::Angular => (1.0, 0.0),
+            Self::Linear => (0.0, 1.0),
+            Self::Screw { advance } => (1.0, advance),
+        }
+    }
+
+    /// Whether it is a translation, in m rather than rad.
+    pub fn is_linear(self) -> bool {
+        self == Self::Linear
+    }
+}
+
+/// Translation of a screw by its angle, m/rad.
+pub(crate) fn advance(lead: f64) -> f64 {
+    lead / std::f64::consts::TAU
 }
 
 /// Limits of a joint; infinite where there is none. Position limits apply to joints of one degree of freedom.
@@ -322,7 +363,7 @@ impl JointKind {
     pub(crate) fn integrate(self, q: &[f64], v: &[f64], time_step_s: f64, next: &mut [f64]) {
         match self {
             Self::Fixed => {}
-            Self::Revolute | Self::Continuous | Self::Prismatic => {
+            Self::Revolute | Self::Continuous | Self::Prismatic | Self::Screw { .. } => {
                 next[0] = q[0] + time_step_s * v[0]
             }
             Self::Planar => {
@@ -345,7 +386,9 @@ impl JointKind {
     pub(crate) fn difference(self, q: &[f64], to: &[f64], v: &mut [f64]) {
         match self {
             Self::Fixed => {}
-            Self::Revolute | Self::Continuous | Self::Prismatic => v[0] = to[0] - q[0],
+            Self::Revolute | Self::Continuous | Self::Prismatic | Self::Screw { .. } => {
+                v[0] = to[0] - q[0]
+            }
             Self::Planar => {
                 for k in 0..3 {
                     v[k] = to[k] - q[k];

@@ -40,6 +40,10 @@ pub(crate) fn composite_rigid_bodies(
                     torque: own.moment.cross(d),
                     force: d * own.mass,
                 },
+                DofKind::Screw { advance } => Wrench {
+                    torque: own.second.times(d) + own.moment.cross(d) * advance,
+                    force: d.cross(&own.moment) + d * (own.mass * advance),
+                },
             };
             let mut at = i;
             let mut dofs = body.v_start..k + 1;

@@ -100,9 +100,12 @@ impl RigidTree {
         let spec = self.model.joint(joint);
         if !matches!(
             spec.kind,
-            JointKind::Revolute | JointKind::Continuous | JointKind::Prismatic
+            JointKind::Revolute
+                | JointKind::Continuous
+                | JointKind::Prismatic
+                | JointKind::Screw { .. }
         ) {
-            let what = "only revolute, continuous and prismatic joints can have one";
+            let what = "only revolute, continuous, prismatic and screw joints can have one";
             return Err(rejected(&spec.name, what.to_owned()));
         }
         check_gains(&spec.name, &gains)?;

@@ -13,6 +13,8 @@
 //! | a joint that is not at the origin of its child | a further massless link `JOINT_link` |
 //! | a joint that closes a kinematic loop: its child has another parent | a constraint of the kind of the joint |
 //! | revolute, continuous, prismatic, ball, fixed joints | the same; a limit of ±1e16 is none |
+//! | screw joints | one degree of freedom, the angle, rad, to which limits, damping and efforts refer; `<screw_thread_pitch>` is m per turn, the older `<thread_pitch>` −rad/m |
+//! | universal and revolute2 joints | two hinges, `JOINT` about `<axis>` and `JOINT_axis2` about `<axis2>`, with a massless link `JOINT_cross` between them |
 //! | `<effort>`, `<velocity>` of 0 | no limit, and suspicious |
 //! | `friction` not below the effort limit | no dry friction, and suspicious |
 //! | `drake:gear_ratio`, `drake:rotor_inertia`, `drake:controller_gains`, `drake:mimic`, `<mimic>` | drive and couplings |
@@ -25,7 +27,7 @@
 //! | an `<include>`, by `model://` or a path | the model of that file |
 //! | models in a model | their links, joints and frames, called `NAME::...` |
 //! | several models | one model called like the world: the root of each moves freely in the link `world`, or is fixed in it if it is `static` |
-//! | universal, screw, gearbox and revolute2 joints | an error |
+//! | gearbox joints | an error |
 
 mod attributes;
 mod auto_inertia;
@@ -148,14 +150,20 @@ pub fn parse_sdf(
     for joint in in_tree {
         let place = &joint.element.place;
         let (specs, massless) = joint.in_tree();
-        if let Some(massless) = massless {
+        for massless in massless {
             links.push((
                 LinkSpec::new(massless, SpatialInertia::zero()),
                 place.clone(),
             ));
         }
         joints.extend(specs.into_iter().map(|spec| (spec, place.clone())));
-        if let Some(mimic) = joint.mimic {
+        if joint.second.is_some() {
+            for group in loops::overlap(&joint.spec) {
+                builder.collision_filter_group(group);
+            }
+        }
+        let of_second = joint.second.and_then(|second| second.mimic);
+        for mimic in joint.mimic.into_iter().chain(of_second) {
             let law = CouplerLaw::linear(mimic.multiplier, mimic.offset);
             builder.coupler(mimic.joint, mimic.source, law);
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use nalgebra::Point3;
 use pliant_coupling::{BodyIdx, ConstraintIdx, StepReport};
-use pliant_multibody::{DofKind, Workspace};
+use pliant_multibody::Workspace;
 
 use self::attachments::Attachments;
 pub(crate) use self::layers::LayerCount;
@@ -111,7 +111,7 @@ impl Observer {
             let Reading::Joint(joint, _) = &column.reading else {
                 return entry.unit.clone();
             };
-            let turns = directory.tree(joint.body).dof_kind(joint.dof) == DofKind::Angular;
+            let turns = !directory.tree(joint.body).dof_kind(joint.dof).is_linear();
             let (turning, sliding) = entry
                 .unit
                 .split_once(" or ")

@@ -65,6 +65,7 @@ mod scene_faults;
 mod scene_features;
 mod scene_patches;
 mod scene_settings;
+mod screw_and_universal_joints;
 mod sensors;
 mod shoelace_in_points;
 mod simulation_batch;

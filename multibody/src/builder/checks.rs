@@ -4,6 +4,7 @@ use super::{JointSpec, LinkSpec};
 use crate::error::MultibodyError;
 use crate::gravity_compensation::check_share;
 use crate::inertia::SpatialInertia;
+use crate::joint::JointKind;
 use crate::model::{Link, Model};
 
 /// Checks that an inertia is finite, with mass not negative.
@@ -76,6 +77,12 @@ pub(super) fn check_joint(joint: &JointSpec) -> Result<(), MultibodyError> {
                 axis: joint.axis.into(),
             });
         }
+    }
+    if let JointKind::Screw { lead } = joint.kind
+        && !(lead.is_finite() && lead != 0.0)
+    {
+        let allowed = "m must be finite and not zero; without it the joint is revolute";
+        return Err(value("lead of the screw", lead, allowed));
     }
     let limits = &joint.limits;
     if limits.lower.is_nan() || limits.upper.is_nan() {

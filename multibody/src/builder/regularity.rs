@@ -41,6 +41,10 @@ pub(super) fn check_regular(model: &Model) -> Result<(), MultibodyError> {
                     + match model.dof_kind[k] {
                         DofKind::Angular => own.second.xx + own.second.yy + own.second.zz,
                         DofKind::Linear => own.mass,
+                        DofKind::Screw { advance } => {
+                            let second = own.second.xx + own.second.yy + own.second.zz;
+                            second + advance * advance * own.mass
+                        }
                     };
                 let reduced = 1.0 / bodies.inverse_d[k];
                 // 1e-13 of the composite is a thousand times its round-off.

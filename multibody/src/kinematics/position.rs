@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Matrix3, Rotation3, UnitQuaternion, Vector3};
 
-use crate::joint::{JointKind, rotation_from_wxyz};
+use crate::joint::{JointKind, advance, rotation_from_wxyz};
 use crate::model::{LinkIdx, Model, NamedFrame};
 use crate::spatial::{product, rotate};
 
@@ -78,6 +78,11 @@ impl PositionKinematics {
                 JointKind::Prismatic => {
                     axes[0] = z_axis(&R_WF);
                     (R_WF, to_joint + axes[0] * q[0])
+                }
+                JointKind::Screw { lead } => {
+                    axes[0] = z_axis(&R_WF);
+                    let along = axes[0] * (advance(lead) * q[0]);
+                    (rotated_about_z(&R_WF, q[0]), to_joint + along)
                 }
                 JointKind::Planar => {
                     (0..3).for_each(|k| axes[k] = R_WF.column(k).into_owned());

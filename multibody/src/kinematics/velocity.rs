@@ -111,6 +111,10 @@ pub(super) fn joint_motion(
         match model.dof_kind[k] {
             DofKind::Angular => motion.angular += positions.axes[k] * v[k],
             DofKind::Linear => motion.linear += positions.axes[k] * v[k],
+            DofKind::Screw { advance } => {
+                motion.angular += positions.axes[k] * v[k];
+                motion.linear += positions.axes[k] * (advance * v[k]);
+            }
         }
     }
     motion

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! and the links by the Jacobian J(q₁) of that. The impulse of a wrench (τ, f) at p on a degree of freedom with direction a through o is
-//! a·(τ + (p − o) × f), or a·f if it translates; its derivative follows from da = θ × a with θ the rotation of the parent, and from do.
+//! a·(τ + (p − o) × f), or a·f if it translates, or of a screw the first and lead/2π times the second; its derivative follows from da = θ × a with θ the rotation of the parent, and from do.
 //!
 //! Trees on a floating or planar joint with their centre of mass C elsewhere move that by its own velocity (`free_flight`): all of their links are
 //! shifted besides, by δt dv_C − d(C − O), with O the origin of the joint.
@@ -66,16 +66,9 @@ impl EndPlace {
             };
             for k in dofs {
                 let axes = &self.positions.axes;
+                let (turning, advance) = model.dof_kind[k].shares();
                 self.moves[k] = match model.dof_kind[k] {
-                    DofKind::Linear => Twist {
-                        angular: Vector3::zeros(),
-                        linear: axes[k] * time_step_s,
-                    },
-                    DofKind::Angular if body.kind.has_axis() => Twist {
-                        angular: axes[k] * time_step_s,
-                        linear: Vector3::zeros(),
-                    },
-                    DofKind::Angular => {
+                    DofKind::Angular if !body.kind.has_axis() => {
                         // The three directions are the columns of an orthonormal frame.
                         let first = body.v_start;
                         let parts = (0..3).map(|i| axes[first + i] * turns[(i, k - first)]);
@@ -84,6 +77,10 @@ impl EndPlace {
                             linear: Vector3::zeros(),
                         }
                     }
+                    _ => Twist {
+                        angular: axes[k] * (turning * time_step_s),
+                        linear: axes[k] * (advance * time_step_s),
+                    },
                 };
             }
         }
@@ -223,10 +220,11 @@ impl EndFrames for TreeStep {
             let axis = place.positions.axes[k];
             let origin = place.positions.bodies[body].origin;
             let torque = wrench.torque + (p_WF - origin).cross(&wrench.force);
-            if model.dof_kind[k] == DofKind::Angular {
+            let (turning, advance) = model.dof_kind[k].shares();
+            if turning != 0.0 {
                 for (j, &column) in self.free_of.iter().enumerate() {
                     if let (Some(column), Some(shift)) = (column, place.shift(j, body)) {
-                        out[row + n * column] -= axis.dot(&shift.cross(&wrench.force));
+                        out[row + n * column] -= turning * axis.dot(&shift.cross(&wrench.force));
                     }
                 }
             }
@@ -240,13 +238,12 @@ impl EndFrames for TreeStep {
                 } else {
                     place.moves[j].angular.cross(&axis)
                 };
-                out[row + n * column] += match model.dof_kind[k] {
-                    DofKind::Linear => turned.dot(&wrench.force),
-                    DofKind::Angular => {
-                        let moved = place.move_at(model, j, &origin).linear;
-                        turned.dot(&torque) - axis.dot(&moved.cross(&wrench.force))
-                    }
-                };
+                out[row + n * column] += advance * turned.dot(&wrench.force);
+                if turning != 0.0 {
+                    let moved = place.move_at(model, j, &origin).linear;
+                    out[row + n * column] +=
+                        turning * (turned.dot(&torque) - axis.dot(&moved.cross(&wrench.force)));
+                }
             }
         }
     }

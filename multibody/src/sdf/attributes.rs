@@ -3,7 +3,7 @@
 use crate::markup::{Element, Remarks};
 
 /// Elements whose contents are read, and their attributes.
-const USED: [(&str, &[&str]); 33] = [
+const USED: [(&str, &[&str]); 34] = [
     ("model", &["name", "canonical_link", "placement_frame"]),
     ("link", &["name"]),
     ("joint", &["name", "type"]),
@@ -28,11 +28,12 @@ const USED: [(&str, &[&str]); 33] = [
     ("ode", &[]),
     ("material", &[]),
     ("axis", &[]),
+    ("axis2", &[]),
     ("limit", &[]),
     ("dynamics", &[]),
     ("pose", &["relative_to", "rotation_format", "degrees"]),
     ("xyz", &["expressed_in"]),
-    ("mimic", &["joint"]),
+    ("mimic", &["joint", "axis"]),
     ("drake:mimic", &["joint", "multiplier", "offset"]),
     ("drake:controller_gains", &["p", "d"]),
     ("drake:collision_filter_group", &["name"]),
@@ -40,7 +41,7 @@ const USED: [(&str, &[&str]); 33] = [
 ];
 
 /// Elements that hold a value as text.
-const VALUES: [&str; 26] = [
+const VALUES: [&str; 28] = [
     "uri",
     "mass",
     "ixx",
@@ -67,6 +68,8 @@ const VALUES: [&str; 26] = [
     "density",
     "spring_reference",
     "spring_stiffness",
+    "screw_thread_pitch",
+    "thread_pitch",
 ];
 
 /// Reports attributes without effect of a model and everything that is read in it.

@@ -14,7 +14,8 @@ pub(super) fn make_explicit(model: &mut Element, version: Option<Version>) {
         match &*part.tag {
             "model" => make_explicit(part, version),
             "joint" => {
-                let axes = part.children.iter_mut().filter(|axis| axis.tag == "axis");
+                let is_axis = |part: &&mut Element| matches!(&*part.tag, "axis" | "axis2");
+                let axes = part.children.iter_mut().filter(is_axis);
                 axes.for_each(|axis| make_axis_explicit(axis, is_old));
             }
             _ => {}

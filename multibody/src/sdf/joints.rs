@@ -1,4 +1,7 @@
-//! `<joint>`: type, axis, limits, dynamics, drive, mimic.
+//! `<joint>`: type, axes, limits, dynamics, drive, mimic.
+//!
+//! A universal joint is two hinges with a massless cross between them, which is exact: its first axis is fixed in the parent, its second
+//! in the child.
 
 use nalgebra::{Isometry3, Vector3};
 
@@ -19,30 +22,46 @@ pub(super) struct ReadJoint<'a> {
     /// Pose of the child link in the joint frame.
     pub(super) X_JC: Isometry3<f64>,
     pub(super) mimic: Option<Mimic>,
+    /// The hinge about the second axis of a universal joint.
+    pub(super) second: Option<Box<SecondHinge>>,
+}
+
+/// The second axis of a universal joint, from the cross to the child.
+pub(super) struct SecondHinge {
+    pub(super) spec: JointSpec,
+    pub(super) mimic: Option<Mimic>,
 }
 
 impl ReadJoint<'_> {
-    /// The joint in a tree, with the massless link and the weld that it needs if it is not at the origin of its child.
-    pub(super) fn in_tree(&self) -> (Vec<JointSpec>, Option<String>) {
+    /// The joints in a tree, and the massless links that they need: the cross of a universal joint, and a link where the joint is
+    /// not at the origin of its child.
+    pub(super) fn in_tree(&self) -> (Vec<JointSpec>, Vec<String>) {
         let mut joint = self.spec.clone();
         let X_JC = self.X_JC;
         let is_at_child = X_JC.translation.vector.norm() < 1e-12 && X_JC.rotation.angle() < 1e-12;
         if joint.kind == JointKind::Fixed {
-            return (vec![joint.at(self.spec.X_PJ * X_JC)], None);
-        }
-        if is_at_child {
-            return (vec![joint], None);
+            return (vec![joint.at(self.spec.X_PJ * X_JC)], Vec::new());
         }
         let (name, child) = (&self.spec.name, &self.spec.child);
-        let massless = format!("{name}_link");
-        joint.child.clone_from(&massless);
-        let weld = JointSpec::new(
-            format!("{name}_weld"),
-            JointKind::Fixed,
-            &*massless,
-            &**child,
-        );
-        (vec![joint, weld.at(X_JC)], Some(massless))
+        let (mut joints, mut massless) = (Vec::new(), Vec::new());
+        if let Some(second) = &self.second {
+            let cross = format!("{name}_cross");
+            joint.child.clone_from(&cross);
+            joints.push(joint);
+            joint = second.spec.clone();
+            joint.parent.clone_from(&cross);
+            massless.push(cross);
+        }
+        if is_at_child {
+            joints.push(joint);
+            return (joints, massless);
+        }
+        let link = format!("{name}_link");
+        joint.child.clone_from(&link);
+        let weld = JointSpec::new(format!("{name}_weld"), JointKind::Fixed, &*link, &**child);
+        joints.extend([joint, weld.at(X_JC)]);
+        massless.push(link);
+        (joints, massless)
     }
 }
 
@@ -67,9 +86,13 @@ pub(super) fn joint<'a>(
         "prismatic" => JointKind::Prismatic,
         "fixed" => JointKind::Fixed,
         "ball" => JointKind::Ball,
+        "screw" => JointKind::Screw {
+            lead: lead(element, &subject, remarks)?,
+        },
+        "universal" | "revolute2" => JointKind::Revolute,
         other => {
             let text = format!(
-                "type \"{other}\" is not supported; use revolute, continuous, prismatic, ball or fixed joints"
+                "type \"{other}\" is not supported; use revolute, continuous, prismatic, screw, universal, ball or fixed joints"
             );
             return Err(element.error(&subject, text));
         }
@@ -89,6 +112,13 @@ pub(super) fn joint<'a>(
     let X_MP = file.frames.in_model(parent, element)?;
     let mut spec = JointSpec::new(name, kind, parent, child);
     spec.X_PJ = X_MP.inverse() * X_MJ;
+    let has_two_axes = matches!(element.attribute("type"), Some("universal" | "revolute2"));
+    let mut second = has_two_axes.then(|| {
+        let name = second_hinge(name);
+        let mut hinge = JointSpec::new(name, kind, parent, child);
+        hinge.axis = Vector3::z();
+        (hinge, None)
+    });
     let mut mimic = None;
     for part in &element.children {
         match &*part.tag {
@@ -97,6 +127,14 @@ pub(super) fn joint<'a>(
                 axis(file, part, (&mut spec, &X_MJ), &subject, remarks)?;
                 mimic = part.child("mimic").map(|m| self::mimic(m, name, &subject));
             }
+            "axis2" if second.is_some() => {
+                if let Some((hinge, mimic)) = &mut second {
+                    axis(file, part, (hinge, &X_MJ), &subject, remarks)?;
+                    let own = part.child("mimic");
+                    *mimic = own.map(|m| self::mimic(m, &hinge.name, &subject));
+                }
+            }
+            "screw_thread_pitch" | "thread_pitch" if matches!(kind, JointKind::Screw { .. }) => {}
             "drake:gear_ratio" => spec.drive.gear_ratio = part.content::<1>(&subject)?[0],
             "drake:rotor_inertia" => spec.drive.rotor_inertia = part.content::<1>(&subject)?[0],
             "drake:controller_gains" => spec.drive.gains = Some(gains(part, &subject)?),
@@ -104,16 +142,57 @@ pub(super) fn joint<'a>(
             _ => remarks.left_out(part),
         }
     }
-    let bounded = spec.limits.lower.is_finite() || spec.limits.upper.is_finite();
-    if kind == JointKind::Revolute && !bounded {
-        spec.kind = JointKind::Continuous;
+    free_if_unbounded(&mut spec);
+    if let Some((hinge, _)) = &mut second {
+        free_if_unbounded(hinge);
+        let (a, b) = (spec.axis.normalize(), hinge.axis.normalize());
+        // A zero axis makes NaN.
+        let sine = a.cross(&b).norm();
+        if sine.is_nan() || sine < 1e-6 {
+            let text = "the two axes of a universal joint must not be parallel; write <axis> and <axis2>, each with <xyz>";
+            return Err(element.error(&subject, text));
+        }
     }
+    let second = second.map(|(spec, mimic)| {
+        let mimic = mimic.transpose()?;
+        Ok::<_, MultibodyError>(Box::new(SecondHinge { spec, mimic }))
+    });
     Ok(ReadJoint {
         element,
         spec,
         X_JC: X_MJ.inverse() * X_MC,
         mimic: mimic.transpose()?,
+        second: second.transpose()?,
     })
+}
+
+/// Name of the hinge about the second axis of the universal joint `name`.
+fn second_hinge(name: &str) -> String {
+    format!("{name}_axis2")
+}
+
+fn free_if_unbounded(spec: &mut JointSpec) {
+    let bounded = spec.limits.lower.is_finite() || spec.limits.upper.is_finite();
+    if spec.kind == JointKind::Revolute && !bounded {
+        spec.kind = JointKind::Continuous;
+    }
+}
+
+/// Translation of a screw in a full turn, m, positive for a right-handed thread: `screw_thread_pitch`, or −2π by the older
+/// `thread_pitch` in rad/m, which is positive for a left-handed one.
+///
+/// # Source
+/// SDFormat 1.10, joint.sdf.
+fn lead(element: &Element, subject: &str, remarks: &mut Remarks) -> Result<f64, MultibodyError> {
+    if let Some(pitch) = element.number_in("screw_thread_pitch", subject)? {
+        return Ok(pitch);
+    }
+    if let Some(pitch) = element.number_in("thread_pitch", subject)? {
+        return Ok(-std::f64::consts::TAU / pitch);
+    }
+    let text = format!("{subject}: no <screw_thread_pitch>; 1 m per turn, the format's default");
+    remarks.suspicious(&element.place, text);
+    Ok(1.0)
 }
 
 fn axis(
@@ -230,9 +309,14 @@ fn mimic(element: &Element, joint: &str, subject: &str) -> Result<Mimic, Multibo
         Ok(element.number_in(name, subject)?.unwrap_or(missing))
     };
     let multiplier = number("multiplier", 1.0)?;
+    let source = element.required("joint", subject)?;
+    let source = match element.attribute("axis") {
+        Some("axis2") => second_hinge(source),
+        _ => source.to_owned(),
+    };
     Ok(Mimic {
         joint: joint.to_owned(),
-        source: element.required("joint", subject)?.to_owned(),
+        source,
         multiplier,
         offset: number("offset", 0.0)? - multiplier * number("reference", 0.0)?,
     })

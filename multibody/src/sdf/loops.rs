@@ -3,7 +3,7 @@
 use nalgebra::{Isometry3, UnitQuaternion};
 
 use super::joints::ReadJoint;
-use crate::builder::{LinkSpec, LoopSpec};
+use crate::builder::{JointSpec, LinkSpec, LoopSpec};
 use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
 use crate::joint::{Drive, JointKind, JointLimits, PassiveForces, frame_with_axis};
@@ -11,7 +11,7 @@ use crate::markup::Remarks;
 use crate::model::LoopKind;
 
 /// Splits the joints into those of a tree and those that close loops, both in the order of the file. Joints with limits, passive
-/// forces, a drive or a coupling go into the tree where there is a choice.
+/// forces, a drive or a coupling go into the tree where there is a choice, and before them those of a kind that no constraint has.
 pub(super) fn split<'a>(
     links: &[LinkSpec],
     joints: Vec<ReadJoint<'a>>,
@@ -33,9 +33,10 @@ pub(super) fn split<'a>(
                 wanted(joint) && reached.contains(&parent) && !reached.contains(&child)
             })
         };
-        let Some(found) = next(|joint| !is_bare(joint)).or_else(|| next(is_bare)) else {
-            break;
-        };
+        let found = next(|joint| !can_close(joint))
+            .or_else(|| next(|joint| !is_bare(joint)))
+            .or_else(|| next(is_bare));
+        let Some(found) = found else { break };
         in_tree[found] = true;
         reached.push(&joints[found].spec.child);
     }
@@ -58,6 +59,21 @@ pub(super) fn split<'a>(
     (tree, loops)
 }
 
+/// Whether a constraint can take the place of the joint.
+fn can_close(joint: &ReadJoint<'_>) -> bool {
+    joint.second.is_none() && loop_kind(joint.spec.kind).is_some()
+}
+
+fn loop_kind(kind: JointKind) -> Option<LoopKind> {
+    match kind {
+        JointKind::Revolute | JointKind::Continuous => Some(LoopKind::Revolute),
+        JointKind::Prismatic => Some(LoopKind::Prismatic),
+        JointKind::Ball => Some(LoopKind::Ball),
+        JointKind::Fixed => Some(LoopKind::Weld),
+        JointKind::Screw { .. } | JointKind::Planar | JointKind::Floating => None,
+    }
+}
+
 /// Whether a joint only restricts motion.
 fn is_bare(joint: &ReadJoint<'_>) -> bool {
     let spec = &joint.spec;
@@ -78,15 +94,10 @@ pub(super) fn constraint(
 ) -> Result<(LoopSpec, [CollisionFilterGroup; 2]), MultibodyError> {
     let spec = &joint.spec;
     let subject = format!("joint \"{}\"", spec.name);
-    let kind = match spec.kind {
-        JointKind::Revolute | JointKind::Continuous => LoopKind::Revolute,
-        JointKind::Prismatic => LoopKind::Prismatic,
-        JointKind::Ball => LoopKind::Ball,
-        JointKind::Fixed => LoopKind::Weld,
-        JointKind::Planar | JointKind::Floating => {
-            let text = "closes a loop, which this kind of joint cannot; use revolute, prismatic, ball or fixed";
-            return Err(joint.element.error(&subject, text));
-        }
+    let kind = loop_kind(spec.kind).filter(|_| joint.second.is_none());
+    let Some(kind) = kind else {
+        let text = "closes a loop, which this kind of joint cannot; use revolute, prismatic, ball or fixed";
+        return Err(joint.element.error(&subject, text));
     };
     let mut text = format!("{subject}: closes a loop, and is read as a constraint");
     if !is_bare(joint) {
@@ -116,6 +127,11 @@ pub(super) fn constraint(
             (spec.parent.clone(), spec.X_PJ * X_JF),
         ],
     };
+    Ok((loop_spec, overlap(spec)))
+}
+
+/// Excludes contact of the two links of a joint, which overlap there.
+pub(super) fn overlap(spec: &JointSpec) -> [CollisionFilterGroup; 2] {
     let group = |link: &String, ignored_groups: Vec<String>| CollisionFilterGroup {
         name: format!("{}/{link}", spec.name),
         members: vec![link.clone()],
@@ -123,5 +139,5 @@ pub(super) fn constraint(
     };
     let child = group(&spec.child, Vec::new());
     let parent = group(&spec.parent, vec![child.name.clone()]);
-    Ok((loop_spec, [parent, child]))
+    [parent, child]
 }

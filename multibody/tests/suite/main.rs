@@ -30,6 +30,7 @@ mod published_sdf;
 mod random_trees;
 mod rigid_tree;
 mod robots;
+mod screw_and_universal;
 mod sdf_auto_inertia;
 mod sdf_axes;
 mod sdf_loops;

@@ -121,8 +121,8 @@ fn faults_are_errors_with_their_line_and_remedy() {
     };
     let cases = [
         (
-            joint("type=\"screw\">"),
-            ":3: joint \"j\": type \"screw\" is not supported",
+            joint("type=\"gearbox\">"),
+            ":3: joint \"j\": type \"gearbox\" is not supported",
         ),
         (joint("><foo/>"), "needs the attribute type"),
         (

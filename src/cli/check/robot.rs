@@ -255,6 +255,7 @@ impl JointContent {
                 JointKind::Revolute => "revolute",
                 JointKind::Continuous => "continuous",
                 JointKind::Prismatic => "prismatic",
+                JointKind::Screw { .. } => "screw",
                 JointKind::Planar => "planar",
                 JointKind::Ball => "ball",
                 JointKind::Floating => "floating",

@@ -50,6 +50,7 @@ impl Dice {
             JointKind::Planar,
             JointKind::Continuous,
             JointKind::Floating,
+            JointKind::Screw { lead: -0.7 },
         ];
         let mut builder = ModelBuilder::new("random tree");
         builder.root(root);

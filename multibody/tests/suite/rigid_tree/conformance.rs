@@ -30,6 +30,7 @@ pub(crate) fn tree_of_all_joints(root: Root) -> Arc<Model> {
         ("wheel", JointKind::Continuous, "hinge"),
         ("glued", JointKind::Fixed, "wheel"),
         ("loose", JointKind::Floating, "glued"),
+        ("thread", JointKind::Screw { lead: 0.4 }, "ball"),
     ];
     for (i, (name, kind, parent)) in kinds.into_iter().enumerate() {
         let offset = Vector3::new(0.1, 0.03 * i as f64, -0.05);

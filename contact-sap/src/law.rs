@@ -11,6 +11,7 @@ mod majorant;
 mod normal_force;
 mod parameters;
 mod pd_actuator;
+mod play;
 mod sap;
 mod similar;
 mod smooth_norm;
@@ -36,6 +37,7 @@ pub use parameters::{
     near_rigid_regularisation,
 };
 pub use pd_actuator::{PdActuator, PdCommand, PdGains, PdSensitivity};
+pub use play::Play;
 pub use sap::Sap;
 pub use similar::Similar;
 pub use smooth_norm::SmoothNorm;
@@ -88,6 +90,8 @@ pub enum ContactLaw {
 pub enum RowLaw {
     /// One-sided.
     Limit(Limit),
+    /// Two stops with play between them.
+    Play(Play),
     /// Two-sided, with saturation: constraints, couplers, dry friction.
     Bilateral(Bilateral),
     /// PD control with an effort limit.
@@ -132,6 +136,7 @@ impl RowLaw {
     pub fn validate(&self, constraint: impl FnOnce() -> String) -> Result<(), SolveError> {
         match self {
             RowLaw::Limit(law) => law.validate(),
+            RowLaw::Play(law) => law.validate(),
             RowLaw::Bilateral(law) => law.validate(),
             RowLaw::PdActuator(law) => law.validate(),
             RowLaw::Custom(_) => Ok(()),
@@ -177,6 +182,7 @@ impl Potential<1> for RowLaw {
     fn cost(&self, v_c: &Vector1<f64>) -> f64 {
         match self {
             RowLaw::Limit(law) => law.cost(v_c),
+            RowLaw::Play(law) => law.cost(v_c),
             RowLaw::Bilateral(law) => law.cost(v_c),
             RowLaw::PdActuator(law) => law.cost(v_c),
             RowLaw::Custom(law) => law.cost(v_c),
@@ -187,6 +193,7 @@ impl Potential<1> for RowLaw {
     fn impulse(&self, v_c: &Vector1<f64>) -> Vector1<f64> {
         match self {
             RowLaw::Limit(law) => law.impulse(v_c),
+            RowLaw::Play(law) => law.impulse(v_c),
             RowLaw::Bilateral(law) => law.impulse(v_c),
             RowLaw::PdActuator(law) => law.impulse(v_c),
             RowLaw::Custom(law) => law.impulse(v_c),
@@ -197,6 +204,7 @@ impl Potential<1> for RowLaw {
     fn hessian(&self, v_c: &Vector1<f64>) -> Matrix1<f64> {
         match self {
             RowLaw::Limit(law) => law.hessian(v_c),
+            RowLaw::Play(law) => law.hessian(v_c),
             RowLaw::Bilateral(law) => law.hessian(v_c),
             RowLaw::PdActuator(law) => law.hessian(v_c),
             RowLaw::Custom(law) => law.hessian(v_c),
@@ -219,6 +227,7 @@ impl fmt::Debug for RowLaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RowLaw::Limit(law) => law.fmt(f),
+            RowLaw::Play(law) => law.fmt(f),
             RowLaw::Bilateral(law) => law.fmt(f),
             RowLaw::PdActuator(law) => law.fmt(f),
             RowLaw::Custom(_) => f.write_str("Custom"),

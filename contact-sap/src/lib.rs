@@ -72,8 +72,8 @@ pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};
 pub use law::{
     Bilateral, ContactLaw, ContactParameters, Dissipation, FrictionLimit, Lagged, Limit, Majorant,
     NEAR_RIGID_CONTACT, NEAR_RIGID_ROW, NEAR_RIGID_SIMILAR, NormalForce, NormalPrediction,
-    PdActuator, PdCommand, PdGains, PdSensitivity, RowLaw, STICTION_REGULARISATION, Sap, Similar,
-    SlipPrediction, SmoothNorm, near_rigid_regularisation,
+    PdActuator, PdCommand, PdGains, PdSensitivity, Play, RowLaw, STICTION_REGULARISATION, Sap,
+    Similar, SlipPrediction, SmoothNorm, near_rigid_regularisation,
 };
 pub use line_search::LineSearch;
 pub use linear_algebra::{LinearAlgebra, LinearSystems};

@@ -418,14 +418,16 @@ impl StepReport {
         sum
     }
 
-    /// Force of a body's own row of one kind on one of its velocities, as [`RowForce::force`]; `None` without such a row.
+    /// Force of a body's own rows of one kind on one of its velocities, as [`RowForce::force`]; `None` without such a row. An actuator
+    /// with backlash has two.
     #[must_use]
     pub fn row_force(&self, body: BodyIdx, kind: RowKind, index: u32) -> Option<f64> {
         let sought = ConstraintLabel { kind, index };
         let owner = RowOwner::Body(body);
-        let mut rows = self.rows.iter();
-        let row = rows.find(|row| row.owner == owner && row.label == sought)?;
-        Some(row.force)
+        let rows = self.rows.iter();
+        rows.filter(|row| row.owner == owner && row.label == sought)
+            .map(|row| row.force)
+            .reduce(|sum, force| sum + force)
     }
 
     /// What a constraint exerts; `None` if it is released.

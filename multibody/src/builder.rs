@@ -29,6 +29,7 @@ struct CouplerSpec {
     joint: String,
     source: Option<String>,
     law: CouplerLaw,
+    backlash: f64,
 }
 
 struct FrameSpec {
@@ -120,6 +121,7 @@ impl ModelBuilder {
             joint: joint.into(),
             source: Some(source.into()),
             law,
+            backlash: 0.0,
         });
         self
     }
@@ -130,6 +132,7 @@ impl ModelBuilder {
             joint: joint.into(),
             source: None,
             law: CouplerLaw::linear(0.0, position),
+            backlash: 0.0,
         });
         self
     }

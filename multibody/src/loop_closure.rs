@@ -154,7 +154,7 @@ impl Model {
         let worst = openings.max_by(|(a, _), (b, _)| size(a).total_cmp(&size(b)));
         let broken = self.couplers.iter().map(|coupler| {
             let x = coupler.source.map_or(0.0, |j| q[self.joint(j).q_start]);
-            let error = q[self.joint(coupler.joint).q_start] - coupler.law.value(x);
+            let error = coupler.error(q[self.joint(coupler.joint).q_start], x);
             (error.abs(), coupler)
         });
         let broken = broken.max_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -203,7 +203,7 @@ impl<'a> Closure<'a> {
         }
         for coupler in &model.couplers {
             let x = coupler.source.map_or(0.0, |j| q[model.joint(j).q_start]);
-            all.push(q[model.joint(coupler.joint).q_start] - coupler.law.value(x));
+            all.push(coupler.error(q[model.joint(coupler.joint).q_start], x));
         }
         DVector::from_vec(all)
     }

@@ -59,11 +59,19 @@ pub(crate) use step::write_surface;
 #[derive(Clone, Debug)]
 pub struct RigidTree {
     model: Arc<Model>,
-    /// Gains of the actuator on each degree of freedom, if there is one.
-    actuators: Arc<[Option<PdGains>]>,
+    /// The actuator on each degree of freedom, if there is one.
+    actuators: Arc<[Option<JointActuator>]>,
     /// Gains of the drive of each tendon, if there is one.
     tendon_actuators: Arc<[Option<PdGains>]>,
     start: BodyState,
+}
+
+/// An actuator on a degree of freedom.
+#[derive(Clone, Copy, Debug)]
+struct JointActuator {
+    gains: PdGains,
+    /// Width of the play between motor and joint, rad or m.
+    backlash: f64,
 }
 
 impl RigidTree {
@@ -112,10 +120,54 @@ impl RigidTree {
         let dof = spec.dofs().start;
         let effort_limit = gains.effort_limit.min(spec.limits.effort);
         let mut actuators = self.actuators.to_vec();
-        actuators[dof] = Some(PdGains {
-            effort_limit,
-            ..gains
+        actuators[dof] = Some(JointActuator {
+            gains: PdGains {
+                effort_limit,
+                ..gains
+            },
+            backlash: 0.0,
         });
+        self.actuators = actuators.into();
+        Ok(self)
+    }
+
+    /// Puts a play of this width, rad or m, between the actuator of a joint and the joint: its motor stands at the target, the joint
+    /// moves freely within half of the width on either side of it, and beyond that the actuator pushes it back with its gains.
+    ///
+    /// # Errors
+    /// [`MultibodyError::Actuator`] for a width that is negative or not finite, for a joint without an actuator, and for an actuator
+    /// without proportional gain, which holds its motor nowhere.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use pliant_contact_sap::PdGains;
+    /// # use pliant_multibody::{JointIdx, JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, SpatialInertia};
+    /// # let mut builder = ModelBuilder::new("crane");
+    /// # builder.link(LinkSpec::new("base", SpatialInertia::zero()));
+    /// # builder.link(LinkSpec::new("jib", SpatialInertia::solid_sphere(2.0, 0.1)));
+    /// # builder.joint(JointSpec::new("slew", JointKind::Continuous, "base", "jib"));
+    /// # let model = Arc::new(builder.build()?);
+    /// let gains = |proportional| PdGains { proportional, derivative: 1.0, effort_limit: 50.0 };
+    /// let driven = |proportional| RigidTree::new(Arc::clone(&model)).with_actuator(JointIdx(0), gains(proportional));
+    /// assert!(driven(100.0)?.with_backlash(JointIdx(0), 0.01).is_ok());
+    /// assert!(driven(0.0)?.with_backlash(JointIdx(0), 0.01).is_err());
+    /// # Ok::<(), pliant_multibody::MultibodyError>(())
+    /// ```
+    pub fn with_backlash(mut self, joint: JointIdx, width: f64) -> Result<Self, MultibodyError> {
+        let spec = self.model.joint(joint);
+        let fail = |what: &str| rejected(&spec.name, format!("backlash = {width} {what}"));
+        if !(width >= 0.0 && width.is_finite()) {
+            return Err(fail("must be finite and not negative"));
+        }
+        let mut actuators = self.actuators.to_vec();
+        let found = actuators[spec.dofs()].first_mut().and_then(Option::as_mut);
+        let Some(actuator) = found else {
+            return Err(fail("needs an actuator, between which and the joint it is"));
+        };
+        if actuator.gains.proportional == 0.0 {
+            return Err(fail("needs a proportional gain, which holds the motor"));
+        }
+        actuator.backlash = width;
         self.actuators = actuators.into();
         Ok(self)
     }

@@ -154,6 +154,13 @@ static MODEL: TableSchema = TableSchema {
             default: "none",
             about: "joints and fixed tendons under implicit PD control; `\"*\"` stands for all joints that are not named",
         },
+        Key {
+            name: "backlash",
+            value: ValueKind::Described("table of joint = number >= 0"),
+            unit: "rad or m",
+            default: "none",
+            about: "full width of the play between a joint and what drives it, the joint that it mimics or its actuator: it moves freely within half of it on either side of where it would be without; the motor of an actuator stands at its target",
+        },
     ],
 };
 
@@ -257,6 +264,8 @@ pub(crate) struct ModelEntry {
     pub(crate) held: Vec<NamedReference>,
     /// PD gains by joint name or `*`.
     pub(crate) actuators: Vec<(NamedReference, ActuatorEntry)>,
+    /// Width of the play between a joint and what drives it, rad or m.
+    pub(crate) backlash: Vec<(NamedReference, f64)>,
 }
 
 /// Initial joint positions.
@@ -380,6 +389,12 @@ pub(super) fn model(
                 .entries()?
                 .into_iter()
                 .map(|(joint, value)| Ok((joint.clone(), actuator(&joint.name, &value)?)))
+                .collect::<Result<_, SceneError>>()?,
+        },
+        backlash: match table.optional("backlash") {
+            None => Vec::new(),
+            Some(item) => (item.entries()?.into_iter())
+                .map(|(joint, value)| Ok((joint, value.non_negative()?)))
                 .collect::<Result<_, SceneError>>()?,
         },
         name,

@@ -5,6 +5,7 @@
     reason = "monogram frame names such as X_WB are the field's notation"
 )]
 
+mod backlash;
 mod benchmark_tables;
 mod bundled_scenes;
 mod check_command;

@@ -6,7 +6,7 @@ use crate::constraint_set::{ConstraintLabel, ConstraintSet, RowKind};
 use crate::dynamics::{DenseDynamics, Dynamics};
 use crate::law::{
     Bilateral, ContactLaw, ContactParameters, Dissipation, Lagged, Limit, PdActuator, PdCommand,
-    PdGains, RowLaw, Sap, Similar,
+    PdGains, Play, RowLaw, Sap, Similar,
 };
 use crate::participant::ParticipantIdx;
 use crate::problem::ContactProblem;
@@ -235,6 +235,7 @@ impl Scene {
             feed_forward: 1.0,
         };
         let limit = Limit::near_rigid(DT, 0.002, 1.0);
+        let play = Play::near_rigid(DT, 0.001, 0.004, 1.5);
         let actuator = |e| RowLaw::PdActuator(PdActuator::new(DT, gains(e), command, 1.0));
         let coupler = Bilateral::spring(DT, 0.01, 1e4, 0.0, 1.5);
         let friction = Bilateral::dry_friction(0.02, 1e-2);
@@ -256,6 +257,7 @@ impl Scene {
             );
         };
         row(&[(0, 1.0)], RowLaw::Limit(limit));
+        row(&[(0, 1.0), (4, 0.5)], RowLaw::Play(play));
         row(&[(1, 1.0)], actuator(5.0));
         row(&[(2, 1.0)], actuator(f64::INFINITY));
         row(&[(2, 1.0), (3, -2.0)], RowLaw::Bilateral(coupler));

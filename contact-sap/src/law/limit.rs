@@ -42,11 +42,7 @@ impl Limit {
         let time_step = time_step.into();
         Self {
             regularisation: near_rigid_regularisation(NEAR_RIGID_ROW, w),
-            stabilisation: if gap > 0.0 {
-                -gap / time_step.positions_s()
-            } else {
-                -gap / (2.0 * time_step.length_s)
-            },
+            stabilisation: -closing_speed(time_step, gap),
         }
     }
 
@@ -68,6 +64,15 @@ impl Limit {
             "stabilisation velocity, from gap and time step",
             self.stabilisation,
         )
+    }
+}
+
+/// Speed at which a gap may close: it is closed within the step if it is open, and opened over two steps if it is violated.
+pub(super) fn closing_speed(time_step: TimeStep, gap: f64) -> f64 {
+    if gap > 0.0 {
+        gap / time_step.positions_s()
+    } else {
+        gap / (2.0 * time_step.length_s)
     }
 }
 

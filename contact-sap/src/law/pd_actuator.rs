@@ -41,7 +41,8 @@ pub struct PdActuator {
     /// Kp and Kd in use.
     proportional: f64,
     derivative: f64,
-    effort_limit: f64,
+    /// Smallest and largest effort.
+    effort_range: [f64; 2],
 }
 
 /// Gains and limit of a PD actuator.
@@ -155,14 +156,41 @@ impl PdActuator {
             gain: scale * requested,
             proportional: scale * proportional,
             derivative: scale * derivative,
-            effort_limit,
+            effort_range: [-effort_limit, effort_limit],
         }
+    }
+
+    /// The same actuator, if it can only push towards larger positions.
+    ///
+    /// ```
+    /// use nalgebra::Vector1;
+    /// use pliant_contact_sap::{PdActuator, PdCommand, PdGains, Potential};
+    ///
+    /// let gains = PdGains { proportional: 100.0, derivative: 0.0, effort_limit: 50.0 };
+    /// let effort = |position_error| {
+    ///     let command = PdCommand { position_error, ..PdCommand::default() };
+    ///     PdActuator::new(0.01, gains, command, 1.0).pushing_up().impulse(&Vector1::new(0.0)).x / 0.01
+    /// };
+    /// assert!((effort(-0.1) - 10.0).abs() < 1e-12);
+    /// assert_eq!(effort(0.1), 0.0);
+    /// ```
+    #[must_use]
+    pub fn pushing_up(mut self) -> Self {
+        self.effort_range[0] = 0.0;
+        self
+    }
+
+    /// The same actuator, if it can only push towards smaller positions.
+    #[must_use]
+    pub fn pushing_down(mut self) -> Self {
+        self.effort_range[1] = 0.0;
+        self
     }
 
     /// Derivatives of the impulse at the joint velocity `v` by targets and feed-forward; zero where the effort is at its limit.
     #[must_use]
     pub fn sensitivity(&self, v: f64) -> PdSensitivity {
-        if (self.effort_at_rest - self.gain * v).abs() >= self.effort_limit {
+        if !self.is_inside(self.effort_at_rest - self.gain * v) {
             return PdSensitivity::default();
         }
         PdSensitivity {
@@ -179,16 +207,26 @@ impl PdActuator {
             "effort at v = 0, from targets and feed-forward",
             self.effort_at_rest,
         )?;
-        at_least_zero_or_infinite("effort limit", self.effort_limit)
+        let [least, most] = self.effort_range;
+        at_least_zero_or_infinite("effort limit", -least)?;
+        at_least_zero_or_infinite("effort limit", most)
+    }
+
+    /// Whether an effort is not saturated.
+    #[inline]
+    fn is_inside(&self, u: f64) -> bool {
+        let [least, most] = self.effort_range;
+        least < u && u < most
     }
 
     /// Not f64::clamp, which panics for invalid bounds, as this may run before validation.
     #[inline]
     fn clamp(&self, u: f64) -> f64 {
-        if u < -self.effort_limit {
-            -self.effort_limit
-        } else if u > self.effort_limit {
-            self.effort_limit
+        let [least, most] = self.effort_range;
+        if u < least {
+            least
+        } else if u > most {
+            most
         } else {
             u
         }
@@ -223,8 +261,7 @@ impl Potential<1> for PdActuator {
     #[inline]
     fn hessian(&self, v_c: &Vector1<f64>) -> Matrix1<f64> {
         let u = self.effort_at_rest - self.gain * v_c.x;
-        let inside = u.abs() < self.effort_limit;
-        Matrix1::new(if inside {
+        Matrix1::new(if self.is_inside(u) {
             self.time_step_s * self.gain
         } else {
             0.0
@@ -259,22 +296,28 @@ mod tests {
     fn check(gains: PdGains, command: PdCommand) {
         gains.validate(String::new).unwrap();
         let law = PdActuator::new(DT, gains, command, 1.0);
+        for law in [law, law.pushing_up(), law.pushing_down()] {
+            check_law(&law);
+        }
+    }
+
+    #[track_caller]
+    fn check_law(law: &PdActuator) {
         law.validate().unwrap();
         let mut at: Vec<_> = [-20.0, -1.0, 0.0, 1e-9, 0.3, 50.0]
             .map(Vector1::new)
             .to_vec();
-        for e in [-law.effort_limit, 0.0, law.effort_limit] {
+        let [least, most] = law.effort_range;
+        for e in [least, 0.0, most] {
             let border = (law.effort_at_rest - e) / law.gain;
             if border.is_finite() {
                 at.extend([border - 1e-6, border, border + 1e-6].map(Vector1::new));
             }
         }
-        check_potential(&law, &at).unwrap();
+        check_potential(law, &at).unwrap();
         // Exactly saturated, never beyond.
-        assert!(
-            at.iter()
-                .all(|v| law.impulse(v).x.abs() <= DT * law.effort_limit)
-        );
+        let within = DT * least..=DT * most;
+        assert!(at.iter().all(|v| within.contains(&law.impulse(v).x)));
     }
 
     #[test]

@@ -58,6 +58,7 @@ impl Model {
                 joint: name(coupler.joint),
                 source: coupler.source.map(name),
                 law: coupler.law,
+                backlash: coupler.backlash,
             });
         }
         for constraint in &self.loops {

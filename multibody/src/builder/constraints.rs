@@ -45,6 +45,7 @@ impl ModelBuilder {
                 joint: JointIdx(joint),
                 source: source.map(JointIdx),
                 law: coupler.law,
+                backlash: coupler.backlash,
             });
         }
         order_couplers(model)?;
@@ -147,7 +148,7 @@ fn check_ranges(model: &Model) -> Result<(), MultibodyError> {
         let (range, source) = match coupler.source {
             Some(source) => (ranges[source.0], &*model.joint(source).name),
             None => {
-                let x = coupler.law.value(0.0);
+                let x = coupler.admit(own.clamp(0.0), 0.0);
                 let (lower, upper) = (own.lower.max(x), own.upper.min(x));
                 (crate::model::PositionRange { lower, upper }, "")
             }

@@ -82,8 +82,8 @@ impl Model {
         }
     }
 
-    /// Clamps joints of one degree of freedom to their [admissible ranges](Self::admissible_ranges), then sets coupled joints from their
-    /// source joints.
+    /// Clamps joints of one degree of freedom to their [admissible ranges](Self::admissible_ranges), then moves coupled joints to
+    /// where their source joints allow them.
     ///
     /// # Panics
     /// If `q` does not have n_q entries.
@@ -97,7 +97,8 @@ impl Model {
         // Couplers are sorted: that of a source comes first.
         for c in &self.couplers {
             let from = c.source.map_or(0.0, |source| q[self.joint(source).q_start]);
-            q[self.joint(c.joint).q_start] = c.law.value(from);
+            let follower = self.joint(c.joint).q_start;
+            q[follower] = c.admit(q[follower], from);
         }
     }
 

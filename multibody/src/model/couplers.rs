@@ -1,6 +1,7 @@
 //! Couplings of joints: the position of one is a polynomial of the position of another.
 
-use super::JointIdx;
+use super::{JointIdx, Model};
+use crate::error::MultibodyError;
 
 /// A coupling of a joint, q_joint = p(q_source): URDF's `<mimic>`, MuJoCo's `<equality><joint>`. [`RigidTree`](crate::RigidTree)
 /// makes it a constraint; the dynamics algorithms treat both joints as independent.
@@ -34,6 +35,66 @@ pub struct Coupler {
     pub source: Option<JointIdx>,
     /// Its position as a function of the position of the source.
     pub law: CouplerLaw,
+    /// Width of the play: the joint moves freely within half of it on either side of that position, rad or m.
+    pub backlash: f64,
+}
+
+impl Coupler {
+    /// The position nearest to `position` that the coupling allows where its source is at `source`, rad or m.
+    #[must_use]
+    pub fn admit(&self, position: f64, source: f64) -> f64 {
+        let middle = self.law.value(source);
+        let half = 0.5 * self.backlash;
+        position.max(middle - half).min(middle + half)
+    }
+
+    /// How far `position` is beyond what the coupling allows where its source is at `source`, with its sign.
+    pub(crate) fn error(&self, position: f64, source: f64) -> f64 {
+        position - self.admit(position, source)
+    }
+}
+
+impl Model {
+    /// Gives the coupling of a joint a play of this width, rad or m: zero makes it rigid.
+    ///
+    /// # Errors
+    /// [`MultibodyError::Value`] if the width is negative or not finite, or the joint follows no other.
+    ///
+    /// ```
+    /// # use pliant_multibody::{CouplerLaw, JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+    /// # let mut builder = ModelBuilder::new("gears");
+    /// # for name in ["box", "pinion", "wheel"] {
+    /// #     builder.link(LinkSpec::new(name, SpatialInertia::solid_cylinder(1.0, 0.1, 0.02)));
+    /// # }
+    /// # builder.joint(JointSpec::new("a", JointKind::Continuous, "box", "pinion"));
+    /// # builder.joint(JointSpec::new("b", JointKind::Continuous, "box", "wheel"));
+    /// builder.coupler("b", "a", CouplerLaw::linear(-0.5, 0.0));
+    /// let mut gears = builder.build()?;
+    /// let wheel = gears.joint_named("b")?;
+    /// gears.set_backlash(wheel, 0.02)?;
+    /// // The wheel is at 0.1 rad, 0.01 rad from where a rigid coupling would put it: it may stay there.
+    /// let mut q = [-0.22, 0.1];
+    /// gears.make_admissible(&mut q);
+    /// assert_eq!(q, [-0.22, 0.1]);
+    /// # Ok::<(), pliant_multibody::MultibodyError>(())
+    /// ```
+    pub fn set_backlash(&mut self, joint: JointIdx, width: f64) -> Result<(), MultibodyError> {
+        let fail = |allowed: &str| MultibodyError::Value {
+            subject: format!("joint \"{}\"", self.joints[joint.0].name),
+            quantity: "backlash".into(),
+            value: width.to_string(),
+            allowed: allowed.into(),
+        };
+        if !(width >= 0.0 && width.is_finite()) {
+            return Err(fail("must be finite and not negative"));
+        }
+        let found = self.couplers.iter().position(|c| c.joint == joint);
+        let Some(coupler) = found else {
+            return Err(fail("needs a joint that follows another"));
+        };
+        self.couplers[coupler].backlash = width;
+        Ok(())
+    }
 }
 
 /// A polynomial of at most fourth degree, p(x) = c₀ + Σ c_k (x − x₀)ᵏ, in rad or m.

@@ -78,8 +78,9 @@ impl Model {
             let Some(source) = coupler.source else {
                 continue;
             };
-            let follower = ranges[coupler.joint.0];
-            let ends = [follower.lower, follower.upper].map(|y| coupler.law.inverse(y));
+            let (follower, half) = (ranges[coupler.joint.0], 0.5 * coupler.backlash);
+            let ends =
+                [follower.lower - half, follower.upper + half].map(|y| coupler.law.inverse(y));
             if let [Some(a), Some(b)] = ends {
                 ranges[source.0].intersect(PositionRange {
                     lower: a.min(b),

@@ -2,9 +2,10 @@
 
 use pliant_contact_sap::{
     Assembled, Bilateral, ConstraintLabel, Dynamics, InternalConstraints, Limit, PdActuator,
-    PdCommand, PdGains, RowKind, RowLaw,
+    PdCommand, PdGains, Play, RowKind, RowLaw,
 };
 
+use super::JointActuator;
 use super::step::TreeStep;
 use crate::joint::JointLimits;
 use crate::model::{Coupler, DofIdx, JointIdx};
@@ -34,8 +35,8 @@ impl TreeStep {
                 let Some(i) = self.free_of[k] else { continue };
                 let (lower, upper) = limits.map_or((None, None), |l| self.gaps(l, k));
                 let friction = joint.passive.dry_friction;
-                let gains = self.actuators[k];
-                if lower.is_none() && upper.is_none() && gains.is_none() && friction == 0.0 {
+                let has_actuator = self.actuators[k].is_some();
+                if lower.is_none() && upper.is_none() && !has_actuator && friction == 0.0 {
                     continue;
                 }
                 let w = out.inverse_inertia(i);
@@ -48,9 +49,8 @@ impl TreeStep {
                     let label = label(RowKind::UpperLimit, k);
                     out.combination(&[(i, -1.0)], 0.0, law, label);
                 }
-                if let Some(gains) = gains {
-                    let law = self.actuator(gains, k, w);
-                    out.velocity(i, law, label(RowKind::Actuator, k));
+                if let Some(actuator) = &self.actuators[k] {
+                    self.add_actuator(actuator, (k, i), out);
                 }
                 if friction > 0.0 {
                     let softness = self.dry_friction_softness(i);
@@ -107,7 +107,17 @@ impl TreeStep {
         self.time_step.length_s * SPEED_BOUND.max(10.0 * speed.abs())
     }
 
-    fn actuator(&self, gains: PdGains, k: usize, w: f64) -> RowLaw {
+    /// Adds the row of an actuator, or two rows if there is backlash: the motor pushes the joint from either side of the play, and has
+    /// no hold of it between them.
+    ///
+    /// A side damps the joint only if it touches it at the start of the step, so that the joint is free within the play.
+    fn add_actuator(
+        &self,
+        actuator: &JointActuator,
+        (k, i): (usize, usize),
+        out: &mut InternalConstraints<'_>,
+    ) {
+        let w = out.inverse_inertia(i);
         let target = self.control.position.get(k).copied();
         let target = target.unwrap_or_else(|| self.position(k));
         let command = PdCommand {
@@ -115,7 +125,32 @@ impl TreeStep {
             velocity: entry(&self.control.velocity, k),
             feed_forward: entry(&self.control.effort, k),
         };
-        RowLaw::PdActuator(PdActuator::new(self.time_step, gains, command, w))
+        let gains = actuator.gains;
+        let mut add = |law: PdActuator| {
+            out.velocity(i, RowLaw::PdActuator(law), label(RowKind::Actuator, k));
+        };
+        if actuator.backlash == 0.0 {
+            add(PdActuator::new(self.time_step, gains, command, w));
+            return;
+        }
+        let target_before = target - command.velocity * self.time_step.length_s;
+        let error_before = self.position(k) - target_before;
+        // The motor yields to a feed-forward effort as far as its gain holds it.
+        let lead = command.feed_forward / gains.proportional;
+        let half = 0.5 * actuator.backlash;
+        let side = |contact: f64, touches: bool| {
+            let gains = PdGains {
+                derivative: if touches { gains.derivative } else { 0.0 },
+                ..gains
+            };
+            let command = PdCommand {
+                position_error: command.position_error - contact,
+                ..command
+            };
+            PdActuator::new(self.time_step, gains, command, w)
+        };
+        add(side(-half, error_before - lead <= -half).pushing_up());
+        add(side(half, error_before - lead >= half).pushing_down());
     }
 
     /// Adds the row v_joint − p′(q_source) v_source, with held velocities in the bias.
@@ -144,7 +179,10 @@ impl TreeStep {
         if w == 0.0 {
             return;
         }
-        let law = RowLaw::Bilateral(Bilateral::near_rigid(self.time_step, error, w));
+        let law = match coupler.backlash > 0.0 {
+            true => RowLaw::Play(Play::near_rigid(self.time_step, error, coupler.backlash, w)),
+            false => RowLaw::Bilateral(Bilateral::near_rigid(self.time_step, error, w)),
+        };
         let label = label(RowKind::Coupler, follower);
         out.combination(&terms[..n_terms], bias, law, label);
     }

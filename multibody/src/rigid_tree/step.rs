@@ -16,6 +16,7 @@ use pliant_contact_sap::{
     Surface, SurfaceMotion, TimeStep,
 };
 
+use super::JointActuator;
 use super::checks::{check, link_of};
 use super::end_frames::EndPlace;
 use super::free_flight::{EndState, FreeFlight};
@@ -31,7 +32,7 @@ use crate::spatial::Wrench;
 
 pub(super) struct TreeStep {
     pub(super) model: Arc<Model>,
-    pub(super) actuators: Arc<[Option<PdGains>]>,
+    pub(super) actuators: Arc<[Option<JointActuator>]>,
     /// Gains of the drive of each tendon, if it has one.
     pub(super) tendon_actuators: Arc<[Option<PdGains>]>,
     /// At the state the step starts from: what is touched and where constraints act.
@@ -73,7 +74,7 @@ pub(super) struct TreeStep {
 impl TreeStep {
     pub(super) fn new(
         model: Arc<Model>,
-        actuators: Arc<[Option<PdGains>]>,
+        actuators: Arc<[Option<JointActuator>]>,
         tendon_actuators: Arc<[Option<PdGains>]>,
     ) -> Self {
         let n_v = model.n_v();

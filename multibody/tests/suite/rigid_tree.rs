@@ -1,5 +1,6 @@
 //! Steps of a tree: free motion, held joints, actuators, limits, friction, couplings.
 
+mod backlash;
 mod conformance;
 mod driven;
 mod free_motion;

@@ -11,13 +11,13 @@ use std::sync::Arc;
 use nalgebra::Isometry3;
 use pliant_coupling::{BodyIdx, Geometry, GeometryIdx, Mount};
 use pliant_multibody::{
-    GeometryDescription, Keyframe, LinkIdx, LoadedModel, Model, PackageMap, RigidTree,
+    GeometryDescription, JointIdx, Keyframe, LinkIdx, LoadedModel, Model, PackageMap, RigidTree,
     RobotOptions, Root, parse_robot,
 };
 
 use super::Draft;
 use super::bodies::gravity_action;
-use super::directory::{Owner, link_in};
+use super::directory::{Owner, joint_in, link_in};
 use super::patch::refined;
 use super::solids;
 use crate::recording::Color;
@@ -25,6 +25,11 @@ use crate::scene::{
     CompensationEntry, ModelEntry, NamedReference, RootEntry, SceneError, SceneFault,
 };
 use actuators::Target;
+
+/// Whether a joint mimics another, or is held by its file.
+fn follows(tree: &Model, joint: JointIdx) -> bool {
+    tree.couplers().iter().any(|c| c.joint == joint)
+}
 
 impl Draft<'_> {
     /// Adds the tree of a robot with its actuators, filters of contact, contact geometry and looks.
@@ -47,6 +52,23 @@ impl Draft<'_> {
                 Target::Tendon(tendon) => model.with_tendon_actuator(tendon, actuator.gains),
             };
             model = added.map_err(fault)?;
+        }
+        let driven = |joint| (actuators.iter()).any(|actuator| actuator.target.is_joint(joint));
+        for (reference, width) in &entry.backlash {
+            let joint = joint_in(self.scene, &tree, reference)?.joint;
+            if driven(joint) && !follows(&tree, joint) {
+                let play = model.with_backlash(joint, *width);
+                model = play.map_err(|error| {
+                    let fault = SceneFault::File(error.to_string());
+                    self.scene.text.error(reference.at, fault)
+                })?;
+            } else if !follows(&tree, joint) {
+                let fault = SceneFault::Clash {
+                    what: format!("backlash of joint {:?}", reference.name),
+                    reason: "does nothing: the joint mimics no other and has no actuator; give the model `actuators`, or drop it".into(),
+                };
+                return Err(self.scene.text.error(reference.at, fault));
+            }
         }
         let name = &entry.name.name;
         let body = self.builder.add_body(name, Box::new(model));
@@ -113,6 +135,16 @@ impl Draft<'_> {
                 let fault = SceneFault::File(error.to_string());
                 self.scene.text.error(at, fault)
             })?;
+        }
+        for (reference, width) in &entry.backlash {
+            let joint = joint_in(self.scene, &tree, reference)?.joint;
+            if follows(&tree, joint) {
+                let set = tree.set_backlash(joint, *width);
+                set.map_err(|error| {
+                    let fault = SceneFault::File(error.to_string());
+                    self.scene.text.error(reference.at, fault)
+                })?;
+            }
         }
         Ok((tree, keyframes))
     }

@@ -101,11 +101,12 @@ impl Bench {
         }
     }
 
-    /// Force of the row of this kind on degree of freedom `dof` in the last step, N or N·m; `None` without such a row.
+    /// Force of the rows of this kind on degree of freedom `dof` in the last step, N or N·m; `None` without such a row.
     pub(crate) fn row_force(&self, kind: RowKind, dof: u32) -> Option<f64> {
         let sought = ConstraintLabel { kind, index: dof };
-        let row = (0..self.set.n_rows()).find(|&r| self.set.row_label(RowIdx(r)) == sought)?;
-        Some(self.solution.row_impulse[row] / self.dt)
+        let rows = (0..self.set.n_rows()).filter(|&r| self.set.row_label(RowIdx(r)) == sought);
+        rows.map(|row| self.solution.row_impulse[row] / self.dt)
+            .reduce(|sum, force| sum + force)
     }
 
     /// Joint reactions of the last step.

@@ -31,6 +31,10 @@ impl Target {
         }
     }
 
+    pub(super) fn is_joint(self, joint: JointIdx) -> bool {
+        matches!(self, Self::Joint(own) if own == joint)
+    }
+
     /// Gains of the file.
     fn gains(self, tree: &Model) -> Option<DriveGains> {
         match self {

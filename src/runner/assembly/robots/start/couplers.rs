@@ -44,13 +44,17 @@ impl Draft<'_> {
         }
         for coupler in tree.couplers() {
             let joint = tree.joint(coupler.joint);
-            let (follower, velocity) = implied(tree, coupler, q, v);
             let source = match coupler.source {
                 Some(source) => format!("follows {:?}", tree.joint(source).name),
                 None => "is held there by its file".to_owned(),
             };
             let (to, v_to) = (joint.positions().start, joint.dofs().start);
             let JointIdx(index) = coupler.joint;
+            let given = (
+                q_given[index].then_some(q[to]),
+                v_given[index].then_some(v[v_to]),
+            );
+            let (follower, velocity) = implied(tree, coupler, (q, v), given);
             let place = |key: &'static str, list| (entry, key, list);
             if q_given[index] {
                 let place = place("positions", positions);
@@ -142,10 +146,18 @@ impl Draft<'_> {
     }
 }
 
-/// Position and velocity of a follower.
-fn implied(tree: &Model, coupler: &Coupler, q: &[f64], v: &[f64]) -> (f64, f64) {
+/// Position and velocity of a follower: those of a rigid coupling, or the given ones where its play allows them.
+fn implied(
+    tree: &Model,
+    coupler: &Coupler,
+    (q, v): (&[f64], &[f64]),
+    (q_given, v_given): (Option<f64>, Option<f64>),
+) -> (f64, f64) {
     let source = coupler.source.map(|source| tree.joint(source));
     let x = source.map_or(0.0, |source| q[source.positions().start]);
     let rate = source.map_or(0.0, |source| v[source.dofs().start]);
-    (coupler.law.value(x), coupler.law.slope(x) * rate)
+    let velocity = coupler.law.slope(x) * rate;
+    let position = q_given.map_or(coupler.law.value(x), |q| coupler.admit(q, x));
+    let is_free = coupler.backlash > 0.0;
+    (position, v_given.filter(|_| is_free).unwrap_or(velocity))
 }

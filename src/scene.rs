@@ -89,8 +89,8 @@ pub use height_field::HeightFieldEntry;
 pub(crate) use height_field::{HeightRows, Heights};
 pub(crate) use image_sensor::ImageSensorEntry;
 pub use item::NamedReference;
-pub(crate) use material::Materials;
 pub use material::{Hydroelastic, Surface};
+pub(crate) use material::{Materials, SOFT_INSTEAD};
 pub(crate) use model::{
     ActuatorEntry, CompensationEntry, JointValues, ModelEntry, Positions, RootEntry,
 };

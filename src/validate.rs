@@ -12,8 +12,10 @@
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 
+mod backlash;
 mod beam_bending;
 mod bouncing_ball;
+mod break_off;
 mod capstan;
 mod cube_toss;
 mod equilibria;
@@ -43,6 +45,7 @@ mod rolling;
 mod rolling_ball;
 mod rolling_rod;
 mod rubber_press;
+mod screw;
 mod sliding_box;
 mod soft_rest;
 mod standing_stack;
@@ -51,6 +54,7 @@ mod tendon;
 mod test_world;
 mod three_legged_table;
 mod turning_friction;
+mod valley;
 
 use std::error::Error;
 use std::path::Path;
@@ -356,9 +360,13 @@ pub const CASES: &[Case] = &[
     four_bar::CASE,
     tendon::CASE,
     equilibria::CASE,
+    screw::CASE,
+    backlash::CASE,
+    valley::CASE,
     first_touch::CASE,
     bouncing_ball::CASE,
     turning_friction::CASE,
+    break_off::CASE,
     mass_ratio::CASE,
     patch::CASE,
     patch_rest::CASE,

@@ -1,6 +1,7 @@
-//! Suspicious numbers of a scene: steps that jump past its motion, and soft materials in other units than SI.
+//! Suspicious numbers of a scene: steps that jump past its motion, soft materials in other units than SI, and properties of the default
+//! material that soft bodies lack.
 
-use crate::scene::{Matter, Scene, SoftEntry};
+use crate::scene::{Matter, SOFT_INSTEAD, Scene, SoftEntry};
 
 /// A run with fewer steps shows no motion.
 const STEPS_MIN: f64 = 10.0;
@@ -23,7 +24,7 @@ pub(super) fn note_on_steps(length: f64, dt: f64) -> Option<String> {
 
 /// Notes on the materials of `scene`.
 pub(super) fn notes(scene: &Scene) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = note_on_default_material(scene).into_iter().collect();
     // Copies have the name of their entry and a number, and its material.
     let mut seen: Vec<(usize, f64)> = Vec::new();
     for entry in &scene.soft.entries {
@@ -53,6 +54,18 @@ pub(super) fn notes(scene: &Scene) -> Vec<String> {
         }
     }
     notes
+}
+
+/// A note at the first soft body, if the default material has a property that acts between rigid shapes only.
+fn note_on_default_material(scene: &Scene) -> Option<String> {
+    let (property, value) = scene.materials.default_surface().of_rigid_only()?;
+    let soft = &scene.soft.entries.first()?.name;
+    let line = scene.text.line_and_column(soft.at.start).0;
+    Some(format!(
+        "{}:{line}: soft body {:?}: `{property} = {value}` of `[materials.default]` does nothing here: it {SOFT_INSTEAD}; give it to the materials of rigid shapes",
+        scene.text.name(),
+        soft.name
+    ))
 }
 
 /// Density (kg/m³) and, if it has one, a modulus (Pa) with its name.
@@ -136,6 +149,19 @@ mod tests {
             .try_into()
             .expect("one note");
         assert!(note.contains("P-wave modulus 1.346e13 Pa"), "{note}");
+    }
+
+    #[test]
+    fn restitution_of_the_default_material_is_noted_at_the_first_soft_body() {
+        let head = "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 0.5\n";
+        let rod = "[[rods]]\nname = \"cord\"\nsection = { circle = { radius = 0.01 } }\ncentreline = { line = { from = [0, 0, 0], to = [1, 0, 0], edges = 10 } }\nyoungs_modulus = 1e6\npoissons_ratio = 0.4\ndensity = 1200\n";
+        let [note] = of_text(&format!(
+            "{head}[materials.default]\nrestitution = 0.5\n{rod}"
+        ))
+        .try_into()
+        .expect("one note");
+        let expected = ["s.toml:8: soft body \"cord\"", "`restitution = 0.5`"];
+        assert!(expected.iter().all(|part| note.contains(part)), "{note}");
     }
 
     #[test]

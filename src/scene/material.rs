@@ -253,7 +253,41 @@ impl Materials {
             context.text.error(reference.at, fault)
         })
     }
+
+    /// [`Self::surface`] of a soft body: properties of rigid shapes are refused.
+    pub(super) fn soft_surface(
+        &self,
+        context: &Context,
+        item: Option<&Item<'_>>,
+    ) -> Result<Surface, SceneError> {
+        let surface = self.surface(context, item)?;
+        match (item, surface.of_rigid_only()) {
+            (Some(item), Some((name, value))) => Err(item.error(SceneFault::Conflict {
+                table: item.table.clone(),
+                reason: format!(
+                    "`{name} = {value}` of its material {SOFT_INSTEAD}; drop it, or give the body a material without it"
+                ),
+            })),
+            _ => Ok(surface),
+        }
+    }
 }
+
+impl Surface {
+    /// The first property that acts between rigid shapes only, and its value.
+    pub(crate) fn of_rigid_only(&self) -> Option<(&'static str, f64)> {
+        [
+            ("restitution", self.restitution),
+            ("torsional_friction", self.torsional_friction),
+            ("rolling_friction", self.rolling_friction),
+        ]
+        .into_iter()
+        .find_map(|(name, value)| Some((name, value?)))
+    }
+}
+
+/// What a soft body has instead of a property of rigid shapes.
+pub(crate) const SOFT_INSTEAD: &str = "acts between rigid shapes; a soft body rebounds, rolls and turns by its elasticity and damping";
 
 fn material_keys(table: &TableReader<'_>) -> Result<Surface, SceneError> {
     let positive = |key| table.optional(key).map(|item| item.positive()).transpose();

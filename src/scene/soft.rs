@@ -367,7 +367,7 @@ fn common(
         pose: pose(table.optional("pose").as_ref())?,
         velocity: table.vector3_or_zero("velocity")?,
         angular_velocity: table.vector3_or_zero("angular_velocity")?,
-        surface: materials.surface(context, table.optional("material").as_ref())?,
+        surface: materials.soft_surface(context, table.optional("material").as_ref())?,
         color: body::color(table)?,
         shown,
         shown_max: shown_max.map(|item| item.positive()).transpose()?,

@@ -102,12 +102,81 @@ fn a_force_in_body_axes_turns_with_the_body() {
 
 #[test]
 fn an_arm_whose_weight_is_carried_stays() {
-    let speed = |link: &str| {
-        let observable = format!("quantity = \"velocity\"\nof = \"arm/{link}\"");
-        expect("speed", &observable, "take = \"max\"", "0", "1e-9")
+    let observable = "quantity = \"velocity\"\nof = \"arm/link_7\"";
+    let speed = expect("speed", observable, "take = \"max\"", "0", "1e-9");
+    let bent = "gravity_compensation = 1\npositions = { joint_2 = 0.8, joint_4 = -0.5 }\n";
+    check(&format!("{ARM}{bent}{speed}"));
+}
+
+#[test]
+fn motors_of_a_carried_arm_hold_its_load_alone() {
+    // The flange is 1.266 m − 0.34 m from the shoulder, and level with it.
+    let arm = "gravity_compensation = 1\npositions = { joint_2 = \"pi/2\" }\nactuators = { \"*\" = { proportional = 1e5, derivative = 3000 } }\n";
+    let weight = "[[bodies]]\nname = \"weight\"\nmass = 2\nshape = { sphere = { radius = 0.05 } }\npose = { position = [0.926, 0, 0.34] }\n";
+    let weld = "[[constraints]]\nname = \"hook\"\nbetween = [\"weight\", \"arm/link_7\"]\n[[filters]]\nbetween = [\"weight\", \"arm\"]\n";
+    let effort = |joint: &str, equals: &str| {
+        let observable = format!("quantity = \"joint-effort\"\nof = \"arm/{joint}\"");
+        expect(joint, &observable, "at_s = 1", equals, "0.01")
     };
-    let of_all = format!("{ARM}gravity_compensation = 1\n");
-    check(&format!("{of_all}{}", speed("link_7")));
+    let (shoulder, twist) = (
+        effort("joint_2", "\"-2*9.81*0.926\""),
+        effort("joint_1", "0"),
+    );
+    check(&format!("{ARM}{arm}{weight}{weld}{shoulder}{twist}"));
+}
+
+#[test]
+fn a_suction_cup_holds_up_to_its_force() {
+    // The pull grows by 30 N/s; the ceiling transmits it and the weight, 4.905 N, up to 20 N.
+    let ceiling = FLOOR.replace("floor", "ceiling").replace(
+        "half_space = {} }\n",
+        "half_space = {} }\npose = { rpy = [\"pi\", 0, 0] }\n",
+    );
+    let cube = "[[bodies]]\nname = \"cube\"\nmass = 0.5\nshape = { box = { size = [0.1, 0.1, 0.1] } }\npose = { position = [0, 0, -0.05] }\n";
+    let cup = "[[pairs]]\nbetween = [\"cube\", \"ceiling\"]\nadhesion = 20\n";
+    let pull =
+        "[[loads]]\non = \"cube\"\nknots = [{ at_s = 0 }, { at_s = 1, force = [0, 0, -30] }]\n";
+    let force =
+        "quantity = \"contact-force\"\nof = \"cube\"\nwith = \"ceiling\"\ncomponent = \"z\"";
+    let most = expect("force", force, "take = \"max\"", "20", "0.05");
+    let height = "quantity = \"position\"\nof = \"cube\"\ncomponent = \"z\"";
+    // It breaks off at (20 − 4.905)/30 = 0.503 s. From then on its weight and the pull accelerate it, 20 N + 30 N/s t; it adheres for
+    // up to 0.1 mm more, for 10 ms.
+    let hangs = expect("hangs", height, "at_s = 0.49", "-0.05", "1e-4");
+    let falls = expect(
+        "falls",
+        height,
+        "at_s = 1",
+        "\"-0.05 - 20*(1 - 15.095/30)^2/(2*0.5) - 30*(1 - 15.095/30)^3/(6*0.5)\"",
+        "0.3",
+    );
+    check(&format!("{ceiling}{cube}{cup}{pull}{most}{hangs}{falls}"));
+}
+
+#[test]
+fn soft_bodies_have_no_restitution() {
+    let cube = "[[fem]]\nname = \"cube\"\nmesh = { box = { size = [0.1, 0.1, 0.1], cells = [1, 1, 1] } }\nconstitutive_material = { youngs_modulus = 1e5, poissons_ratio = 0.4 }\ndensity = 1000\n";
+    for (name, value) in [
+        ("restitution", "0.5"),
+        ("torsional_friction", "0.01"),
+        ("rolling_friction", "0.01"),
+    ] {
+        let expected = format!("`{name} = {value}`");
+        let remedy = ["acts between rigid shapes", "drop it"];
+        let inline = format!("{cube}material = {{ {name} = {value} }}\n");
+        check_refused(
+            &inline,
+            &[&["s.toml:10:", &*expected], &remedy[..]].concat(),
+        );
+        let named = format!("{cube}material = \"rubber\"\n[materials.rubber]\n{name} = {value}\n");
+        check_refused(&named, &[&["s.toml:10:", &*expected], &remedy[..]].concat());
+        let pair =
+            format!("{FLOOR}{cube}[[pairs]]\nbetween = [\"cube\", \"floor\"]\n{name} = {value}\n");
+        check_refused(
+            &pair,
+            &[&["s.toml:14:", &*expected, "\"cube\" is soft"], &remedy[..]].concat(),
+        );
+    }
 }
 
 #[test]

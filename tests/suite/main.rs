@@ -28,7 +28,6 @@ mod gpu_batch;
 mod gpu_scenes;
 mod heavy_bodies;
 mod height_fields;
-mod height_fields;
 mod image_sensors;
 mod impacts_and_forces;
 mod impulse_exchange;

@@ -3,7 +3,7 @@
 use pliant_coupling::{Anisotropy, Exclusion, GeometryIdx, PairRule};
 
 use super::Draft;
-use crate::scene::{FilterEntry, NamedReference, PairEntry, SceneError, SceneFault};
+use crate::scene::{FilterEntry, NamedReference, PairEntry, SOFT_INSTEAD, SceneError, SceneFault};
 
 /// Two shapes and their kind of contact.
 type PairOfShapes = ((GeometryIdx, GeometryIdx), PairRule);
@@ -85,6 +85,18 @@ impl Draft<'_> {
         let a = self.directory.geometries(self.scene, &pair.between[0])?;
         let b = self.directory.geometries(self.scene, &pair.between[1])?;
         let given = &pair.surface;
+        let mut named = pair.between.iter();
+        let soft = named.find(|reference| self.directory.is_soft(reference));
+        if let (Some(soft), Some((name, value))) = (soft, given.of_rigid_only()) {
+            let fault = SceneFault::Conflict {
+                table: "[[pairs]]".into(),
+                reason: format!(
+                    "`{name} = {value}` {SOFT_INSTEAD}, and {:?} is soft; drop it",
+                    soft.name
+                ),
+            };
+            return Err(self.scene.text.error(soft.at, fault));
+        }
         let rule = PairRule {
             stiffness: given.stiffness,
             dissipation: given.dissipation,

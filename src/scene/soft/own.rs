@@ -103,7 +103,7 @@ pub(super) fn own(
         pose: Isometry3::identity(),
         velocity: Vector3::zeros(),
         angular_velocity: Vector3::zeros(),
-        surface: materials.surface(context, table.optional("material").as_ref())?,
+        surface: materials.soft_surface(context, table.optional("material").as_ref())?,
         regions: Vec::new(),
         color: body::color(&table)?,
         shown: Shown::Color,

@@ -1,6 +1,8 @@
 //! Shapes that lie flush are no walls to what slides over them, and steps and walls beside a floor are.
 
 use std::fmt::Write;
+use std::fs;
+use std::path::Path;
 
 use pliant::runner::{RunOptions, run};
 use pliant::scene::{Scene, SceneOptions};
@@ -126,6 +128,50 @@ fn long_steps_other_models_and_hulls_make_no_difference() {
     for model in ["similar", "sap"] {
         let model = format!("[contact]\nmodel = \"{model}\"\n");
         check_speed(1e-3, &(model + &box_over(CUBE)), (SPEED, 0.1));
+    }
+}
+
+/// A box with full edge lengths `size` as a mesh, in a file of the given name.
+fn box_mesh(file: &str, size: [f64; 3]) -> String {
+    let mut text = String::new();
+    for corner in 0..8 {
+        let [x, y, z] = [4, 2, 1].map(|bit| if corner & bit > 0 { 0.5 } else { -0.5 });
+        let [x, y, z] = [x * size[0], y * size[1], z * size[2]];
+        writeln!(text, "v {x} {y} {z}").expect("a string");
+    }
+    for [a, b, c, d] in [
+        [1, 2, 4, 3],
+        [5, 7, 8, 6],
+        [1, 5, 6, 2],
+        [3, 4, 8, 7],
+        [1, 3, 7, 5],
+        [2, 6, 8, 4],
+    ] {
+        writeln!(text, "f {a} {b} {c}\nf {a} {c} {d}").expect("a string");
+    }
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file);
+    fs::write(&path, text).expect("a file");
+    format!("mesh = {{ file = {path:?} }}")
+}
+
+/// The rear of a box that has passed a seam is less deep inside the next tile sideways than its corners may be behind a second face.
+#[test]
+fn meshes_keep_their_speed_over_tiles_and_boxes_over_tiles_of_meshes() {
+    let tile = box_mesh("flush-tile.obj", [0.1; 3]);
+    let slider_mesh = box_mesh("flush-slider.obj", [0.16, 0.16, 0.08]);
+    let puck = "cylinder = { radius = 0.08, length = 0.08 }";
+    for (tile, shape) in [
+        (CUBE, slider_mesh.as_str()),
+        (&tile, SLIDER),
+        (&tile, &slider_mesh),
+        (&tile, puck),
+        (&tile, WEDGE),
+        (&tile, "sphere = { radius = 0.04 }"),
+    ] {
+        for yaw in [0.0, 0.3] {
+            let body = slider(shape, [0.0, 0.0, yaw], 0.1);
+            check_speed(1e-3, &(tiles(tile) + &body), (SPEED, 0.1));
+        }
     }
 }
 

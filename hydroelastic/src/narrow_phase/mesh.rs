@@ -19,7 +19,7 @@ use super::shares::share_out;
 use crate::Shape;
 use crate::aabb::Aabb;
 use crate::shape::{MeshFeature, MeshShape};
-use corners::{corner_on_faces, corners_on_faces};
+use corners::{CornerOfA, corners_on_faces};
 pub(crate) use features::MeshBuffers;
 use features::{SHALLOW, id_of};
 
@@ -97,17 +97,8 @@ pub(crate) fn mesh_on_mesh(
     }
     // Corners of B on faces of A: in the frame of A, with A and B exchanged.
     for &v in &buffers.vertices {
-        let p_AV = X_AB * b.vertices()[v as usize];
         let from = out.len();
-        corner_on_faces(
-            &p_AV.coords,
-            0.0,
-            feature_id::vertex(v),
-            a,
-            (reach, shallow),
-            &mut buffers.near,
-            out,
-        );
+        corner_of(b, v, &X_AB).on_faces(a, (reach, shallow), &mut buffers.near, out);
         for p in &mut out[from..] {
             *p = p.swapped().moved(X_BA);
         }
@@ -116,16 +107,7 @@ pub(crate) fn mesh_on_mesh(
     let region_A = b.local_aabb().transformed(&X_AB).inflated(reach);
     buffers.gather(a, &region_A);
     for &v in &buffers.vertices {
-        let p_BV = X_BA * a.vertices()[v as usize];
-        corner_on_faces(
-            &p_BV.coords,
-            0.0,
-            feature_id::vertex(v),
-            b,
-            (reach, shallow),
-            &mut buffers.near,
-            out,
-        );
+        corner_of(a, v, X_BA).on_faces(b, (reach, shallow), &mut buffers.near, out);
     }
     for &e in &buffers.edges {
         let ends = a.edges()[e as usize]
@@ -149,6 +131,23 @@ pub(crate) fn mesh_on_mesh(
         .norm()
         .min(b.local_aabb().half_extents().norm());
     share_out(&mut out[start..], size);
+}
+
+/// The corner `v` of the mesh A, in the frame of B.
+fn corner_of(
+    a: &MeshShape,
+    v: u32,
+    X_BA: &Isometry3<f64>,
+) -> CornerOfA<impl Fn(&Vector3<f64>) -> bool> {
+    let outward_B = X_BA * a.outward(MeshFeature::Vertex(v));
+    CornerOfA {
+        center: (X_BA * a.vertices()[v as usize]).coords,
+        radius: 0.0,
+        feature: feature_id::vertex(v),
+        facing: move |normal: &Vector3<f64>| {
+            normal.dot(&outward_B) < -CONE_TOLERANCE * outward_B.norm()
+        },
+    }
 }
 
 /// A vertex or a convex edge of a mesh as a convex set.

@@ -265,3 +265,24 @@ fn random_overlaps_of_meshes_give_finite_points() {
         }
     }
 }
+
+/// A box that has slid from one tile onto the next has its rear corners just inside the next one: less deep behind its side than a corner may be
+/// behind a second face, but they face away from that side. Nor does the front of the box hold back the corners of the tile that it has passed.
+#[test]
+fn corners_meet_no_face_that_they_face_away_from() {
+    let (slider, tile) = ([0.16, 0.16, 0.08], [0.1, 0.1, 0.1]);
+    for (x, y) in [(0.0, 0.0299), (0.0299, 0.0299), (-0.0296, -0.01)] {
+        let at = Isometry3::translation(x, y, 0.09 - 1e-6);
+        for (a, b) in [
+            (cuboid(slider), mesh_box(tile)),
+            (mesh_box(slider), cuboid(tile)),
+            (mesh_box(slider), mesh_box(tile)),
+        ] {
+            let points = contact(&a, &b, &at, 1e-4);
+            assert!(!points.is_empty(), "{a:?} {b:?}");
+            for p in &points {
+                assert!(p.normal.z > 1.0 - 1e-9, "{a:?} {b:?} at ({x}, {y}): {p:?}");
+            }
+        }
+    }
+}

@@ -47,7 +47,7 @@ impl TreeStep {
                 if let Some(gap) = upper {
                     let law = RowLaw::Limit(Limit::near_rigid(self.time_step, gap, w));
                     let label = label(RowKind::UpperLimit, k);
-                    out.combination(&[(i, -1.0)], 0.0, law, label);
+                    out.combination([(i, -1.0)], 0.0, law, label);
                 }
                 if let Some(actuator) = &self.actuators[k] {
                     self.add_actuator(actuator, (k, i), out);
@@ -57,7 +57,7 @@ impl TreeStep {
                     let (bound, last) = (dt * friction, dt * self.dry_friction[k]);
                     let law = RowLaw::Bilateral(Bilateral::dry_friction(bound, softness));
                     let label = label(RowKind::DryFriction, k);
-                    out.combination(&[(i, 1.0)], -softness * last, law, label);
+                    out.combination([(i, 1.0)], -softness * last, law, label);
                 }
             }
         }

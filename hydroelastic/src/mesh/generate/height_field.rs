@@ -26,8 +26,9 @@ const NODES: usize = 4_000_000;
 /// // A ramp that rises from 0 to 0.6 m over 2 m along x, 4 m wide, on a base of 0.1 m.
 /// let ramp = generate::height_field([2.0, 4.0], &[0.0, 0.3, 0.6, 0.0, 0.3, 0.6], 3, -0.1)?;
 /// assert!(ramp.is_closed());
-/// assert!((ramp.solid_moments()?.volume - 2.0 * 4.0 * (0.1 + 0.3)).abs() < 1e-12);
-/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// let volume = ramp.solid_moments().ok_or("it is closed")?.volume;
+/// assert!((volume - 2.0 * 4.0 * (0.1 + 0.3)).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn height_field(
     size: [f64; 2],

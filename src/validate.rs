@@ -45,6 +45,7 @@ mod sliding_box;
 mod soft_rest;
 mod standing_stack;
 mod stiction;
+mod substep_friction;
 mod test_world;
 mod three_legged_table;
 mod turning_friction;
@@ -327,6 +328,7 @@ pub const CASES: &[Case] = &[
         "two fingers hold a shoelace that is pulled",
     ),
     sliding_box::CASE,
+    substep_friction::CASE,
     soft_rest::CASE,
     flush_tiles::CASE,
     incline::CASE,

@@ -18,7 +18,7 @@ use crate::error::{WorldError, WorldPart};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PenaltyForceSettings {
-    /// ε: a step has converged where ‖g‖ ≤ ε max(‖m(v₀)‖, ‖δt Sᵀf‖), in the norm of D⁻¹.
+    /// ε: an island has converged where ‖g‖ ≤ ε max(‖m(v₀)‖, ‖δt Sᵀf‖, ‖p‖), in the norm of D⁻¹, with p the impulses of gravity and loads.
     pub tolerance: f64,
     /// Bound of the Newton iterations of a step.
     pub iterations_max: u32,

@@ -21,6 +21,8 @@ mod penalty_force;
 mod penalty_force_surfaces;
 mod penalty_incline;
 mod penalty_pairs;
+mod penalty_shapes;
+mod penalty_soft;
 mod penalty_worlds;
 mod random_rigid;
 mod refusals;

@@ -251,7 +251,7 @@ impl WalkSurface {
     ) -> Vector3<f64> {
         let own = self.unit_normal(vertices, place.triangle);
         let sum = match end {
-            WalkEnd::Triangle => own,
+            WalkEnd::Triangle | WalkEnd::Overhang => own,
             WalkEnd::Edge => {
                 let across = self.across(place.triangle, Self::edge_of(place));
                 across.map_or(own, |other| own + self.unit_normal(vertices, other))
@@ -273,7 +273,7 @@ impl WalkSurface {
 
     pub(super) fn is_on_boundary(&self, place: &MeshPlace, end: WalkEnd) -> bool {
         match end {
-            WalkEnd::Triangle => false,
+            WalkEnd::Triangle | WalkEnd::Overhang => false,
             WalkEnd::Edge => self.across(place.triangle, Self::edge_of(place)).is_none(),
             WalkEnd::Vertex => {
                 let vertex = self.triangle(place.triangle)[heaviest_corner(&place.weights)];

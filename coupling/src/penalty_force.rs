@@ -75,8 +75,8 @@ use system::System;
 
 /// Steps a [`World`] by penalty forces with sliding attachments.
 ///
-/// Contact is between the particles of one geometry and the surface of another: vertices of deformable bodies, and the corners or points on the
-/// surface of rigid shapes, on the signed distance of rigid shapes, and on the triangles of rigid meshes and of deformable bodies; and, for pairs with
+/// Contact is between the particles of one geometry and the surface of another: vertices of deformable bodies, and the corners, points on the
+/// surface, or balls of rigid shapes, on the signed distance of rigid shapes, and on the triangles of rigid meshes and of deformable bodies; and, for pairs with
 /// [`EdgeContact::Crossing`](crate::EdgeContact), between the edges of deforming surfaces. The stiffness of a pair is that of each particle. Steps
 /// are of backward Euler.
 ///

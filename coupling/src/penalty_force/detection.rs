@@ -25,6 +25,7 @@ use super::crossings;
 use super::overlap;
 use super::pair::{Pair, kept_at, radius_of};
 use super::places::{Mounted, ParticleContact, Places};
+use super::surfaces::MeshSurface;
 use super::system::System;
 use crate::error::StepError;
 use crate::state::State;
@@ -175,11 +176,7 @@ impl Detection {
                     continue;
                 }
                 let [start, _] = paths.path(system, pair, particle);
-                let area = system
-                    .places
-                    .area_at_start(pair.particles, particle, &system.bodies);
-                let to_object = system.places.pose_at_start(pair.object).rotation.inverse();
-                let outwards = area.map(|area| to_object * area);
+                let outwards = outwards_of(system, pair, particle);
                 if let Some(hit) = surface.inside_at_start(&start, outwards.as_ref()) {
                     pair.attached[particle] = true;
                     attach(
@@ -243,7 +240,11 @@ fn add_to_surface(world: &World, system: &mut System, pair: &mut Pair) -> Result
         if pair.attached[particle] || !may_cross(world, system, pair, particle) {
             continue;
         }
-        let path = paths.path(system, pair, particle);
+        let mut path = paths.path(system, pair, particle);
+        if let Some(outwards) = outwards_of(system, pair, particle) {
+            // A particle that starts on a rim, give or take round-off, comes from its own side of the surface, not from beside the object.
+            path[0] -= outwards * surface.round_off();
+        }
         let own = (pair.object == pair.particles).then_some(particle as u32);
         let reach = match own {
             None => kept_at(system, pair, particle),
@@ -262,6 +263,18 @@ fn add_to_surface(world: &World, system: &mut System, pair: &mut Pair) -> Result
         }
     }
     Ok(())
+}
+
+/// The unit normal at the start of the step of the closed surface that a particle is of, in the frame of a solid object.
+fn outwards_of(system: &System, pair: &Pair, particle: usize) -> Option<Vector3<f64>> {
+    let places = &system.places;
+    let is_solid = |g: GeometryIdx| places.surface(g).is_none_or(MeshSurface::is_solid);
+    if pair.object == pair.particles || !is_solid(pair.object) || !is_solid(pair.particles) {
+        return None;
+    }
+    let area = places.area_at_start(pair.particles, particle, &system.bodies)?;
+    let to_object = places.pose_at_start(pair.object).rotation.inverse();
+    (to_object * area).try_normalize(0.0)
 }
 
 /// Attaches particles that are inside a shape, or have passed through it.

@@ -142,6 +142,17 @@ impl MeshSurface {
         }
     }
 
+    /// Whether it is that of a solid, which is entered from the front.
+    pub(super) fn is_solid(&self) -> bool {
+        self.crossable == Crossable::FromFront
+    }
+
+    /// Distances that differ by less are equal, m.
+    pub(super) fn round_off(&self) -> f64 {
+        let [a, b, _] = self.walk.corners(self.swept.start(), 0);
+        EQUALLY_NEAR * (b - a).norm()
+    }
+
     /// Whether a path may meet it, coming within `reach` (m).
     pub(super) fn may_meet(&self, path: &Path, reach: f64) -> bool {
         self.swept.may_meet(path, reach)
@@ -204,8 +215,7 @@ impl MeshSurface {
             return None;
         }
         if let Some(outwards) = outwards {
-            let [a, b, _] = self.walk.corners(vertices, place.triangle);
-            let reach = distance + EQUALLY_NEAR * (b - a).norm();
+            let reach = distance + self.round_off();
             let facing = |triangle: u32| {
                 let (normal, _) = self.walk.plane(vertices, triangle);
                 -normal.dot(outwards)

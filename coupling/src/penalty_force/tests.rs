@@ -199,10 +199,10 @@ fn h_is_the_derivative_of_g() {
         let small = Shape::sphere(0.1).expect("a radius");
         let capsule = Shape::capsule(0.1, 0.3).expect("sizes");
         for (k, (shape, p)) in [
-            (small.clone(), [1.0, 0.0, -0.035]),
-            (small.clone(), [1.02, 0.03, 0.155]),
-            (small, [1.4, 0.2, -0.07]),
-            (capsule, [1.2, -0.5, -0.07]),
+            (small.clone(), [1.0, 0.0, -0.088]),
+            (small.clone(), [1.0, 0.02, 0.1]),
+            (small, [1.4, 0.2, -0.088]),
+            (capsule, [1.2, -0.5, -0.155]),
         ]
         .into_iter()
         .enumerate()
@@ -226,7 +226,10 @@ fn h_is_the_derivative_of_g() {
         };
         let (worst, branches) = worst_error(&world, &settings, 0.3);
         assert!(worst < 1e-6, "{slide:?}, {damping:?}: {worst:e}");
-        assert!(branches[0] > 1 && branches[1] > 3, "{branches:?}");
+        assert!(
+            branches[0] + branches[1] >= 6 && branches[1] >= 2,
+            "{branches:?}"
+        );
     }
 }
 

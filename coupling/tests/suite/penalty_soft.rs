@@ -96,7 +96,10 @@ fn a_stack_of_soft_blocks_with_equal_faces_comes_to_rest() {
         let mut highest = before.kinetic + before.potential;
         for _ in 0..60 {
             let report = stepper.step(&world, &state, DT, &mut next).expect("a step");
-            untrusted += u32::from(!report.is_trusted());
+            if let Some(reason) = report.untrusted() {
+                untrusted += 1;
+                println!("{}: {reason:?}, {:?}", state.step, report.penalty_force);
+            }
             iterations += report.convergence.solve.iterations;
             std::mem::swap(&mut state, &mut next);
             let energy = world.energy(&state);

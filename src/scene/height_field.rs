@@ -51,7 +51,7 @@ pub(super) static HEIGHT_FIELD: TableSchema = TableSchema {
 /// A height field as a scene file gives it.
 ///
 /// ```
-/// use pliant::scene::{Scene, SceneOptions, ShapeEntry};
+/// use pliant::scene::{Scene, SceneOptions};
 ///
 /// let text = r#"
 ///     schema = 1
@@ -61,11 +61,10 @@ pub(super) static HEIGHT_FIELD: TableSchema = TableSchema {
 ///     name = "ramp"
 ///     shape = { height_field = { size = [3, 4], heights = [[0, 1], [0, 1]], thickness = 2 } }
 /// "#;
-/// let scene = Scene::parse("ramp.toml", text, &SceneOptions::default())?;
-/// let shape = &scene.fixed[0].body.shapes[0].shape;
-/// assert!(matches!(shape, ShapeEntry::HeightField(_)));
-/// // The corner at the bottom is the farthest.
-/// assert_eq!(shape.radius_about_origin(), Some(1.5_f64.hypot(2.0).hypot(2.0)));
+/// Scene::parse("ramp.toml", text, &SceneOptions::default())?;
+/// // All rows have the same length.
+/// let ragged = text.replace("[0, 1]]", "[0]]");
+/// assert!(Scene::parse("ramp.toml", &ragged, &SceneOptions::default()).is_err());
 /// # Ok::<(), pliant::scene::SceneError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

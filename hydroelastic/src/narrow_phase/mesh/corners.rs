@@ -9,7 +9,8 @@ use crate::narrow_phase::manifold::{ManifoldBuffers, PairPoint};
 use crate::shape::{MeshFeature, MeshShape, TriangleFeature, closest_on_triangle, mesh_nearest};
 
 /// The part of the extent of a convex shape, from the end towards a face on, whose corners may touch that face: those at the other end face
-/// away from it. A round rim has few corners, which need not be at the very end.
+/// away from it. A round rim has few corners, which need not be at the very end: with 0.5, poses of a cylinder lose contacts. Without this test a
+/// frictionless box over 15 seams of tiles that are meshes slows from 1 to 0.42 m/s; with it, by 4e-6.
 const FACING: f64 = 0.75;
 
 /// Corners of the features of A that face the mesh.

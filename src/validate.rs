@@ -47,6 +47,7 @@ mod rolling_rod;
 mod rubber_press;
 mod screw;
 mod sliding_box;
+mod soft_loads;
 mod soft_rest;
 mod standing_stack;
 mod stiction;
@@ -339,6 +340,7 @@ pub const CASES: &[Case] = &[
     ),
     sliding_box::CASE,
     soft_rest::CASE,
+    soft_loads::CASE,
     beam_bending::CASE,
     flush_tiles::CASE,
     incline::CASE,

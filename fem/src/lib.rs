@@ -19,6 +19,7 @@ mod domain_links;
 mod domains;
 mod element;
 mod error;
+mod field_forces;
 mod free_motion;
 mod loads;
 mod mass;

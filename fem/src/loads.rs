@@ -6,7 +6,9 @@ use nalgebra::{Point3, Vector3};
 
 /// A body force that depends on position: wind, buoyancy, a magnetic field.
 ///
-/// It is evaluated at the positions of the vertices at the start of a step, and constant within it.
+/// It is evaluated at positions at the start of a step, and constant within it. Its force on a vertex is ∫N f dV with the vertex's shape
+/// function N, by adaptive quadrature: elements in which it changes fast are split into smaller pieces. A step warns of fields that are
+/// narrower than the elements.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -41,6 +43,13 @@ use nalgebra::{Point3, Vector3};
 pub trait ForceField: Send + Sync + Debug {
     /// Force per m³ of rest volume at a point, N/m³, world axes.
     fn force_density(&self, p_WQ: &Point3<f64>) -> Vector3<f64>;
+
+    /// Lower and upper bounds of the components in the box between two corners, N/m³; `None` if they are unknown.
+    ///
+    /// They may be wider than the range of the field. With them the quadrature finds peaks that lie between its points.
+    fn bounds(&self, _low: &Point3<f64>, _high: &Point3<f64>) -> Option<[Vector3<f64>; 2]> {
+        None
+    }
 }
 
 /// A uniform force per rest volume, N/m³, world axes.
@@ -59,5 +68,9 @@ pub struct UniformForce(pub Vector3<f64>);
 impl ForceField for UniformForce {
     fn force_density(&self, _: &Point3<f64>) -> Vector3<f64> {
         self.0
+    }
+
+    fn bounds(&self, _: &Point3<f64>, _: &Point3<f64>) -> Option<[Vector3<f64>; 2]> {
+        Some([self.0; 2])
     }
 }

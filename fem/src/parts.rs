@@ -215,8 +215,6 @@ pub(crate) struct Parts {
     pub(crate) rest: Vec<Vector3<f64>>,
     /// Σ ρV/4, kg.
     pub(crate) vertex_mass: Vec<f64>,
-    /// Σ V/4, m³.
-    pub(crate) vertex_volume: Vec<f64>,
     pub(crate) element_mass: Vec<f64>,
     pub(crate) fixed: Vec<[bool; 3]>,
     pub(crate) anchors: Vec<Anchor>,

@@ -35,6 +35,7 @@ use pliant_contact_sap::{
 };
 
 use crate::dofs::HELD;
+use crate::field_forces::FieldForces;
 use crate::free_motion::FreeMotion;
 use crate::mass::MassKind;
 use crate::material::Linearity;
@@ -50,6 +51,7 @@ pub(crate) struct FemStep {
     motion: Motion,
     /// Gravity, fields and loads on all vertices, N.
     external: Vec<Vector3<f64>>,
+    field_forces: FieldForces,
     held: Vec<[bool; 3]>,
     start: Vec<f64>,
     elements: ElementState,
@@ -69,6 +71,7 @@ impl FemStep {
         Self {
             motion: Motion::new(parts),
             external: Vec::new(),
+            field_forces: FieldForces::default(),
             held: Vec::new(),
             start: Vec::new(),
             elements: ElementState::default(),
@@ -230,7 +233,8 @@ impl BodyStep for FemStep {
         if self.motion.parts.has_barrier() {
             self.refuse_inverted(&positions, "by the step")?;
         }
-        let warnings = self.warnings(&positions, &velocities);
+        let mut warnings = self.warnings(&positions, &velocities);
+        warnings.extend(self.field_forces.warning().map(str::to_owned));
         next.q.clear();
         next.q
             .extend(positions.iter().flat_map(|p| [p.x, p.y, p.z]));

@@ -3,6 +3,7 @@
 //! Actuators are implicit, so a step is given the targets at its end.
 
 mod reach;
+mod shares;
 
 use std::sync::Arc;
 
@@ -51,8 +52,8 @@ struct MovedBody {
 
 struct Pull {
     body: BodyIdx,
-    /// The points share the force equally.
-    points: Vec<MaterialPoint>,
+    /// The points with their shares of the force.
+    points: Vec<(MaterialPoint, f64)>,
     /// The axes of force and torque; `None`: those of the world.
     axes: Option<MovingAxes>,
     track: Track,
@@ -264,7 +265,7 @@ impl Actuation {
         }
     }
 
-    /// Replaces the loads of the scene by those at the end of the step; points share the force and torque equally.
+    /// Replaces the loads of the scene by those at the end of the step.
     fn apply_loads(&mut self, state: &mut State, time_step_s: f64) {
         let end_s = state.time_s + time_step_s;
         for pull in &self.pulls {
@@ -278,11 +279,10 @@ impl Actuation {
             };
             let mut wrench = [0.0; 6];
             pull.track.value(end_s, &mut wrench);
-            let share = 1.0 / pull.points.len() as f64;
-            let loads = pull.points.iter().map(|point| Load {
+            let loads = pull.points.iter().map(|(point, share)| Load {
                 point: *point,
-                force_W: R_W * Vector3::new(wrench[0], wrench[1], wrench[2]) * share,
-                torque_W: R_W * Vector3::new(wrench[3], wrench[4], wrench[5]) * share,
+                force_W: R_W * Vector3::new(wrench[0], wrench[1], wrench[2]) * *share,
+                torque_W: R_W * Vector3::new(wrench[3], wrench[4], wrench[5]) * *share,
             });
             state.controls[pull.body.0].loads.extend(loads);
         }
@@ -426,9 +426,9 @@ fn pull(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<Pull, Sc
     match assembly.directory.frame(scene, &load.on)? {
         FrameRef::Link { body, link, X_LF } => Ok(Pull {
             body,
-            points: vec![MaterialPoint::on_frame(
-                link.0 as u32,
-                (X_LF * load.point).coords,
+            points: vec![(
+                MaterialPoint::on_frame(link.0 as u32, (X_LF * load.point).coords),
+                1.0,
             )],
             axes: (load.axes == LoadAxes::Body).then(|| {
                 let tree = Arc::clone(assembly.directory.tree(body));
@@ -485,15 +485,13 @@ fn pull_on_soft(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<
             "a load acts on points that stay; this scene has sources or sinks",
         ));
     }
-    let points: Vec<u32> = match &part.points {
-        Some(points) => points.to_vec(),
-        None => (0..soft.start.len() as u32).collect(),
-    };
+    let start = &assembly.state.bodies[soft.body.0];
+    let shares = shares::shares(soft, start, part.points.as_deref());
+    let on_vertex = |point: u32| MaterialPoint::on_vertex(soft.first_vertex + point);
     Ok(Pull {
         body: soft.body,
-        points: points
-            .into_iter()
-            .map(|point| MaterialPoint::on_vertex(soft.first_vertex + point))
+        points: (shares.into_iter())
+            .map(|(point, share)| (on_vertex(point), share))
             .collect(),
         axes: None,
         track: load.track.clone(),

@@ -41,6 +41,17 @@ pub(crate) trait SoftModel: Send + Sync {
     fn triangles(&self) -> &[[u32; 3]] {
         &[]
     }
+    /// The faces, edges and cells between points over which loads are spread; none for material points.
+    fn simplices(&self, _: &BodyState) -> Simplices {
+        Simplices {
+            triangles: self.triangles().to_vec(),
+            edges: match self.triangles() {
+                [] => self.segments(),
+                triangles => edges_of(triangles),
+            },
+            tetrahedra: Vec::new(),
+        }
+    }
     /// Mass of each point, kg.
     fn masses(&self, state: &BodyState) -> Vec<f64>;
     /// Volume, m³.
@@ -65,6 +76,26 @@ pub(crate) trait SoftModel: Send + Sync {
     }
 }
 
+/// Simplices of points.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Simplices {
+    /// Of the surface.
+    pub(crate) triangles: Vec<[u32; 3]>,
+    /// Of the surface, or of a filament.
+    pub(crate) edges: Vec<[u32; 2]>,
+    pub(crate) tetrahedra: Vec<[u32; 4]>,
+}
+
+/// The edges of triangles, each once.
+fn edges_of(triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
+    let sides = |[a, b, c]: &[u32; 3]| [[*a, *b], [*b, *c], [*c, *a]];
+    let sides = triangles.iter().flat_map(sides);
+    let mut edges: Vec<_> = sides.map(|[a, b]| [a.min(b), a.max(b)]).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
 impl SoftModel for FemBody {
     fn points(&self, state: &BodyState, out: &mut Vec<Point3<f64>>) {
         out.clear();
@@ -74,6 +105,16 @@ impl SoftModel for FemBody {
     fn velocities(&self, state: &BodyState, out: &mut Vec<Vector3<f64>>) {
         out.clear();
         out.extend(state.v.chunks_exact(3).map(Vector3::from_column_slice));
+    }
+
+    fn simplices(&self, _: &BodyState) -> Simplices {
+        let boundary = self.mesh().boundary();
+        let triangles: Vec<_> = boundary.triangles.iter().map(|t| t.map(|v| v.0)).collect();
+        Simplices {
+            edges: edges_of(&triangles),
+            triangles,
+            tetrahedra: self.mesh().tets().iter().map(|t| t.map(|v| v.0)).collect(),
+        }
     }
 
     fn masses(&self, _: &BodyState) -> Vec<f64> {

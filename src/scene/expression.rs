@@ -10,10 +10,13 @@
 //!
 //! Names begin with a letter or `_` and go on with letters, digits, `_` and `.`.
 
+mod interval;
 mod parse;
 
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
+
+pub use interval::Interval;
 
 /// Why an expression has no value.
 ///
@@ -230,6 +233,24 @@ impl Expression {
         self.root.evaluate(value_of)
     }
 
+    /// Bounds of its values where the names have those of `range_of`; they may be wider than the range of the values.
+    ///
+    /// # Errors
+    /// Those of `range_of`.
+    pub fn bounds(
+        &self,
+        range_of: &dyn Fn(&str) -> Result<Interval, ExpressionError>,
+    ) -> Result<Interval, ExpressionError> {
+        self.root.bounds(range_of)
+    }
+
+    /// The same expression with the values of `scope` for its names, except those in `free`.
+    #[must_use]
+    pub fn with_values_of(mut self, scope: &Scope, free: &[&str]) -> Self {
+        self.root.insert_values(scope, free);
+        self
+    }
+
     /// The names it uses, in the order they appear, repeated ones too.
     pub fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
@@ -261,6 +282,30 @@ impl Node {
                 (function.value)(first, second)
             }
         })
+    }
+
+    fn insert_values(&mut self, scope: &Scope, free: &[&str]) {
+        match self {
+            Node::Number(_) => {}
+            Node::Name(name) => {
+                if let (false, Ok(value)) = (free.contains(&name.as_str()), scope.get(name)) {
+                    *self = Node::Number(value);
+                }
+            }
+            Node::Negative(x) => x.insert_values(scope, free),
+            Node::Sum(x, y)
+            | Node::Difference(x, y)
+            | Node::Product(x, y)
+            | Node::Quotient(x, y)
+            | Node::Power(x, y) => {
+                x.insert_values(scope, free);
+                y.insert_values(scope, free);
+            }
+            Node::Call(_, arguments) => {
+                let each = arguments.iter_mut();
+                each.for_each(|argument| argument.insert_values(scope, free));
+            }
+        }
     }
 
     fn collect_names<'a>(&'a self, names: &mut Vec<&'a str>) {

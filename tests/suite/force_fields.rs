@@ -51,7 +51,7 @@ fn errors_in_forces_give_line_and_reason() {
         ("[0, 0, \"2*q\"]", "no parameter or coordinate \"q\""),
         ("[0, 0, \"2*(x\"]", "expected"),
         ("[0, 0, inf]", "must be finite"),
-        ("[0, 0, \"sqrt(-1 - x)\"]", "force field at vertex 0"),
+        ("[0, 0, \"sqrt(-1 - x)\"]", "force field in tetrahedron 0"),
     ] {
         let text = format!("[simulation]\nsmoke_s = 1\n{CUBE}force_density = {force}\n");
         let refused = match parse(&text) {
@@ -66,4 +66,22 @@ fn errors_in_forces_give_line_and_reason() {
             "{expected:?} is not in:\n{refused}"
         );
     }
+}
+
+#[test]
+fn a_field_narrower_than_an_element_is_warned_of() {
+    let text = |width: &str| {
+        format!(
+            "[simulation]\nsmoke_s = 0.002\ntime_step_s = 0.001\n{CUBE}force_density = [0, 0, \"1e6*exp(-((x-0.013)^2 + y^2 + z^2)/{width}^2)\"]\n"
+        )
+    };
+    let notes = |width: &str| {
+        let scene = parse(&text(width)).unwrap_or_else(|error| panic!("{error}"));
+        let outcome = run(&scene, &RunOptions::default(), &mut |_| {}).unwrap();
+        outcome.notes.join("\n")
+    };
+    let narrow = notes("0.004");
+    assert!(narrow.contains("narrower than the elements"), "{narrow}");
+    let wide = notes("0.1");
+    assert!(!wide.contains("force field"), "{wide}");
 }

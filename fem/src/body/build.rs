@@ -230,7 +230,6 @@ impl FemBuilder {
             domains_of,
             linearity: materials.at(0).material.linearity(),
             vertex_mass: lumped(rest.len(), &elements, &element_mass),
-            vertex_volume: lumped(rest.len(), &elements, &volumes),
             consistent_mass,
             element_mass,
             materials,

@@ -1,6 +1,6 @@
 //! Input of a step: checks, held velocities and external forces.
 
-use nalgebra::{Point3, Vector3};
+use nalgebra::Vector3;
 use pliant_contact_sap::{BodyError, BodyState, StepInput};
 
 use super::FemStep;
@@ -89,18 +89,7 @@ impl FemStep {
         self.external.clear();
         let weights = parts.vertex_mass.iter().map(|mass| input.gravity * *mass);
         self.external.extend(weights);
-        for field in &parts.fields {
-            for (vertex, force) in self.external.iter_mut().enumerate() {
-                let density = field.force_density(&Point3::from(self.motion.q[vertex]));
-                if let Some(value) = density.iter().find(|x| !x.is_finite()) {
-                    return Err(BodyError::NotFinite {
-                        location: format!("force field at vertex {vertex}"),
-                        value: *value,
-                    });
-                }
-                *force += density * parts.vertex_volume[vertex];
-            }
-        }
+        (self.field_forces).add(parts, &self.motion.q, &mut self.external)?;
         let efforts = input.control.effort.chunks_exact(3);
         for (force, effort) in self.external.iter_mut().zip(efforts) {
             *force += Vector3::from_column_slice(effort);

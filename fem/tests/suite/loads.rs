@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::support::{Alone, UNDAMPED, built, corotated, place};
+use crate::support::{Alone, UNDAMPED, built, corotated};
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
-use pliant_contact_sap::{BodyState, DeformableModel};
+use pliant_contact_sap::{BodyState, Control, DeformableModel, StepInput};
 use pliant_fem::{FemBody, FemBuilder, ForceField};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 
@@ -23,12 +23,15 @@ impl ForceField for Linear {
     }
 }
 
+fn pose() -> Isometry3<f64> {
+    Isometry3::new(Vector3::new(0.4, -0.2, 0.3), Vector3::new(0.5, 0.2, -0.9))
+}
+
 /// A box of 0.12 × 0.08 × 0.06 m in a field.
 fn body(field: impl ForceField + 'static) -> FemBody {
     let mesh = tet_cuboid(Vector3::new(0.06, 0.04, 0.03), [3, 2, 2]).unwrap();
     let builder = FemBuilder::new(mesh, corotated(1e6, 0.3), DENSITY).damping(UNDAMPED);
-    let pose = Isometry3::new(Vector3::new(0.4, -0.2, 0.3), Vector3::new(0.5, 0.2, -0.9));
-    built(builder.pose(pose).force_field(Arc::new(field)))
+    built(builder.pose(pose()).force_field(Arc::new(field)))
 }
 
 fn center_of_mass(body: &FemBody, state: &BodyState) -> Vector3<f64> {
@@ -66,23 +69,18 @@ fn a_field_that_is_linear_in_position_has_the_exact_integral() {
     let force = (slope * center + at_origin) * volume;
     let error = (momentum.linear_momentum_W / dt - force).norm();
     assert!(error < 1e-9 * force.norm(), "{error:e} of {force}");
-    let start = body.default_state();
-    let mut torque = Vector3::zeros();
-    let n = body.mesh().vertices().len();
-    let masses = {
-        // Of each vertex, by its momentum.
-        let mut alone = start.clone();
-        (0..n).map(move |i| {
-            alone.v.fill(0.0);
-            alone.v[3 * i] = 1.0;
-            alone.clone()
-        })
-    };
-    for (i, moving) in masses.enumerate() {
-        let mass = body.energy(&moving, &Vector3::zeros()).linear_momentum_W.x;
-        let p = place(&start, i);
-        torque += p.cross(&(slope * p + at_origin)) * (mass / DENSITY);
-    }
+    // ∫ (x − c)(x − c)ᵀ dV of the box.
+    let pose = pose();
+    let R = pose.rotation.to_rotation_matrix();
+    let squares = Vector3::new(0.12, 0.08, 0.06).map(|side: f64| side * side / 12.0);
+    let spread = R.matrix() * Matrix3::from_diagonal(&squares) * R.matrix().transpose() * volume;
+    let S = slope * spread;
+    let axial = Vector3::new(
+        S[(2, 1)] - S[(1, 2)],
+        S[(0, 2)] - S[(2, 0)],
+        S[(1, 0)] - S[(0, 1)],
+    );
+    let torque = center.cross(&force) + axial;
     let error = (momentum.angular_momentum_W / dt - torque).norm();
     assert!(error < 1e-6 * torque.norm(), "{error:e} of {torque}");
 }
@@ -113,5 +111,130 @@ fn a_body_tethered_by_a_field_swings_at_its_frequency() {
     assert!(
         (whole - start).norm() < 2e-3 * start.norm(),
         "{whole} {start}"
+    );
+}
+
+/// A pulse f₀ exp(−|x − c|²/w²) along z.
+#[derive(Debug)]
+struct Pulse {
+    center: Point3<f64>,
+    width: f64,
+}
+
+const PEAK: f64 = 1e6;
+
+impl Pulse {
+    /// ∫ f dV over all space, N.
+    fn force(&self) -> f64 {
+        PEAK * (std::f64::consts::PI * self.width * self.width).powf(1.5)
+    }
+
+    fn at_distance(&self, r: f64) -> f64 {
+        PEAK * (-(r / self.width).powi(2)).exp()
+    }
+}
+
+impl ForceField for Pulse {
+    fn force_density(&self, p_WQ: &Point3<f64>) -> Vector3<f64> {
+        Vector3::z() * self.at_distance((p_WQ - self.center).norm())
+    }
+
+    fn bounds(&self, low: &Point3<f64>, high: &Point3<f64>) -> Option<[Vector3<f64>; 2]> {
+        let nearest = self.center.coords.sup(&low.coords).inf(&high.coords);
+        let (to_low, to_high) = (low - self.center, high - self.center);
+        let farthest = to_low.abs().sup(&to_high.abs());
+        let of = |r: f64| Vector3::z() * self.at_distance(r);
+        Some([
+            of(farthest.norm()),
+            of((nearest - self.center.coords).norm()),
+        ])
+    }
+}
+
+/// Force and torque about the origin of a field on a cube of 0.1 m, and the warnings of the step.
+fn wrench(
+    cells: u32,
+    field: impl ForceField + 'static,
+) -> (Vector3<f64>, Vector3<f64>, Vec<String>) {
+    let mesh = tet_cuboid(Vector3::repeat(0.05), [cells; 3]).unwrap();
+    let builder = FemBuilder::new(mesh, corotated(1e6, 0.3), DENSITY).damping(UNDAMPED);
+    let body = built(builder.force_field(Arc::new(field)));
+    let (state, control) = (body.default_state(), Control::default());
+    let mut step = body.new_step();
+    let dt = 1e-4;
+    step.begin(&state, &StepInput::new(dt, Vector3::zeros(), &control))
+        .unwrap();
+    let mut v = Vec::new();
+    step.linearise_start(&mut v).unwrap();
+    let (mut force, mut torque) = (Vector3::zeros(), Vector3::zeros());
+    let impulses = step.dynamics().right_hand_side().chunks_exact(3);
+    for (f, x) in impulses.zip(state.q.chunks_exact(3)) {
+        let f = Vector3::from_column_slice(f) / dt;
+        force += f;
+        torque += Vector3::from_column_slice(x).cross(&f);
+    }
+    let warnings = step
+        .advance(&v, &mut BodyState::default())
+        .unwrap()
+        .warnings;
+    (force, torque, warnings)
+}
+
+#[test]
+fn a_pulse_narrower_than_an_element_has_its_whole_force_and_torque() {
+    for cells in [1, 2, 3, 4, 7] {
+        for (width, center) in [
+            (0.01, [0.0, 0.0, 0.0]),
+            (0.01, [0.013, -0.004, 0.007]),
+            (0.002, [0.013, -0.004, 0.007]),
+            (0.002, [-0.02, 0.011, 0.0]),
+        ] {
+            let center = Point3::from(center);
+            let pulse = Pulse { center, width };
+            let whole = pulse.force();
+            let (force, torque, warnings) = wrench(cells, pulse);
+            let ratio = force.z / whole;
+            let of = format!("{cells} cells, {width} m at {center}: {ratio}");
+            assert!((ratio - 1.0).abs() < 2e-3, "{of}");
+            let error = torque - center.coords.cross(&(Vector3::z() * whole));
+            assert!(error.norm() < 2e-3 * whole * 0.05, "{of}: {error}");
+            let narrow = width < 0.3 * 0.1 / f64::from(cells);
+            let warned = warnings
+                .iter()
+                .any(|w| w.contains("narrower than the elements"));
+            assert!(warned || !narrow, "{of}: {warnings:?}");
+        }
+    }
+}
+
+#[test]
+fn a_pulse_wider_than_the_elements_is_not_warned_of() {
+    let pulse = Pulse {
+        center: Point3::new(0.01, 0.0, -0.02),
+        width: 0.05,
+    };
+    let (_, _, warnings) = wrench(4, pulse);
+    assert!(warnings.is_empty(), "{warnings:?}");
+}
+
+#[test]
+fn a_layer_far_thinner_than_all_pieces_is_warned_of() {
+    /// 1 within 1 µm of a plane, without bounds.
+    #[derive(Debug)]
+    struct Layer;
+    impl ForceField for Layer {
+        fn force_density(&self, p_WQ: &Point3<f64>) -> Vector3<f64> {
+            Vector3::z() * f64::from(p_WQ.z.abs() < 1e-6)
+        }
+
+        fn bounds(&self, low: &Point3<f64>, high: &Point3<f64>) -> Option<[Vector3<f64>; 2]> {
+            let crosses = low.z < 1e-6 && high.z > -1e-6;
+            Some([Vector3::zeros(), Vector3::z() * f64::from(crosses)])
+        }
+    }
+    let (_, _, warnings) = wrench(3, Layer);
+    assert!(
+        warnings.iter().any(|w| w.contains("changes too fast")),
+        "{warnings:?}"
     );
 }

@@ -7,7 +7,7 @@ use pliant_contact_sap::{
     BodyState, BodyStep, Control, DeformableModel, Energy, SelfContact, Surface,
 };
 
-use super::SoftModel;
+use super::{Simplices, SoftModel};
 use crate::registry::SceneBody;
 use crate::scene::Shown;
 
@@ -28,6 +28,16 @@ impl SoftModel for OwnBody {
 
     fn masses(&self, state: &BodyState) -> Vec<f64> {
         self.0.masses(state)
+    }
+
+    fn simplices(&self, state: &BodyState) -> Simplices {
+        let mut surface = Surface::default();
+        self.0.surface(state, &mut surface);
+        Simplices {
+            triangles: surface.triangles,
+            edges: surface.edges,
+            tetrahedra: surface.tetrahedra,
+        }
     }
 
     /// Volume inside its triangles, by the divergence theorem.

@@ -194,7 +194,7 @@ pub(super) static LOADS: TableSchema = TableSchema {
             value: ValueKind::Described("name"),
             unit: "",
             default: REQUIRED,
-            about: "a body, `MODEL/LINK`, or `SOFT/REGION`, whose points share the force equally",
+            about: "a body, `MODEL/LINK`, or `SOFT/REGION`. A region shares the force by the area at the start of the faces whose corners it contains; without such a face by volume, along a line by length, between single points equally. A whole soft body shares it by mass",
         },
         Key {
             name: "point",

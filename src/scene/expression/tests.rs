@@ -105,3 +105,15 @@ fn names_may_be_given_values_when_an_expression_is_asked() {
     assert_eq!(expression.evaluate_with(&value_of), Ok(9.0));
     assert_eq!(Expression::number(3.0).evaluate_with(&value_of), Ok(3.0));
 }
+
+#[test]
+fn values_of_a_scope_take_the_place_of_all_names_but_the_free_ones() {
+    let mut scope = Scope::default();
+    scope.set("k", 3.0);
+    scope.set("x", 7.0);
+    let expression = Expression::parse("-k*x + max(k, pi)").unwrap();
+    let bound = expression.with_values_of(&scope, &["x"]);
+    assert_eq!(bound.names(), ["x"]);
+    scope.set("x", 2.0);
+    assert_eq!(bound.evaluate(&scope), Ok(-6.0 + PI));
+}

@@ -66,7 +66,7 @@ static FEM: TableSchema = TableSchema {
             value: ValueKind::Described("three expressions of `x`, `y`, `z`"),
             unit: "N/m³",
             default: "none",
-            about: "force density per rest volume as a function of the world position (m) at the start of a step: wind, buoyancy, a magnet; coordinates take precedence over parameters of the same name",
+            about: "force density per rest volume as a function of the world position (m) at the start of a step: wind, buoyancy, a magnet; integrated over each element, with a warning where it is narrower than the elements; coordinates take precedence over parameters of the same name",
         },
         Key {
             name: "mass_matrix",

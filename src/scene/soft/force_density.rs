@@ -4,29 +4,41 @@ use nalgebra::{Point3, Vector3};
 use pliant_fem::ForceField;
 
 use crate::scene::error::{SceneError, SceneFault, remedy};
-use crate::scene::expression::{Expression, ExpressionError, Scope};
+use crate::scene::expression::{Expression, ExpressionError, Interval};
 use crate::scene::item::Item;
 use crate::scene::table::Context;
 
 /// Names of the world's coordinates, m.
 const PLACE: [&str; 3] = ["x", "y", "z"];
 
-/// Force per m³ of rest volume, N/m³, as expressions of x, y, z and the scene's parameters.
+/// Force per m³ of rest volume, N/m³, as expressions of x, y and z.
 #[derive(Clone, Debug)]
 pub(crate) struct ForceDensity {
     components: [Expression; 3],
-    parameters: Scope,
+}
+
+/// Every other name was looked up when the scene was read.
+fn axis(name: &str) -> Option<usize> {
+    PLACE.iter().position(|axis| *axis == name)
 }
 
 impl ForceField for ForceDensity {
     fn force_density(&self, p_WQ: &Point3<f64>) -> Vector3<f64> {
-        let value_of = |name: &str| match PLACE.iter().position(|axis| *axis == name) {
-            Some(axis) => Ok(p_WQ[axis]),
-            None => self.parameters.get(name),
-        };
+        let value_of = |name: &str| Ok(axis(name).map_or(f64::NAN, |k| p_WQ[k]));
         let component = |k: usize| self.components[k].evaluate_with(&value_of);
-        // Every name was looked up when the scene was read; a force that is not finite ends the step that evaluates it.
+        // A force that is not finite ends the step that evaluates it.
         Vector3::from_fn(|k, _| component(k).unwrap_or(f64::NAN))
+    }
+
+    fn bounds(&self, low: &Point3<f64>, high: &Point3<f64>) -> Option<[Vector3<f64>; 2]> {
+        let range = |k: usize| Interval::new(low[k], high[k]);
+        let range_of = |name: &str| Ok(axis(name).map_or(Interval::ALL, range));
+        let mut bounds = [Vector3::zeros(); 2];
+        for (k, component) in self.components.iter().enumerate() {
+            let of_component = component.bounds(&range_of).ok()?;
+            (bounds[0][k], bounds[1][k]) = (of_component.low, of_component.high);
+        }
+        Some(bounds)
     }
 }
 
@@ -44,7 +56,6 @@ pub(super) fn force_density(
             component(context, y)?,
             component(context, z)?,
         ],
-        parameters: context.scope.clone(),
     })
 }
 
@@ -73,5 +84,5 @@ fn component(context: &Context, item: &Item<'_>) -> Result<Expression, SceneErro
             remedy: remedy(unknown, names()),
         }));
     }
-    Ok(expression)
+    Ok(expression.with_values_of(&context.scope, &PLACE))
 }

@@ -17,6 +17,7 @@ mod beam_bending;
 mod bouncing_ball;
 mod break_off;
 mod capstan;
+mod cavities;
 mod cube_toss;
 mod equilibria;
 mod error;
@@ -341,6 +342,7 @@ pub const CASES: &[Case] = &[
     sliding_box::CASE,
     soft_rest::CASE,
     soft_loads::CASE,
+    cavities::CASE,
     beam_bending::CASE,
     flush_tiles::CASE,
     incline::CASE,

@@ -43,6 +43,7 @@ mod repair;
 mod report;
 mod scalar;
 mod self_intersection;
+mod shells;
 mod soup;
 mod stl;
 mod surface_build;

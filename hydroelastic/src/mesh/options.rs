@@ -176,7 +176,8 @@ pub struct SurfaceOptions {
     pub weld_when: WeldWhen,
     /// Treatment of triangles without area.
     pub degenerate: Degenerate,
-    /// Treatment of triangles oriented against their neighbours, and of shells oriented inwards.
+    /// Treatment of triangles oriented against their neighbours, of bodies oriented inwards, and of cavities oriented outwards: a shell inside an
+    /// odd number of others bounds a cavity.
     pub orientation: Orientation,
     /// Whether a solid is tested for self-intersections.
     pub self_intersections: SelfIntersections,

@@ -65,3 +65,24 @@ fn segment_crosses([from, to]: [Vector3<f64>; 2], [a, b, c]: [Vector3<f64>; 3]) 
     let volumes = [(a, b), (b, c), (c, a)].map(|(x, y)| six_volumes(&from, &to, &x, &y));
     volumes.iter().all(|volume| *volume >= 0.0) || volumes.iter().all(|volume| *volume <= 0.0)
 }
+
+/// Whether an edge of one triangle passes through the inside of the other, beyond round-off: triangles that touch do not.
+pub(super) fn pass_through(p: [Vector3<f64>; 3], q: [Vector3<f64>; 3]) -> bool {
+    (0..3).any(|k| {
+        segment_passes_through([p[k], p[(k + 1) % 3]], q)
+            || segment_passes_through([q[k], q[(k + 1) % 3]], p)
+    })
+}
+
+fn segment_passes_through([from, to]: [Vector3<f64>; 2], [a, b, c]: [Vector3<f64>; 3]) -> bool {
+    let size = [to - from, b - a, c - a].map(|edge| edge.norm());
+    let round_off = 1e-12 * size.iter().fold(0.0_f64, |a, b| a.max(*b)).powi(3);
+    let above = six_volumes(&a, &b, &c, &from);
+    let below = six_volumes(&a, &b, &c, &to);
+    if above.abs().min(below.abs()) <= round_off || (above > 0.0) == (below > 0.0) {
+        return false;
+    }
+    let around = [(a, b), (b, c), (c, a)].map(|(x, y)| six_volumes(&from, &to, &x, &y));
+    around.iter().all(|volume| *volume > round_off)
+        || around.iter().all(|volume| *volume < -round_off)
+}

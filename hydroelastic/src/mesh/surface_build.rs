@@ -3,10 +3,11 @@
 use super::error::{Flaw, MeshError};
 use super::names::{Names, Numbering};
 use super::options::{Degenerate, SelfIntersections, SurfaceOptions, SurfaceUse, Weld, WeldWhen};
-use super::orientation::{orient_consistently, orient_outward};
+use super::orientation::orient_consistently;
 use super::repair;
 use super::report::{LoadReport, Severity};
 use super::self_intersection::{SelfIntersection, find_self_intersection};
+use super::shells::orient_outward;
 use super::soup::Soup;
 use super::topology::{edge_groups, sorted_half_edges};
 use super::tri_mesh::{TriMesh, triangle_quality};

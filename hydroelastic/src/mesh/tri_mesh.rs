@@ -11,7 +11,7 @@ use nalgebra::Vector3;
 ///
 /// Every edge has one or two triangles, every vertex at least one, every triangle a positive area, and neighbours are
 /// consistently oriented (except on a one-sided cloth, which the load report mentions). A surface built as
-/// [`SurfaceUse::Solid`] is closed and oriented outwards.
+/// [`SurfaceUse::Solid`] is closed and oriented outwards: shells nested in it bound cavities, bodies in these, and so on.
 ///
 /// ```
 /// use std::f64::consts::PI;

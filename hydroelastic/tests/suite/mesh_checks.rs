@@ -71,12 +71,132 @@ fn a_cavity_counts_negatively_and_is_not_reported() {
 }
 
 #[test]
-fn a_body_inside_a_body_is_suspicious() {
+fn a_shell_inside_another_bounds_a_cavity_whatever_its_orientation() {
     let nested = joined([cube(1.0, [0.0; 3], false), cube(0.5, [0.1; 3], false)]);
+    let said = "1 closed shells inside others were oriented outwards, the first at: triangle 12; they bound cavities; flipped";
+    check_solid(nested, 7.0, &[(Severity::Repaired, said)]);
+    let inward = joined([cube(1.0, [0.0; 3], true), cube(0.5, [0.1; 3], true)]);
+    let said = "1 closed shells were oriented inwards, the first at: triangle 0";
+    check_solid(inward, 7.0, &[(Severity::Repaired, said)]);
+    // The inner one first.
+    let reversed = joined([cube(0.5, [0.1; 3], false), cube(1.0, [0.0; 3], false)]);
     check_solid(
-        nested,
-        9.0,
-        &[(Severity::Suspicious, "1 closed shells lie inside others")],
+        reversed,
+        7.0,
+        &[(Severity::Repaired, "they bound cavities")],
+    );
+}
+
+#[test]
+fn shells_nest_by_parity_to_any_depth() {
+    // Two cavities in the body, a body in one of them with a cavity of its own, and a second body beside all.
+    let shells = [
+        (2.0, [0.0; 3]),
+        (0.8, [-1.0, 0.0, 0.0]),
+        (0.7, [1.0, 0.1, 0.0]),
+        (0.4, [-1.0, 0.1, 0.1]),
+        (0.2, [-1.1, 0.1, 0.0]),
+        (1.0, [5.0, 0.0, 0.0]),
+    ];
+    let depths = [0, 1, 1, 2, 3, 0];
+    let volume: f64 = (shells.iter().zip(depths))
+        .map(|((half, _), depth)| 8.0 * half * half * half * [1.0, -1.0][depth % 2])
+        .sum();
+    for orientation in 0..64 {
+        let soups = shells
+            .iter()
+            .enumerate()
+            .map(|(k, (half, center))| cube(*half, *center, orientation >> k & 1 == 1));
+        let (vertices, triangles) = joined(soups);
+        let options = SurfaceOptions::default();
+        let (mesh, report) =
+            TriMesh::build(vertices, triangles, SurfaceUse::Solid, &options).unwrap();
+        let moments = mesh.solid_moments().unwrap();
+        let error = (moments.volume - volume).abs();
+        assert!(error < 1e-12 * volume, "{orientation:b}: {report}");
+        let reversed = (0..6)
+            .filter(|k| (orientation >> k & 1) != depths[*k] % 2)
+            .count();
+        assert_eq!(report.entries.is_empty(), reversed == 0, "{report}");
+    }
+}
+
+#[test]
+fn a_cavity_may_touch_the_shell_around_it() {
+    // On a face from inside, in a corner, and on a face from outside. That edges meet triangles there is reported, too.
+    for (center, is_inward, volume, said) in [
+        ([0.5, 0.1, 0.0], false, 7.0, "they bound cavities"),
+        ([0.5, 0.5, 0.5], true, 7.0, ""),
+        (
+            [1.5, 0.0, 0.0],
+            true,
+            9.0,
+            "1 closed shells were oriented inwards",
+        ),
+    ] {
+        let (vertices, triangles) =
+            joined([cube(1.0, [0.0; 3], false), cube(0.5, center, is_inward)]);
+        let options = SurfaceOptions::default();
+        let (mesh, report) =
+            TriMesh::build(vertices, triangles, SurfaceUse::Solid, &options).unwrap();
+        let found = mesh.solid_moments().unwrap().volume;
+        assert!((found - volume).abs() < 1e-12, "{center:?}: {found}");
+        let repairs: Vec<_> = report.of(Severity::Repaired).collect();
+        assert_eq!(repairs.is_empty(), said.is_empty(), "{report}");
+        assert!(
+            repairs.iter().all(|entry| entry.text.contains(said)),
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn a_shell_that_crosses_the_one_around_it_is_no_cavity() {
+    let (mut vertices, mut triangles) = cube(1.0, [0.0; 3], false);
+    let inner = cube(0.5, [0.0; 3], true);
+    // A tube: the cube without the middle of two opposite sides, which two rings of triangles replace.
+    triangles.retain(|t| {
+        let normal = {
+            let [a, b, c] = t.map(|v| vertices[v as usize]);
+            (b - a).cross(&(c - a)).normalize()
+        };
+        normal.z.abs() < 0.5
+    });
+    let offset = vertices.len() as u32;
+    let inner_triangles = inner.1.iter().filter(|t| {
+        let [a, b, c] = t.map(|v| inner.0[v as usize]);
+        (b - a).cross(&(c - a)).normalize().z.abs() < 0.5
+    });
+    triangles.extend(inner_triangles.map(|t| t.map(|v| v + offset)));
+    vertices.extend(inner.0.iter().map(|v| Vector3::new(v.x, v.y, 2.0 * v.z)));
+    let corner = |x: f64, y: f64, z: f64, half: f64| {
+        let of = Vector3::new(half * x, half * y, z);
+        vertices
+            .iter()
+            .position(|v| (v - of).norm() < 1e-12)
+            .unwrap() as u32
+    };
+    let around = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+    for z in [-1.0, 1.0] {
+        for k in 0..4 {
+            let ([x, y], [u, v]) = (around[k], around[(k + 1) % 4]);
+            let (a, b) = (corner(x, y, z, 1.0), corner(u, v, z, 1.0));
+            let (c, d) = (corner(u, v, z, 0.5), corner(x, y, z, 0.5));
+            let mut ring = [[a, b, c], [a, c, d]];
+            if z < 0.0 {
+                ring.iter_mut().for_each(|t| t.swap(1, 2));
+            }
+            triangles.extend(ring);
+        }
+    }
+    // A bar across the tube, whose ends are in its walls.
+    let (mut bar, of_bar) = cube(1.0, [0.0; 3], false);
+    bar.iter_mut()
+        .for_each(|v| *v = v.component_mul(&Vector3::new(0.75, 0.1, 0.1)));
+    check_solid(
+        joined([(vertices, triangles), (bar, of_bar)]),
+        6.0 + 8.0 * 0.75 * 0.01,
+        &[(Severity::Suspicious, "the surface intersects itself")],
     );
 }
 

@@ -2,7 +2,7 @@
 
 use nalgebra::{Point3, Vector3};
 
-use crate::mesh::orientation::solid_angle;
+use crate::mesh::shells::solid_angle;
 use crate::shape::{MeshShape, mesh_nearest};
 
 /// Treatment of self-intersecting surfaces.

@@ -50,6 +50,7 @@ mod screw;
 mod sliding_box;
 mod soft_loads;
 mod soft_rest;
+mod spin;
 mod standing_stack;
 mod stiction;
 mod tendon;
@@ -365,6 +366,7 @@ pub const CASES: &[Case] = &[
     tendon::CASE,
     equilibria::CASE,
     screw::CASE,
+    spin::CASE,
     backlash::CASE,
     valley::CASE,
     first_touch::CASE,

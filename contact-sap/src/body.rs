@@ -13,6 +13,7 @@ mod material_point;
 mod reactions;
 mod state;
 mod surface;
+mod vertex_step;
 
 use std::any::Any;
 
@@ -34,6 +35,7 @@ pub use material_point::{MaterialPoint, Primitive};
 pub use reactions::{FrameWrench, JointReaction, PointForce, Reactions, SupportReaction};
 pub use state::{BodyReport, BodyState, Energy};
 pub use surface::{FlatEdge, FlatOutline, Surface, SurfaceMotion};
+pub use vertex_step::{RigidMotion, VertexFields, VertexStep};
 
 /// A body with its own degrees of freedom: a kinematic tree, a finite-element mesh, material points, a rod, a user's own.
 ///

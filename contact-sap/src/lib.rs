@@ -53,8 +53,8 @@ pub use body::{
     BalanceTangent, BasisIdx, BodyReport, BodyState, BodyStep, Control, ControlAdjoint,
     DeformableModel, EndFrames, Energy, ExplicitStep, FlatEdge, FlatOutline, FrameWrench,
     JointReaction, LaggedTerms, Load, MaterialPoint, MomentumBalance, NonlinearBalance, PointForce,
-    PointMass, PointMasses, Primitive, Reactions, SelfContact, StartLinearisation, StepInput,
-    SupportReaction, Surface, SurfaceMotion, VelocityLayout,
+    PointMass, PointMasses, Primitive, Reactions, RigidMotion, SelfContact, StartLinearisation,
+    StepInput, SupportReaction, Surface, SurfaceMotion, VelocityLayout, VertexFields, VertexStep,
 };
 pub use cancellation::Cancellation;
 pub use conjugate_gradients::{

@@ -81,11 +81,12 @@ impl Default for Rayleigh {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rotation {
     /// The paper's model: the rest shape has the rotation at the start of the step. A rotation by θ per step increases the volume of an
-    /// element by about θ², independent of its stiffness.
+    /// element by about θ², independent of its stiffness. Nonlinear laws lose (ω δt)² of their angular momentum in a step.
     Lagged,
-    /// The rest shape has the predicted rotation at the end of the step: the error of volume is below about 0.2 % up to θ = 0.4, that of
-    /// angular momentum as with [`Rotation::Lagged`]. Steps in which an element rotates by more than 0.014 rad need further solves with
-    /// a factor of A at rest, computed once. For backward Euler only.
+    /// The rest shape has the rotation of the step. By backward Euler that is the predicted rotation at the end: the error of volume is
+    /// below about 0.2 % up to θ = 0.4, and steps in which an element rotates by more than 0.014 rad need further solves with a factor of A at
+    /// rest, computed once. By the midpoint rule it is the rotation in the middle, by which the linear corotated law is of second order.
+    /// With every law the step keeps the angular momentum of a body ([`VertexStep`](pliant_contact_sap::VertexStep)).
     #[default]
     Followed,
 }

@@ -12,6 +12,7 @@
 //!
 //! Source: Han, Masterjohn, Castro (2023), equations 6 to 11.
 
+mod angular_momentum;
 mod balance;
 mod control_adjoint;
 mod elastic;
@@ -59,6 +60,8 @@ pub(crate) struct FemStep {
     free_motion: FreeMotion,
     /// A⁻¹b, where the lagged rotations were updated by it.
     free: Vec<f64>,
+    /// Whether A and b are of this step.
+    linearised: bool,
     /// The body's mean rotation, if the step offers a preconditioner.
     mean_rotation: Option<Matrix3<f64>>,
     /// The longest stable explicit step, s, once one was taken.
@@ -78,6 +81,7 @@ impl FemStep {
             system: System::default(),
             free_motion: FreeMotion::default(),
             free: Vec::new(),
+            linearised: false,
             mean_rotation: None,
             explicit_limit_s: None,
             scratch: Scratch::default(),
@@ -88,6 +92,7 @@ impl FemStep {
 impl BodyStep for FemStep {
     fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
         self.check(state, input)?;
+        self.linearised = false;
         self.motion.time_step = input.time_step;
         if input.time_step.forces_s() == 0.0 {
             self.refuse_unstable(input.time_step.length_s)?;
@@ -235,6 +240,7 @@ impl BodyStep for FemStep {
         }
         let mut warnings = self.warnings(&positions, &velocities);
         warnings.extend(self.field_forces.warning().map(str::to_owned));
+        self.keep_angular_momentum(&positions, &mut velocities);
         next.q.clear();
         next.q
             .extend(positions.iter().flat_map(|p| [p.x, p.y, p.z]));

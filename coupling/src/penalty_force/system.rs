@@ -373,8 +373,14 @@ impl System {
         next.bodies
             .resize_with(state.bodies.len(), Default::default);
         for b in 0..state.bodies.len() {
-            let range = self.bodies.range(BodyIdx(b));
-            let advanced = self.bodies.steps[b].advance(&self.v[range], &mut next.bodies[b]);
+            let v = &self.v[self.bodies.range(BodyIdx(b))];
+            let step = &mut self.bodies.steps[b];
+            // Where they were solved, so that their balance is that of the step.
+            let linearised = match step.as_nonlinear() {
+                Some(_) => step.linearise(v),
+                None => Ok(()),
+            };
+            let advanced = linearised.and_then(|()| step.advance(v, &mut next.bodies[b]));
             let fault = |source| StepError::of_body(world, state, BodyIdx(b), source);
             let warnings = advanced.map_err(fault)?.warnings.into_iter();
             let name = world.body_name(BodyIdx(b));

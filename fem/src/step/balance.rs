@@ -88,6 +88,7 @@ impl FemStep {
     }
 
     pub(super) fn assemble(&mut self) {
+        self.linearised = true;
         self.elements.assemble(&self.motion, &mut self.system);
     }
 }

@@ -36,7 +36,7 @@ pub(super) struct Scratch {
 /// Arrays over domains, reused from step to step.
 #[derive(Debug, Default)]
 pub(super) struct ElementState {
-    /// R₀; empty unless the law is corotated.
+    /// R₀ at [`Motion::rotation_positions`]; empty unless the law is corotated.
     pub(super) rotations: Vec<Matrix3<f64>>,
     /// T; empty where no domain rotates.
     pub(super) targets: Vec<Matrix3<f64>>,
@@ -66,11 +66,13 @@ impl ElementState {
     pub(super) fn begin(&mut self, motion: &Motion) {
         let parts = &*motion.parts;
         let n = parts.domains.len();
-        let deformation = |d: usize| parts.deformation(d, &motion.q);
         match parts.linearity {
             Linearity::Corotated => {
                 self.rotations.resize(n, Matrix3::identity());
-                parallel::fill(&mut self.rotations, |e| polar_rotation(&deformation(e)));
+                let positions = motion.rotation_positions();
+                parallel::fill(&mut self.rotations, |d| {
+                    polar_rotation(&parts.deformation(d, &positions))
+                });
             }
             Linearity::Linear => {}
             Linearity::Nonlinear => {

@@ -1,5 +1,6 @@
 //! Motion of the vertices within a step, and the factors of its equations.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use nalgebra::Vector3;
@@ -52,6 +53,18 @@ impl Motion {
         self.q[vertex] + self.mean_velocity(vertex, v) * self.time_step.forces_s()
     }
 
+    /// Where the rotations of corotated laws are those of the step: at the start, and in the midpoint rule at the middle of a step with the
+    /// velocities of the start. There the law is second-order accurate; rotations of the start would stretch a spinning body by θ²/4.
+    pub(super) fn rotation_positions(&self) -> Cow<'_, [Vector3<f64>]> {
+        let predicted = self.parts.rotation == Rotation::Followed
+            && self.time_step.integration == Integration::Midpoint;
+        if !predicted {
+            return Cow::Borrowed(&self.q);
+        }
+        let middle = self.v.iter().enumerate();
+        Cow::Owned(middle.map(|(i, v)| self.force_position(i, v)).collect())
+    }
+
     /// Velocities of all vertices, with `v` the free ones.
     pub(super) fn all_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
         out.clone_from(&self.v);
@@ -83,8 +96,7 @@ impl Motion {
         }
     }
 
-    /// Whether T differs from I: by backward Euler only, with which it was tested; the midpoint rule evaluates forces half a step ahead
-    /// already.
+    /// Whether T differs from I: by backward Euler only. The midpoint rule has R₀ where its forces act.
     pub(super) fn has_lagged_rotations(&self) -> bool {
         self.parts.linearity == Linearity::Corotated
             && self.parts.rotation == Rotation::Followed

@@ -1,12 +1,16 @@
 //! Bodies that spin: volume and angular momentum, with the paper's model beside ours.
 
 use crate::support;
+use std::any::Any;
 use std::f64::consts::TAU;
 
+use crate::support::touching::run_by;
 use crate::support::{Alone, UNDAMPED, built, corotated};
 use nalgebra::{Isometry3, Vector3};
-use pliant_contact_sap::DeformableModel;
-use pliant_fem::{Element, FemBody, FemBuilder, Rayleigh, Rotation};
+use pliant_constitutive::Lame;
+use pliant_contact_sap::{DeformableModel, Integration};
+use pliant_coupling::{State, WorldBuilder};
+use pliant_fem::{Element, FemBody, FemBuilder, LawKind, MassKind, Rayleigh, Rotation};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 
 const OMEGA: f64 = 20.0;
@@ -83,6 +87,88 @@ fn a_stiff_cube_conserves_volume_and_angular_momentum_over_a_hundred_revolutions
 #[test]
 fn a_stiff_damped_cube_conserves_volume_and_angular_momentum_over_a_hundred_revolutions() {
     check(1e7, 0.01);
+}
+
+/// A bar of 1 MPa in free flight at 10 rad/s and 1 m/s, in steps of 5 ms by the default stepper.
+struct Flight {
+    law: LawKind,
+    mass: MassKind,
+    /// β, s.
+    viscosity: f64,
+    integration: Integration,
+}
+
+impl Flight {
+    /// Largest changes of angular momentum, energy and volume in 2 s, relative.
+    fn changes(&self) -> [f64; 3] {
+        let mesh = tet_cuboid(Vector3::new(0.15, 0.05, 0.05), [3, 1, 1]).unwrap();
+        let lame = Lame::from_young_poisson(1e6, 0.3).unwrap();
+        let damping = Rayleigh {
+            stiffness: self.viscosity,
+            ..UNDAMPED
+        };
+        let bar = FemBuilder::new(mesh, self.law.of(lame).unwrap(), 1000.0);
+        let bar = built(bar.mass(self.mass).damping(damping));
+        let omega = Vector3::new(1.0, 0.5, 10.0);
+        let start = bar.rigid_state(&Isometry3::identity(), &omega, &Vector3::x());
+        let mut builder = WorldBuilder::default();
+        builder.gravity(Vector3::zeros());
+        let body = builder.add_body("bar", Box::new(bar));
+        let world = builder.build().unwrap();
+        let mut state = world.default_state();
+        state.bodies[body.0] = start;
+        let volume = |state: &State| {
+            let bar: &dyn Any = world.model(body);
+            let bar = bar.downcast_ref::<FemBody>().expect("a soft body");
+            bar.volume(&state.bodies[body.0])
+        };
+        let (before, filled) = (world.energy(&state), volume(&state));
+        let spin = before.angular_momentum_W;
+        let mut most = [0.0_f64; 3];
+        run_by(
+            self.integration,
+            &world,
+            &mut state,
+            5e-3,
+            2.0,
+            |_, state| {
+                let now = world.energy(state);
+                let momentum = (now.angular_momentum_W - spin).norm() / spin.norm();
+                let energy = (now.kinetic + now.potential) / (before.kinetic + before.potential);
+                let grown = volume(state) / filled;
+                for (most, change) in most.iter_mut().zip([momentum, energy - 1.0, grown - 1.0]) {
+                    *most = most.max(change.abs());
+                }
+            },
+        );
+        most
+    }
+}
+
+#[test]
+fn a_bar_in_free_flight_keeps_its_angular_momentum_energy_and_volume_by_every_law() {
+    for integration in [Integration::BackwardEuler, Integration::Midpoint] {
+        for law in LawKind::ALL
+            .into_iter()
+            .filter(|law| *law != LawKind::Linear)
+        {
+            for (mass, viscosity) in [(MassKind::Lumped, 0.0), (MassKind::Consistent, 1e-3)] {
+                let flight = Flight {
+                    law,
+                    mass,
+                    viscosity,
+                    integration,
+                };
+                let [momentum, energy, volume] = flight.changes();
+                eprintln!(
+                    "{integration:?}, {law:?}, {mass:?}, β {viscosity}: L {momentum:.1e}, E {energy:.1e}, V {volume:.1e}"
+                );
+                assert!(momentum < 1e-6, "{momentum:e}");
+                assert!(energy < 0.02, "{energy:e}");
+                assert!(volume < 5e-3, "{volume:e}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -134,13 +134,16 @@ pub(crate) fn wrench_from_outside(
         gravity: *world.gravity(),
         control: &before.controls[body.0],
     };
-    let (start, v) = (&before.bodies[body.0], &after.bodies[body.0].v);
+    let (start, end) = (&before.bodies[body.0], &after.bodies[body.0]);
+    // That of the solution, to which the state's adds a rigid motion.
+    let moved = end.q.iter().zip(&start.q);
+    let v: Vec<f64> = moved.map(|(q, q0)| (q - q0) / time_step_s).collect();
     step.begin(start, &input).unwrap();
     step.linearise_start(&mut Vec::new()).unwrap();
     assert_eq!(step.start_velocity(), start.v);
     let dynamics = step.dynamics();
     let mut impulse = vec![0.0; v.len()];
-    dynamics.apply(v, &mut impulse);
+    dynamics.apply(&v, &mut impulse);
     let mut sum = Wrench::default();
     let vertices = impulse.chunks_exact(3).zip(start.q.chunks_exact(3));
     for ((p, q), b) in vertices.zip(dynamics.right_hand_side().chunks_exact(3)) {

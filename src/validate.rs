@@ -52,6 +52,7 @@ mod soft_loads;
 mod soft_rest;
 mod standing_stack;
 mod stiction;
+mod substep_friction;
 mod tendon;
 mod test_world;
 mod three_legged_table;
@@ -340,6 +341,7 @@ pub const CASES: &[Case] = &[
         "two fingers hold a shoelace that is pulled",
     ),
     sliding_box::CASE,
+    substep_friction::CASE,
     soft_rest::CASE,
     soft_loads::CASE,
     cavities::CASE,

@@ -12,6 +12,8 @@ use super::mesh::{ClothMesh, HingeVertices};
 /// E = ½ c φ₁φ₂ (θ − θ₀)²        c = D |e|²/(A₁ + A₂) at rest
 /// ```
 ///
+/// Only the triangle that bends counts where the other is clamped ([`ClothMesh::clamped_at`](super::ClothMesh::clamped_at)).
+///
 /// θ is the angle between the normals, D the bending stiffness in N m; φ is 1 unless a triangle has lost nine tenths of its area, and then
 /// vanishes with it. In the notation of Grinspun, Hirani, Desbrun, Schröder
 /// (2003), k_b 3|e|²/(A₁ + A₂) (θ − θ₀)², the coefficient is k_b = D/6: a sheet that is rolled to a cylinder along the rows of a
@@ -97,7 +99,7 @@ impl<T: Real> Hinge<T> {
             .map(|v| mesh.surface().vertices()[v as usize]);
         let areas = hinge.triangles.map(|t| mesh.rest()[t as usize].area);
         let bent = Bent::of(&positions);
-        let stiffness = bending_stiffness * bent.length * bent.length / (areas[0] + areas[1]);
+        let stiffness = bending_stiffness * bent.length * bent.length / hinge.bent_area;
         Self {
             vertices: hinge.vertices,
             rest_angle: T::of(bent.angle),

@@ -44,6 +44,8 @@ const COINCIDENT: f64 = 1e-6;
 pub struct ClothMesh {
     surface: TriMesh,
     rest: Vec<RestTriangle>,
+    /// Whether each triangle moves as one rigid body while it is held.
+    clamped: Vec<bool>,
     spacing: f64,
 }
 
@@ -92,12 +94,13 @@ impl ClothMesh {
         let mut report = LoadReport::default();
         check_coincident(object, surface.vertices(), COINCIDENT * spacing)?;
         check_edges(object, &surface, spacing, &mut report)?;
-        let rest = (0_u32..surface.triangles().len() as u32)
+        let rest: Vec<_> = (0_u32..surface.triangles().len() as u32)
             .map(|t| RestTriangle::of(surface.corners(t.into())))
             .collect();
         Ok((
             Self {
                 surface,
+                clamped: vec![false; rest.len()],
                 rest,
                 spacing,
             },
@@ -152,6 +155,36 @@ impl ClothMesh {
         Ok((mesh, report))
     }
 
+    /// The same mesh with a clamp where all corners of a triangle are among `vertices` (ascending), which are held together.
+    ///
+    /// Such a triangle stays flat: the edges to its neighbours bend on one side only, twice as stiffly where both triangles are
+    /// alike. They stay so while the vertices are free.
+    ///
+    /// ```
+    /// use pliant_hydroelastic::mesh::generate;
+    /// use pliant_mpm::{Cloth, ClothMaterial, ClothMesh, InPlaneLaw};
+    ///
+    /// // Two rows of vertices of a strip, 20 mm × 10 mm in squares of 5 mm, are clamped.
+    /// let (strip, _) = ClothMesh::new("strip", generate::sheet([0.02, 0.01], [4, 2])?, 0.01)?;
+    /// let x = |v: &u32| strip.surface().vertices()[*v as usize].x;
+    /// let held: Vec<u32> = (0..15).filter(|v| x(v) < -0.004).collect();
+    /// let clamped = strip.clone().clamped_at(&held);
+    /// let sheet = ClothMaterial::new(InPlaneLaw::FixedCorotated, 1e5, 0.0, 1000.0, 5e-4)?.with_bending_stiffness(1e-6)?;
+    /// let stiffer = |mesh: &ClothMesh| Cloth::<f64>::new(mesh, &sheet).hinges().iter().map(|h| h.stiffness).sum::<f64>();
+    /// // The two edges along the clamp.
+    /// assert!((stiffer(&clamped) - stiffer(&strip) - 2e-6).abs() < 1e-18);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn clamped_at(mut self, vertices: &[u32]) -> Self {
+        let is_held = |v: &u32| vertices.binary_search(v).is_ok();
+        let triangles = self.surface.raw_triangles();
+        for (clamped, corners) in self.clamped.iter_mut().zip(triangles) {
+            *clamped |= corners.iter().all(is_held);
+        }
+        self
+    }
+
     /// Vertices, triangles, edges with their one or two triangles, boundary loops, components.
     #[must_use]
     pub fn surface(&self) -> &TriMesh {
@@ -190,9 +223,16 @@ impl ClothMesh {
             others.next().map(|v| v.0)
         };
         let [from, to] = edge.vertices.map(u32::from);
+        let areas = triangles.map(|t| self.rest[t.index()].area);
+        let bends = triangles.map(|t| !self.clamped[t.index()]);
         Some(HingeVertices {
             vertices: [from, to, opposite(0)?, opposite(1)?],
             triangles: triangles.map(|t| t.0),
+            bent_area: match bends {
+                [true, false] => areas[0],
+                [false, true] => areas[1],
+                _ => areas[0] + areas[1],
+            },
         })
     }
 }
@@ -203,6 +243,8 @@ pub(crate) struct HingeVertices {
     /// The two ends of the edge, then the third vertices of the two triangles.
     pub(crate) vertices: [u32; 4],
     pub(crate) triangles: [u32; 2],
+    /// Area of the triangles that bend, m²: of both, or of the one that is not clamped.
+    pub(crate) bent_area: f64,
 }
 
 fn mesh_error(object: &str, error: &MeshError) -> MpmError {

@@ -103,11 +103,17 @@ pub(crate) struct ClothObject {
 }
 
 impl ClothObject {
-    pub(crate) fn new(spec: &ClothSpec, first: u32) -> Arc<Self> {
+    /// `first` is the identity of the first vertex, `grips` are identities of particles that are held together.
+    pub(crate) fn new(spec: &ClothSpec, first: u32, grips: &[(String, Vec<u32>)]) -> Arc<Self> {
+        let mut mesh = spec.mesh.clone();
+        for (_, members) in grips {
+            let own = members.iter().filter_map(|id| id.checked_sub(first));
+            mesh = mesh.clamped_at(&own.collect::<Vec<_>>());
+        }
         Arc::new(Self {
-            mesh: spec.mesh.clone(),
+            cloth: Cloth::new(&mesh, &spec.material),
+            mesh,
             material: spec.material,
-            cloth: Cloth::new(&spec.mesh, &spec.material),
             first,
         })
     }

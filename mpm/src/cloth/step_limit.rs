@@ -96,7 +96,7 @@ impl ClothMaterial {
     ///
     /// ω_p² = c² H/H₀ min(4 Σ 1/a², σ² g/h²)                the worst triangle, of altitudes a at rest;  c² = E/(ρ (1 − ν²))
     /// ω_n² = 8 max(k e (2 + e), γ)/(ρ h²),  e = 0.14 − ln r₃₃      the closest layers
-    /// ω_b² = D |e|²/(A₁ + A₂) Σ |∇θ|²/m                    the worst hinge at rest
+    /// ω_b² = D |e|²/(A₁ + A₂) Σ |∇θ|²/m                    the worst hinge at rest; without the area of a clamped triangle
     /// ```
     ///
     /// H is the largest eigenvalue of the second derivative of the energy in the plane, H₀ = E/(1 − ν) at rest, and σ the largest stretch;
@@ -215,5 +215,5 @@ fn hinge_factor(mesh: &ClothMesh, hinge: &HingeVertices) -> f64 {
     }
     let total = areas[0] + areas[1];
     sum += (ends[0] * ends[0] + ends[1] * ends[1]) / total;
-    12.0 * sum * square / total
+    12.0 * sum * square / hinge.bent_area
 }

@@ -196,7 +196,13 @@ impl MpmBuilder {
             let spec = match spec {
                 Spec::Solid(spec) => spec,
                 Spec::Cloth(spec) => {
-                    objects.push(add_cloth(spec, number, self.settings.spacing, &mut records));
+                    let made = add_cloth(
+                        spec,
+                        (number, self.settings.spacing),
+                        &self.grips,
+                        &mut records,
+                    );
+                    objects.push(made);
                     continue;
                 }
             };
@@ -319,9 +325,14 @@ impl MpmBuilder {
 }
 
 /// Adds the particles of a cloth: vertices, then centroids with unit normals.
-fn add_cloth(spec: &ClothSpec, number: usize, spacing: f64, records: &mut Records) -> Object {
+fn add_cloth(
+    spec: &ClothSpec,
+    (number, spacing): (usize, f64),
+    grips: &[(String, Vec<u32>)],
+    records: &mut Records,
+) -> Object {
     let first = records.particles.len() as u32;
-    let object = ClothObject::new(spec, first);
+    let object = ClothObject::new(spec, first, grips);
     let cloth = &object.cloth;
     let n = cloth.triangles().len();
     let (mut centroids, mut normals) = (vec![Vector3::zeros(); n], vec![Vector3::z(); n]);

@@ -128,7 +128,7 @@ static CLOTH: TableSchema = TableSchema {
             value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
-            about: "`{ region, from_s, until_s, interpolation, knots }`: vertices that are held in place or moved, until they are released",
+            about: "`{ region, from_s, until_s, interpolation, knots }`: vertices that are held in place or moved, until they are released. Triangles between held vertices of one entry are a clamp; one row of vertices alone is a hinge",
         },
     ],
 };

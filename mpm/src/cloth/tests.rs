@@ -4,6 +4,7 @@ mod bending;
 mod grid;
 mod law;
 mod mesh;
+mod plate;
 mod second_derivative;
 mod sheet;
 

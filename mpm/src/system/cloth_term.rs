@@ -19,7 +19,9 @@ use rayon::prelude::*;
 
 use super::GridSystem;
 use super::motion::{ClothPoint, ClothVertex};
-use crate::cloth::{ClothObject, ClothTriangle, SurfaceFrame, shape_gradients};
+use crate::cloth::{
+    Cloth, ClothObject, ClothTriangle, Hinge, PlateStiffness, SurfaceFrame, shape_gradients,
+};
 use crate::material::Definiteness;
 use crate::particle::Particle;
 
@@ -63,6 +65,49 @@ enum HingeTangent {
     /// k kᵀ.
     Root(SVector<f64, 12>),
     Full(Box<SMatrix<f64, 12, 12>>),
+    /// Of a plate: ∂s/∂x, the square root of its entry of K's diagonal, and l m ∂²s/∂x².
+    Strain {
+        gradient: SVector<f64, 12>,
+        root: f64,
+        curvature: Option<Box<SMatrix<f64, 12, 12>>>,
+    },
+}
+
+impl HingeTangent {
+    /// The strain that a change of the vertices makes in a plate.
+    fn strain(&self, change: &SVector<f64, 12>) -> f64 {
+        match self {
+            Self::Strain { gradient, .. } => gradient.dot(change),
+            Self::Root(_) | Self::Full(_) => 0.0,
+        }
+    }
+}
+
+/// The tangents of the hinges of a plate.
+fn plate_tangent(
+    cloth: &Cloth<f64>,
+    plate: &PlateStiffness<f64>,
+    positions: &[Vector3<f64>],
+    definiteness: Definiteness,
+) -> Vec<HingeTangent> {
+    let corners = |k: usize| cloth.hinges()[k].vertices.map(|v| positions[v as usize]);
+    let n = cloth.hinges().len();
+    let (strains, gradients): (Vec<_>, Vec<_>) = (0..n)
+        .map(|k| cloth.hinges()[k].strain(&corners(k)))
+        .unzip();
+    in_parallel(n, |k| {
+        let gradient = &gradients[k];
+        let of_self = plate.row(k).iter().find(|(j, _)| *j as usize == k);
+        let curvature = (definiteness == Definiteness::Exact).then(|| {
+            let curvature = cloth.hinges()[k].strain_curvature(&corners(k));
+            Box::new(curvature * plate.moment(k, &strains))
+        });
+        HingeTangent::Strain {
+            gradient: SVector::from_fn(|i, _| gradient[i / 3][i % 3]),
+            root: of_self.map_or(0.0, |(_, stiffness)| stiffness.sqrt()),
+            curvature,
+        }
+    })
 }
 
 impl ClothTerm {
@@ -198,10 +243,7 @@ impl ClothTerm {
             density * triangle.volume
         };
         let of_triangles = in_parallel(cloth.triangles().len(), of_triangle);
-        let of_hinges = cloth.hinges().iter();
-        let of_hinges =
-            of_hinges.map(|hinge| hinge.energy(&hinge.vertices.map(|v| positions[v as usize])));
-        of_triangles.iter().sum::<f64>() + of_hinges.sum::<f64>()
+        of_triangles.iter().sum::<f64>() + cloth.bending_energy(&positions)
     }
 
     /// Writes ∂E/∂x (N) of the vertices and ∂E/∂d₃ (J) of the centroids to their entries of `out`.
@@ -221,11 +263,24 @@ impl ClothTerm {
             by_corners(triangle, &stress)
         };
         let of_triangles = in_parallel(cloth.triangles().len(), of_triangle);
-        let of_hinges = cloth.hinges().iter().map(|hinge| {
-            let x = hinge.vertices.map(|v| positions[v as usize]);
-            hinge.forces(&x).map(|f| -f)
-        });
-        self.sum(&of_triangles, of_hinges, out);
+        let corners = |hinge: &Hinge<f64>| hinge.vertices.map(|v| positions[v as usize]);
+        match cloth.plate() {
+            None => {
+                let each = cloth.hinges().iter();
+                let of_hinges = each.map(|hinge| hinge.forces(&corners(hinge)).map(|f| -f));
+                self.sum(&of_triangles, of_hinges, out);
+            }
+            Some(plate) => {
+                let each = cloth.hinges().iter();
+                let (strains, gradients): (Vec<_>, Vec<_>) =
+                    each.map(|hinge| hinge.strain(&corners(hinge))).unzip();
+                let of_hinges = gradients.into_iter().enumerate().map(|(k, gradient)| {
+                    let moment = plate.moment(k, &strains);
+                    gradient.map(|g| g * moment)
+                });
+                self.sum(&of_triangles, of_hinges, out);
+            }
+        }
     }
 
     /// Second derivatives, positive semidefinite unless exact ones are asked for.
@@ -253,6 +308,10 @@ impl ClothTerm {
             stiffness * triangle.volume
         };
         out.triangles = in_parallel(cloth.triangles().len(), of_triangle);
+        if let Some(plate) = cloth.plate() {
+            out.hinges = plate_tangent(cloth, plate, &positions, definiteness);
+            return;
+        }
         out.hinges = in_parallel(cloth.hinges().len(), |k| {
             let hinge = &cloth.hinges()[k];
             let x = hinge.vertices.map(|v| positions[v as usize]);
@@ -282,13 +341,36 @@ impl ClothTerm {
             by_corners(triangle, &stress)
         };
         let of_triangles = in_parallel(cloth.triangles().len(), of_triangle);
-        let of_hinges = cloth.hinges().iter().zip(&tangent.hinges);
-        let of_hinges = of_hinges.map(|(hinge, tangent)| {
+        let change = |hinge: &Hinge<f64>| {
             let dx = hinge.vertices.map(of_vertex);
-            let dx = SVector::<f64, 12>::from_fn(|i, _| dx[i / 3][i % 3]);
-            let force = match tangent {
-                HingeTangent::Root(root) => root * root.dot(&dx),
-                HingeTangent::Full(full) => **full * dx,
+            SVector::<f64, 12>::from_fn(|i, _| dx[i / 3][i % 3])
+        };
+        let each = cloth.hinges().iter().zip(&tangent.hinges);
+        let strains: Vec<f64> = match cloth.plate() {
+            Some(_) => each
+                .clone()
+                .map(|(hinge, of)| of.strain(&change(hinge)))
+                .collect(),
+            None => Vec::new(),
+        };
+        let of_hinges = each.enumerate().map(|(k, (hinge, tangent))| {
+            let force = match (tangent, cloth.plate()) {
+                (HingeTangent::Root(root), _) => root * root.dot(&change(hinge)),
+                (HingeTangent::Full(full), _) => **full * change(hinge),
+                (
+                    HingeTangent::Strain {
+                        gradient,
+                        curvature,
+                        ..
+                    },
+                    plate,
+                ) => {
+                    let moment = plate.map_or(0.0, |plate| plate.moment(k, &strains));
+                    let bent = curvature
+                        .as_ref()
+                        .map(|curvature| **curvature * change(hinge));
+                    gradient * moment + bent.unwrap_or_default()
+                }
             };
             [0, 1, 2, 3].map(|k| force.fixed_rows::<3>(3 * k).into_owned())
         });
@@ -350,6 +432,10 @@ impl ClothTerm {
             match &tangent.hinges[k] {
                 HingeTangent::Root(root) => nodes.blocks(|r, c| root[r] * root[c]),
                 HingeTangent::Full(full) => nodes.blocks(|r, c| full[(r, c)]),
+                HingeTangent::Strain { gradient, root, .. } => {
+                    let stiffness = root * root;
+                    nodes.blocks(|r, c| stiffness * gradient[r] * gradient[c])
+                }
             }
         });
         for (node, block) in of_triangles.iter().chain(&of_hinges).flatten() {

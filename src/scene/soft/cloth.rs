@@ -3,7 +3,7 @@
 mod entry;
 
 use pliant_hydroelastic::mesh::generate::Shirt;
-use pliant_mpm::{ClothMaterial, InPlaneLaw};
+use pliant_mpm::{BendingModel, ClothMaterial, InPlaneLaw};
 
 use super::{Matter, RegionEntry, SoftEntry, common, region_named, with_soft_keys};
 use crate::scene::drive::{AT, INTERPOLATION, INTERPOLATIONS, read_knots};

@@ -82,11 +82,10 @@ fn heap(rng: &mut ChaCha8Rng) -> (World, f64, f64) {
     (builder.build().unwrap(), friction, mass_of_all)
 }
 
-/// Velocity of a point of a geometry's body, of its own velocities and the place that it had before.
+/// Velocity of a point of a geometry's body, of its mean velocities in a step of `dt` and the place that it had before.
 fn velocity_of(
     world: &World,
-    before: &State,
-    after: &State,
+    (before, after, dt): (&State, &State, f64),
     geometry: usize,
     p_WQ: &Point3<f64>,
 ) -> Vector3<f64> {
@@ -94,8 +93,12 @@ fn velocity_of(
         return Vector3::zeros();
     };
     let v = &after.bodies[body.0].v;
-    let p_WB = Vector3::from_column_slice(&before.bodies[body.0].q[..3]);
-    let omega = Vector3::new(v[0], v[1], v[2]);
+    let [start, end] = [before, after].map(|state| &state.bodies[body.0].q);
+    let [from, to] = [start, end].map(|q| {
+        UnitQuaternion::from_quaternion(nalgebra::Quaternion::new(q[3], q[4], q[5], q[6]))
+    });
+    let p_WB = Vector3::from_column_slice(&start[..3]);
+    let omega = (to * from.inverse()).scaled_axis() / dt;
     Vector3::new(v[3], v[4], v[5]) + omega.cross(&(p_WQ.coords - p_WB))
 }
 
@@ -103,7 +106,7 @@ fn velocity_of(
 fn worst_share(
     world: &World,
     mu: f64,
-    (before, after): (&State, &State),
+    states: (&State, &State, f64),
     report: &StepReport,
     counts: f64,
 ) -> f64 {
@@ -114,8 +117,8 @@ fn worst_share(
             let found = (contact.force_W
                 - contact.normal_W * contact.normal_W.dot(&contact.force_W))
             .norm();
-            let v = velocity_of(world, before, after, contact.a.0, &contact.p_WCa)
-                - velocity_of(world, before, after, contact.b.0, &contact.p_WCb);
+            let v = velocity_of(world, states, contact.a.0, &contact.p_WCa)
+                - velocity_of(world, states, contact.b.0, &contact.p_WCb);
             let slip = (v - contact.normal_W * contact.normal_W.dot(&v)).norm();
             // What is apart acts at two places and may meet later in the step.
             let lacks = if slip > SLIPS && contact.signed_distance < 0.0 {
@@ -159,7 +162,7 @@ fn friction_bounds_of_every_trusted_step_have_converged() {
             updates += report.convergence.friction.updates;
             // Forces too small to move a body are round-off.
             let counts = 1e-3 * (before.norm() + impulse.norm()) / dt;
-            let share = worst_share(&world, mu, (&state, &next), &report, counts);
+            let share = worst_share(&world, mu, (&state, &next, dt), &report, counts);
             if report.is_trusted() {
                 worst = worst.max(share);
                 assert!(

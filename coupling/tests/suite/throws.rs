@@ -7,6 +7,7 @@
 //! `cargo nextest run -p pliant-coupling --run-ignored only throws`.
 
 use std::collections::BTreeMap;
+use std::f64::consts::TAU;
 use std::sync::Arc;
 
 use crate::rigid_contact::{material, solver};
@@ -418,7 +419,10 @@ fn throw(seed: u64, thrown: &str, target: &str, start: Start, count: &mut Count)
         let path = Path {
             start,
             shift: end.translation.vector - start.translation.vector,
-            turn: X_WB.inverse_transform_vector(&Vector3::new(v[0], v[1], v[2])) * dt,
+            turn: turn_between(
+                (start.rotation, end.rotation),
+                &(X_WB.inverse_transform_vector(&Vector3::new(v[0], v[1], v[2])) * dt),
+            ),
         };
         if let Some(Untrusted::MissedContact(_)) = report.untrusted() {
             count.reported += 1;
@@ -431,6 +435,18 @@ fn throw(seed: u64, thrown: &str, target: &str, start: Start, count: &mut Count)
         std::mem::swap(&mut state, &mut next);
     }
     count.hits += u32::from(hit);
+}
+
+/// The rotation vector of a turn, of all that lead there the closest to `near`.
+fn turn_between(
+    (from, to): (UnitQuaternion<f64>, UnitQuaternion<f64>),
+    near: &Vector3<f64>,
+) -> Vector3<f64> {
+    let least = (to * from.inverse()).scaled_axis();
+    match least.try_normalize(1e-12) {
+        Some(axis) => least + axis * TAU * ((near - least).dot(&axis) / TAU).round(),
+        None => *near,
+    }
 }
 
 /// Throws every pair so often; of all throws, at most `lost_max` may end inside or behind the target without a report.

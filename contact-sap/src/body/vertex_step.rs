@@ -75,35 +75,34 @@ impl RigidMotion {
 }
 
 impl VertexStep<'_> {
-    /// The rigid motion that keeps the angular momentum, to add to the velocities at the end. None if the body does not turn or supports
-    /// admit no rigid motion.
+    /// The rigid motion that keeps the angular momentum, to add to the velocities at the end. None if the body does not turn, supports
+    /// admit no rigid motion, or all mass lies on a line.
     ///
     /// `mass_product` writes M x for a field x over the vertices. `impulses` is called if the body turns: it writes p of every vertex, N s,
     /// where those of held components don't count, and returns the sum of the impulses on degrees of freedom of rotation, N m s.
     ///
     /// ```
-    /// use nalgebra::{Matrix3, Vector3};
+    /// use nalgebra::{Matrix3, Rotation3, Vector3};
     /// use pliant_contact_sap::{VertexFields, VertexStep};
     ///
-    /// // Masses of 1 kg at the ends of a bar of 2 m turn by 0.1 rad in a step of 0.1 s. It pulls along its direction at the end.
-    /// let turned = Vector3::new(0.1_f64.cos(), 0.1_f64.sin(), 0.0);
-    /// let velocity = (turned - Vector3::x()) / 0.1;
+    /// // Masses of 1 kg at the ends of a cross of 2 m turn by 0.1 rad in a step of 0.1 s. It pulls along its directions at the end.
+    /// let arms = [Vector3::x(), Vector3::y(), -Vector3::x(), -Vector3::y()];
+    /// let turned = arms.map(|arm| Rotation3::from_scaled_axis(Vector3::z() * 0.1) * arm);
     /// let step = VertexStep {
-    ///     arms: &[Vector3::x(), -Vector3::x()],
-    ///     ends: &[turned, -turned],
-    ///     velocities: &[velocity, -velocity],
-    ///     held: &[[false; 3]; 2],
+    ///     arms: &arms,
+    ///     ends: &turned,
+    ///     velocities: &std::array::from_fn::<_, 4, _>(|i| (turned[i] - arms[i]) / 0.1),
+    ///     held: &[[false; 3]; 4],
     ///     rotational_inertia: Matrix3::zeros(),
     ///     length_s: 0.1,
     /// };
-    /// let pull = -0.1 * turned;
     /// let impulses = |p: &mut [Vector3<f64>]| {
-    ///     p.copy_from_slice(&[pull, -pull]);
+    ///     p.copy_from_slice(&turned.map(|end| -0.1 * end));
     ///     Vector3::zeros()
     /// };
     /// let mut memory = VertexFields::default();
     /// let motion = step.missing_motion(&mut memory, |x, y| y.copy_from_slice(x), impulses).unwrap();
-    /// // The pull has a torque of 0.2 N m s sin 0.1 about the middle, and the inertia is 2 kg m².
+    /// // The pulls have a torque of 0.4 N m s sin 0.1 about the middle, and the inertia is 4 kg m².
     /// assert!((motion.angular.z - 0.1 * 0.1_f64.sin()).abs() < 1e-12);
     /// ```
     #[must_use]

@@ -108,7 +108,9 @@ impl ClothObject {
         let mut mesh = spec.mesh.clone();
         for (_, members) in grips {
             let own = members.iter().filter_map(|id| id.checked_sub(first));
-            mesh = mesh.clamped_at(&own.collect::<Vec<_>>());
+            let mut own: Vec<u32> = own.collect();
+            own.sort_unstable();
+            mesh = mesh.clamped_at(&own);
         }
         Arc::new(Self {
             cloth: Cloth::new(&mesh, &spec.material),

@@ -53,6 +53,7 @@ mod soft_rest;
 mod spin;
 mod standing_stack;
 mod stiction;
+mod substep_friction;
 mod tendon;
 mod test_world;
 mod three_legged_table;
@@ -341,6 +342,7 @@ pub const CASES: &[Case] = &[
         "two fingers hold a shoelace that is pulled",
     ),
     sliding_box::CASE,
+    substep_friction::CASE,
     soft_rest::CASE,
     soft_loads::CASE,
     cavities::CASE,

@@ -81,6 +81,9 @@ pub struct FrictionError {
     /// Of the worst pair of geometries, relative to its largest friction: 0 is Coulomb's law; 1 is friction without load, or none
     /// under load. 0 where bounds are not iterated: in the similar and the SAP model, whose friction is not lagged, and for the published
     /// bound of the lagged model, which is one step old by definition.
+    ///
+    /// Of the substeps of an asynchronous stepper: the part of a pair's friction that is beyond μ times the normal impulse of its contact and
+    /// substep, whatever the contact model.
     pub share: f64,
     /// The worst pair; `None` without error.
     pub pair: Option<(GeometryIdx, GeometryIdx)>,

@@ -30,7 +30,7 @@ pub(crate) const OBJECT: u32 = 3;
 /// Numbers of a link in `out`: pose, velocity, free velocity, impulse.
 pub(crate) const LINK: u32 = 32;
 /// Numbers of a pair in `out`.
-pub(crate) const PAIR: u32 = 12;
+pub(crate) const PAIR: u32 = 13;
 /// Bytes of a node in `nodes`.
 pub(crate) const NODE_BYTES: u64 = 32;
 /// Bytes of stress and impulse of a particle, in the same buffer.

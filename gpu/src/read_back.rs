@@ -227,6 +227,8 @@ impl Found {
                         object,
                         obstacle,
                         impulse_W: vector(sum),
+                        friction: f64::from(sum[11]),
+                        friction_excess: f64::from(sum[12]),
                         p_WC: vector(&sum[4..]) / size + corner,
                         normal_W: vector(&sum[8..])
                             .try_normalize(0.0)

@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{
-    BodyError, ContactLaw, ContactParameters, Dissipation, FrictionLimit, Lagged, Potential,
+    BodyError, ContactLaw, ContactParameters, Dissipation, Lagged, Potential,
 };
 use pliant_mpm::{DeviceObject, Obstacle, SubstepInput, SubstepLaws};
 
@@ -68,7 +68,7 @@ pub(crate) fn device_shapes(
 
 /// Whether `laws` are those of `contact_law.wgsl`: tried on contacts that stick, slip, and part.
 fn is_lagged(laws: &dyn SubstepLaws) -> bool {
-    if laws.range_m() != 0.0 || laws.friction_limit() != FrictionLimit::LocalImplicit {
+    if laws.range_m() != 0.0 || !laws.has_iterated_bound() {
         return false;
     }
     let parameters = ContactParameters {

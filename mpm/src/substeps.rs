@@ -26,6 +26,7 @@ mod contact_problem;
 mod cpu;
 mod detection;
 mod device;
+mod friction_bounds;
 mod gauss_seidel;
 mod input;
 mod laws;

@@ -39,6 +39,7 @@ cases! {
     shells_nest_by_parity => "cavities",
     elements_bend_by_beam_theory => "beam-bending",
     a_sliding_box_stops_where_it_must => "sliding-box",
+    points_and_cloth_slide_by_coulombs_law_in_substeps => "substep-friction",
     a_box_keeps_its_speed_over_flush_tiles => "flush-tiles",
     a_box_on_an_incline_sticks_or_slides_as_coulomb_says => "incline",
     a_box_at_the_limit_of_sliding_sticks_or_slides_in_every_stepper => "ramp",

@@ -4,7 +4,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::along_line::LinePoint;
 use super::normal_force::NormalForce;
-use super::parameters::ContactParameters;
+use super::parameters::{ContactParameters, STICTION_REGULARISATION};
 use super::smooth_norm::SmoothNorm;
 use super::validity::{Fault, at_least_zero, positive, unit};
 use crate::potential::Potential;
@@ -40,6 +40,10 @@ pub struct Lagged {
     pub(super) normal: Vector3<f64>,
     pub(super) normal_force: NormalForce,
     friction: f64,
+    /// v_s, m/s.
+    stiction_speed: f64,
+    /// μ σ w, 1/kg: ε = max(v_s, μ σ w n0).
+    softening_per_impulse: f64,
     /// μ n0, N·s.
     pub(super) friction_limit: f64,
     pub(super) slip_softening: f64,
@@ -49,22 +53,33 @@ impl Lagged {
     /// With unit normal `normal_W` (from B into A, world axes) and n0 = `normal_impulse` (N·s).
     #[must_use]
     pub fn new(p: &ContactParameters, normal_W: Vector3<f64>, normal_impulse: f64) -> Self {
-        Self {
+        let mut law = Self {
             normal: normal_W,
             normal_force: p.normal_force(),
             friction: p.friction,
-            friction_limit: p.friction * normal_impulse,
-            slip_softening: p.slip_softening(normal_impulse),
-        }
+            stiction_speed: p.stiction_speed,
+            softening_per_impulse: p.friction * STICTION_REGULARISATION * p.inverse_inertia,
+            friction_limit: 0.0,
+            slip_softening: 0.0,
+        };
+        law.set_normal_impulse(normal_impulse);
+        law
     }
 
-    /// The same with the slip softened by `slip_softening`, m/s.
+    /// Sets n0, N·s, of the friction bound μ n0.
+    #[inline]
+    pub fn set_normal_impulse(&mut self, n0: f64) {
+        self.friction_limit = self.friction * n0;
+        self.slip_softening = self.stiction_speed.max(self.softening_per_impulse * n0);
+    }
+
+    /// The same with the slip softened for the inverse inertia `w`, 1/kg, with n0 = `normal_impulse`, N·s: see
+    /// [`slip_softening_of`](ContactParameters::slip_softening_of).
     #[must_use]
-    pub fn softened(self, slip_softening: f64) -> Self {
-        Self {
-            slip_softening,
-            ..self
-        }
+    pub fn with_slip_inertia(mut self, w: f64, normal_impulse: f64) -> Self {
+        self.softening_per_impulse = self.friction * STICTION_REGULARISATION * w;
+        self.set_normal_impulse(normal_impulse);
+        self
     }
 
     /// The same contact with `share` of its stiffness.

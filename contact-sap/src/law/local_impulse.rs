@@ -7,6 +7,8 @@
 //! x_n:  v_n + w (x_n − γ_n) = v with x_n = n(v)                  closed form
 //! x_t:  |t| + w μ n0 |t|/√(|t|² + ε²) = |v_t − w γ_t|            Newton, x_t = −μ n0 t/√(|t|² + ε²)
 //! ```
+//!
+//! The normal part depends on nothing else, so that n0 = x_n costs nothing: it is Coulomb's law of this contact, which has no potential.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -31,14 +33,35 @@ impl ContactLaw {
             }
         }
     }
+
+    /// The same by Coulomb's law: of the lagged model n0 becomes the normal part of x. Other laws have no n0 to set.
+    #[must_use]
+    #[inline]
+    pub fn local_coulomb_impulse(
+        &mut self,
+        w: f64,
+        v_c: &Vector3<f64>,
+        last: &Vector3<f64>,
+    ) -> Vector3<f64> {
+        if let ContactLaw::Lagged(law) = self {
+            law.set_normal_impulse(law.local_normal_impulse(w, v_c, last));
+        }
+        self.local_impulse(w, v_c, last)
+    }
 }
 
 impl Lagged {
     #[inline]
+    fn local_normal_impulse(&self, w: f64, v_c: &Vector3<f64>, last: &Vector3<f64>) -> f64 {
+        let normal = &self.normal;
+        (self.normal_force).implicit_impulse(w, normal.dot(v_c), normal.dot(last))
+    }
+
+    #[inline]
     fn local_impulse(&self, w: f64, v_c: &Vector3<f64>, last: &Vector3<f64>) -> Vector3<f64> {
         let normal = &self.normal;
         let (v_n, last_n) = (normal.dot(v_c), normal.dot(last));
-        let n = self.normal_force.implicit_impulse(w, v_n, last_n);
+        let n = self.local_normal_impulse(w, v_c, last);
         let free = (v_c - normal * v_n) - (last - normal * last_n) * w;
         let speed = free.norm();
         let bound = self.friction_limit;
@@ -114,6 +137,29 @@ mod tests {
             );
         }
         Ok(())
+    }
+
+    #[test]
+    fn coulombs_law_holds_whatever_the_load_before() {
+        let p = ContactParameters {
+            time_step: 1e-3.into(),
+            signed_distance: -1e-5,
+            start_velocity: 0.0,
+            stiffness: 1e9,
+            dissipation: Dissipation::HuntCrossley(0.0),
+            friction: 0.5,
+            stiction_speed: 1e-6,
+            inverse_inertia: 2.0,
+            near_rigid: 0.1,
+        };
+        // 0.5 kg arrives at 1 m/s and slides at 3 m/s: friction takes half of what the floor does.
+        let v = Vector3::new(3.0, 0.0, -1.0);
+        for n0 in [0.0, 0.3, 1e3] {
+            let mut law = ContactLaw::Lagged(Lagged::new(&p, Vector3::z(), n0));
+            let x = law.local_coulomb_impulse(2.0, &v, &Vector3::zeros());
+            assert!((x.x + 0.5 * x.z).abs() < 1e-9 && (x.z - 0.5).abs() < 0.01);
+            assert!((law.impulse(&(v + x * 2.0)) - x).norm() < 1e-8);
+        }
     }
 
     #[test]

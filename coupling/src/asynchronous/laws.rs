@@ -8,8 +8,8 @@ use crate::contact_model::{ContactInputs, ContactModel, FrictionBound};
 
 /// A contact model for the contacts of particles.
 ///
-/// Friction bounds that the model iterates within a step are predicted in every substep: there they lag by its length, not by that of the
-/// step. Friction memory is left out, since a contact that creeps by h v_s in a substep creeps no faster with short substeps.
+/// Friction bounds that the model iterates within a step are iterated within every substep. Friction memory is left out, since a contact that
+/// creeps by h v_s in a substep creeps no faster with short substeps.
 #[derive(Debug)]
 pub(super) struct ModelLaws<'a>(pub(super) &'a dyn ContactModel);
 
@@ -26,6 +26,10 @@ impl SubstepLaws for ModelLaws<'_> {
             normal_impulse,
             slip_inertia: parameters.inverse_inertia,
         })
+    }
+
+    fn has_iterated_bound(&self) -> bool {
+        self.0.friction_bound() == FrictionBound::Iterated
     }
 
     fn friction_limit(&self) -> FrictionLimit {

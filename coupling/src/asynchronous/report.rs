@@ -89,5 +89,14 @@ impl ParticleSplit {
             linearisation_error,
         });
         report.convergence.unsolved_substeps = substeps.unsolved;
+        for pair in &substeps.pairs {
+            let share = pair.friction_excess / pair.friction.max(f64::MIN_POSITIVE);
+            if let Some(contact) = contact(pair)
+                && share > report.convergence.friction.share
+            {
+                report.convergence.friction.share = share;
+                report.convergence.friction.pair = Some((contact.a, contact.b));
+            }
+        }
     }
 }

@@ -38,7 +38,7 @@ impl ContactModel for LaggedModel {
             contact.normal_W,
             contact.normal_impulse,
         );
-        ContactLaw::Lagged(law.softened(slip_softening(contact)))
+        ContactLaw::Lagged(law.with_slip_inertia(contact.slip_inertia, contact.normal_impulse))
     }
 
     fn friction_bound(&self) -> FrictionBound {

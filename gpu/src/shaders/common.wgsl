@@ -109,9 +109,9 @@ struct Contact {
     // An upper bound of the row sum of the response of all contacts.
     bound: f32,
     normal: vec3<f32>,
-    friction_limit: f32,
+    friction: f32,
     arm: vec3<f32>,
-    softening: f32,
+    softening_per_impulse: f32,
     surface: vec3<f32>,
     link_response: f32,
     point: vec3<f32>,
@@ -171,7 +171,7 @@ const TOO_MANY_BLOCKS = 16u;
 
 const LINK = 32u;
 // Numbers of a pair of obstacle and object in `out`.
-const PAIR = 12u;
+const PAIR = 13u;
 // Numbers of a node in contact in `work`.
 const SLOT = 3u;
 // Vectors of an object in `scene`.

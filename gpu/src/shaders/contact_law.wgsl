@@ -1,8 +1,9 @@
 // The lagged contact law (Castro, Han, Masterjohn 2023): gamma = n(v_n) n - mu n0 v_t/sqrt(v_t^2 + eps^2), with
 //
-//   n = (a + s x)(g + d x),   x = release - v_n
+//   n = (a + s x)(g + d x),   x = release - v_n,   eps = max(v_s, mu sigma w n0)
 //
-// as in pliant-contact-sap; and the local solution of a contact, gamma = law(v + w (gamma - gamma_last)).
+// as in pliant-contact-sap; and the local solution of a contact, gamma = law(v + w (gamma - gamma_last)). By Coulomb's law n0 is the normal impulse of
+// the same local solution.
 
 fn impulse_at(force: vec4<f32>, d: f32, x: f32) -> f32 {
     return (force.y + force.z * x) * (force.w + d * x);
@@ -40,11 +41,11 @@ fn local_impulse(c: u32, w: f32, v: vec3<f32>, last: vec3<f32>) -> vec3<f32> {
     let n = implicit_impulse(contacts[P.contacts_at + c].force, contacts[P.contacts_at + c].dissipation, w, v_n, last_n);
     let free = (v - normal * v_n) - (last - normal * last_n) * w;
     let speed = length(free);
-    let bound = contacts[P.contacts_at + c].friction_limit;
+    let bound = contacts[P.contacts_at + c].friction * n;
     if bound == 0.0 || speed == 0.0 {
         return normal * n;
     }
-    let softening = contacts[P.contacts_at + c].softening;
+    let softening = max(P.stiction_speed, contacts[P.contacts_at + c].softening_per_impulse * n);
     let slip = slip_speed(speed, w * bound, softening);
     return normal * n - free * (bound * slip / (sqrt(slip * slip + softening * softening) * speed));
 }

@@ -3,7 +3,8 @@
 #include "blocks.wgsl"
 #include "solve.wgsl"
 
-var<workgroup> normals: array<vec3<f32>, 128>;
+// Normal and friction.
+var<workgroup> normals: array<vec4<f32>, 128>;
 var<workgroup> gaps: array<f32, 128>;
 
 @compute @workgroup_size(128)
@@ -13,18 +14,18 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         return;
     }
     var impulse = vec4<f32>(0.0);
-    var point = vec3<f32>(0.0);
-    var normal = vec3<f32>(0.0);
+    var point = vec4<f32>(0.0);
+    var normal = vec4<f32>(0.0);
     var gap = 1e30;
     for (var chunk = t; chunk < n_chunks(); chunk += LANES) {
         let at = pair_at(chunk, pair);
         impulse += vec4<f32>(out3(at), out[P.out_at + at + 3u]);
-        point += out3(at + 4u);
+        point += vec4<f32>(out3(at + 4u), out[P.out_at + at + 12u]);
         gap = min(gap, out[P.out_at + at + 7u]);
-        normal += out3(at + 8u);
+        normal += vec4<f32>(out3(at + 8u), out[P.out_at + at + 11u]);
     }
     sums[t] = impulse;
-    moments[t] = vec4<f32>(point, 0.0);
+    moments[t] = point;
     normals[t] = normal;
     gaps[t] = gap;
     reduce(t);
@@ -41,6 +42,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         out[P.out_at + at + 3u] += sums[0].w;
         set_out3(at + 4u, out3(at + 4u) + moments[0].xyz);
         out[P.out_at + at + 7u] = min(out[P.out_at + at + 7u], gaps[0]);
-        set_out3(at + 8u, out3(at + 8u) + normals[0]);
+        set_out3(at + 8u, out3(at + 8u) + normals[0].xyz);
+        out[P.out_at + at + 11u] += normals[0].w;
+        out[P.out_at + at + 12u] += moments[0].w;
     }
 }

@@ -38,7 +38,6 @@ fn eigenvalue_bound(w: mat3x3<f32>) -> f32 {
 fn begin(c: u32) -> vec2<f32> {
     let contact = contacts[P.contacts_at + c];
     var diagonal = vec3<f32>(0.0);
-    var row_sum = 0.0;
     var bound = 0.0;
     for (var corner = 0u; corner < 27u; corner++) {
         let shift = corner_shift(corner);
@@ -47,7 +46,6 @@ fn begin(c: u32) -> vec2<f32> {
         let w = weight(c, corner);
         let shared_weight = w * nodes[P.nodes_at + n_nodes_max() + node].w;
         diagonal += w * w * inverse;
-        row_sum += shared_weight * dot(inverse, contact.normal * contact.normal);
         bound += shared_weight * max(inverse.x, max(inverse.y, inverse.z));
     }
     let block = link_block(contact.link, contact.arm);
@@ -56,7 +54,6 @@ fn begin(c: u32) -> vec2<f32> {
         block[1] + vec3<f32>(0.0, diagonal.y, 0.0),
         block[2] + vec3<f32>(0.0, 0.0, diagonal.z),
     );
-    row_sum += dot(contact.normal, block * contact.normal);
     let response = eigenvalue_bound(w);
     let link_response = sqrt(eigenvalue_bound(block));
     contacts[P.contacts_at + c].response = response;
@@ -92,15 +89,8 @@ fn begin(c: u32) -> vec2<f32> {
     contacts[P.contacts_at + c].force = force;
     contacts[P.contacts_at + c].dissipation = d;
     let free = relative_velocity(c, point_velocity(contact.link, contact.arm));
-    var carried = 0.0;
-    if contact.gap < P.dt * contact.start_velocity {
-        let rate = select(0.0, k * pair.y * contact.start_velocity, is_relaxation);
-        carried = P.dt * max(-k * contact.gap - rate, 0.0) * max(1.0 - d * contact.start_velocity, 0.0);
-    }
-    let v_ref = select(contact.start_velocity, dot(contact.normal, free.xyz), carried == 0.0);
-    let n0 = implicit_impulse(force, d, row_sum, v_ref, carried);
-    contacts[P.contacts_at + c].friction_limit = friction * n0;
-    contacts[P.contacts_at + c].softening = max(P.stiction_speed, friction * 1e-3 * inverse_inertia * n0);
+    contacts[P.contacts_at + c].friction = friction;
+    contacts[P.contacts_at + c].softening_per_impulse = friction * 1e-3 * inverse_inertia;
     let speed = max(length(free.xyz), free.w);
     return vec2<f32>(speed * speed / response, link_response);
 }

@@ -3,9 +3,12 @@
 #include "blocks.wgsl"
 #include "solve.wgsl"
 
+// Relative error of an impulse that is round-off.
+const ROUND_OFF = 1e-6;
+
 var<workgroup> gaps: array<f32, 128>;
 
-// Impulse and size, size times point of action, size times normal, and the least gap.
+// Impulse and size, size times point of action, the least gap, size times normal, friction, and its excess over mu gamma_n.
 fn write_pairs(chunk: u32, c: u32, t: u32) {
     let n_pairs = P.n_obstacles * P.n_objects;
     for (var i = t; i < PAIR * n_pairs; i += LANES) {
@@ -45,12 +48,19 @@ fn write_pairs(chunk: u32, c: u32, t: u32) {
         }
         workgroupBarrier();
         sums[t] = vec4<f32>(0.0);
+        moments[t] = vec4<f32>(0.0);
         if is_of {
-            sums[t] = vec4<f32>(size * contacts[P.contacts_at + c].normal, 0.0);
+            let normal = contacts[P.contacts_at + c].normal;
+            let load = dot(normal, y);
+            let friction = length(y - normal * load);
+            sums[t] = vec4<f32>(size * normal, friction);
+            moments[t].x = max(friction - contacts[P.contacts_at + c].friction * load - ROUND_OFF * size, 0.0);
         }
         reduce(t);
         if t == 0u {
             set_out3(at + 8u, sums[0].xyz);
+            out[P.out_at + at + 11u] = sums[0].w;
+            out[P.out_at + at + 12u] = moments[0].x;
         }
         pair = key_after(pair, own, t);
     }

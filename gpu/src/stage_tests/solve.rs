@@ -1,7 +1,7 @@
 //! The solution of the contacts: v = v* + M⁻¹Jᵀγ and V = V* − Λ J_rᵀγ for the impulses γ that it ended with, and each of them the law's.
 
 use nalgebra::{Isometry3, Matrix3, Matrix3x6, Translation3, UnitQuaternion, Vector3, Vector6};
-use pliant_contact_sap::{ContactLaw, ContactParameters, FrictionLimit, Lagged, NormalPrediction};
+use pliant_contact_sap::{ContactLaw, ContactParameters, Lagged};
 
 use super::Largest;
 use super::detection::Touch;
@@ -102,29 +102,22 @@ fn elsewhere(device: &OnDevice, touches: &[Touch]) -> Largest {
 struct Opened {
     law: ContactLaw,
     response: f64,
-    /// μ n0, N·s.
-    friction_limit: f64,
+    /// μ.
+    friction: f64,
 }
 
 fn open(scene: &Scene, device: &OnDevice, touches: &[Touch]) -> Vec<Opened> {
-    let mut shared = vec![0.0; device.n_nodes() as usize];
-    for (node, weight) in touches.iter().flat_map(|t| &t.nodes) {
-        shared[*node as usize] += weight;
-    }
     let of = |touch: &Touch| {
         let pair = scene.obstacles[touch.obstacle].pairs[touch.object].expect("it has parameters");
-        let (mut w, mut row_sum) = (Matrix3::zeros(), 0.0);
+        let mut w = Matrix3::zeros();
         for (node, weight) in &touch.nodes {
             let inverse = inverse_mass(scene, device, *node);
             w += Matrix3::from_diagonal(&inverse) * (weight * weight);
-            let along = inverse.dot(&touch.normal.component_mul(&touch.normal));
-            row_sum += weight * shared[*node as usize] * along;
         }
         if let Some(arm) = &touch.arm {
             let j = jacobian(arm);
             let of_link = j * scene.response.fixed_view::<6, 6>(0, 0) * j.transpose();
             w += of_link;
-            row_sum += touch.normal.dot(&(of_link * touch.normal));
         }
         let rows = w.row_iter().map(|r| r.abs().sum());
         let response = rows.fold(0.0, f64::max).min(w.norm());
@@ -139,18 +132,10 @@ fn open(scene: &Scene, device: &OnDevice, touches: &[Touch]) -> Vec<Opened> {
             inverse_inertia: w.norm() / 3.0,
             near_rigid: NEAR_RIGID,
         };
-        let free = |node| device.free_velocity(node);
-        let free = relative_velocity(device, touch, free, &scene.link.velocity);
-        let prediction = NormalPrediction {
-            free: touch.normal.dot(&free),
-            constrained: None,
-            row_sum,
-        };
-        let n0 = parameters.friction_limit(FrictionLimit::LocalImplicit, &prediction);
         Opened {
-            law: ContactLaw::Lagged(Lagged::new(&parameters, touch.normal, n0)),
+            law: ContactLaw::Lagged(Lagged::new(&parameters, touch.normal, 0.0)),
             response,
-            friction_limit: pair.friction * n0,
+            friction: pair.friction,
         }
     };
     touches.iter().map(of).collect()
@@ -161,7 +146,7 @@ fn laws(scene: &Scene, device: &OnDevice, touches: &[Touch], gammas: &[Vector3<f
     let (mut change, mut size, mut closed) = (0.0, 0.0, [0; 2]);
     let of_link = device.link_velocity();
     let opened = open(scene, device, touches);
-    for ((touch, gamma), opened) in touches.iter().zip(gammas).zip(&opened) {
+    for ((touch, gamma), mut opened) in touches.iter().zip(gammas).zip(opened) {
         let v_c = relative_velocity(device, touch, |node| device.velocity(node), &of_link);
         let w = opened.response;
         if w == 0.0 {
@@ -169,7 +154,7 @@ fn laws(scene: &Scene, device: &OnDevice, touches: &[Touch], gammas: &[Vector3<f
             size += f64::INFINITY * gamma.norm();
             continue;
         }
-        let alone = opened.law.local_impulse(w, &v_c, gamma);
+        let alone = opened.law.local_coulomb_impulse(w, &v_c, gamma);
         change += w * (alone - gamma).norm_squared();
         size += w * gamma.norm_squared();
         closed[touch.obstacle] += u32::from(gamma.norm() > 0.0);
@@ -180,7 +165,7 @@ fn laws(scene: &Scene, device: &OnDevice, touches: &[Touch], gammas: &[Vector3<f
     changes
 }
 
-/// How far friction is beyond μ n0, over the largest μ n0.
+/// How far friction is beyond μ γ_n, over the largest μ γ_n: by no more than the error of the solver.
 fn friction(
     scene: &Scene,
     device: &OnDevice,
@@ -188,17 +173,20 @@ fn friction(
     gammas: &[Vector3<f64>],
 ) -> Largest {
     let opened = open(scene, device, touches);
-    let most = opened.iter().map(|o| o.friction_limit).fold(0.0, f64::max);
-    let mut beyond = Largest::new("friction beyond its bound", 4e-6);
+    let limits = touches.iter().zip(gammas).zip(&opened);
+    let limits = limits.map(|((touch, gamma), o)| o.friction * touch.normal.dot(gamma));
+    let limits: Vec<f64> = limits.collect();
+    let most = limits.iter().copied().fold(0.0, f64::max);
+    let mut beyond = Largest::new("friction beyond its bound", 2.0 * TOLERANCE);
     let (mut slides, mut sticks) = (0, 0);
-    for ((touch, gamma), opened) in touches.iter().zip(gammas).zip(&opened) {
+    for ((touch, gamma), limit) in touches.iter().zip(gammas).zip(limits) {
         let normal = touch.normal.dot(gamma);
         let along = (gamma - touch.normal * normal).norm();
-        beyond.add((along - opened.friction_limit) / most);
+        beyond.add((along - limit) / most);
         beyond.add(-normal / most);
-        if opened.friction_limit > 0.01 * most {
-            slides += u32::from(along > 0.999 * opened.friction_limit);
-            sticks += u32::from(along < 0.9 * opened.friction_limit);
+        if limit > 0.01 * most {
+            slides += u32::from(along > 0.99 * limit);
+            sticks += u32::from(along < 0.9 * limit);
         }
     }
     assert!(slides > 0 && sticks > 0, "{slides} slide, {sticks} stick");
@@ -255,9 +243,15 @@ pub(super) fn check_sums(scene: &Scene, device: &OnDevice, touches: &[Touch]) ->
         let (obstacle, object) = (pair / 2, pair % 2);
         let own = (touches.iter().zip(&gammas))
             .filter(|(t, _)| (t.obstacle, t.object) == (obstacle, object));
+        let mu = scene.obstacles[obstacle].pairs[object].map_or(0.0, |pair| pair.friction);
         let (mut impulse, mut size, mut gap) = (Vector3::zeros(), 0.0, f64::INFINITY);
         let (mut point, mut normal) = (Vector3::zeros(), Vector3::zeros());
+        let (mut friction, mut excess) = (0.0, 0.0);
         for (touch, gamma) in own {
+            let load = touch.normal.dot(gamma);
+            let along = (gamma - touch.normal * load).norm();
+            friction += along;
+            excess += (along - mu * load - 1e-6 * gamma.norm()).max(0.0);
             impulse += gamma;
             size += gamma.norm();
             point += touch.point * gamma.norm();
@@ -275,6 +269,8 @@ pub(super) fn check_sums(scene: &Scene, device: &OnDevice, touches: &[Touch]) ->
         pairs += 1;
         largest[0].add((vector(found) - impulse).norm() / size);
         largest[0].add((f64::from(found[3]) - size).abs() / size);
+        largest[0].add((f64::from(found[11]) - friction).abs() / size);
+        largest[0].add((f64::from(found[12]) - excess).abs() / size);
         let found_point = vector(&found[4..]) / size + device.corner();
         largest[1].add((found_point - point / size).norm() / SPACING);
         largest[2].add((vector(&found[8..]) - normal).norm() / size);

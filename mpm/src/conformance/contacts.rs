@@ -1,9 +1,7 @@
 //! The contacts of a substep of the reference: found particle by particle, and solved together by Newton's method in their impulses.
 
 use nalgebra::{DMatrix, DVector, Matrix3, Point3, Vector3};
-use pliant_contact_sap::{
-    ContactLaw, ContactParameters, FrictionLimit, Lagged, NormalPrediction, Potential,
-};
+use pliant_contact_sap::{ContactParameters, Lagged, Potential};
 
 use super::reference::{Node, Reach, Reference};
 
@@ -116,91 +114,31 @@ impl Reference<'_> {
                 [v.x, v.y, v.z]
             }),
         );
-        // Σ_c w of each node.
-        let mut sums = vec![0.0; nodes.len()];
-        for (node, weight) in touches.iter().flat_map(|t| &t.weights) {
-            sums[*node] += weight;
-        }
-        let laws: Vec<ContactLaw> = touches
+        let mut laws: Vec<Lagged> = touches
             .iter()
             .enumerate()
             .map(|(c, touch)| {
                 let own = w.fixed_view::<3, 3>(3 * c, 3 * c).into_owned();
-                let squares = touch.normal.component_mul(&touch.normal);
-                let mut row_sum: f64 = touch
-                    .weights
-                    .iter()
-                    .map(|(n, w)| w * sums[*n] * nodes[*n].inverse_mass.dot(&squares))
-                    .sum();
-                if let Some((l, arm)) = &touch.link {
-                    let response = self.scene.response.fixed_view::<6, 6>(6 * l, 6 * l);
-                    let of_link = jacobian(arm) * response * jacobian(arm).transpose();
-                    row_sum += touch.normal.dot(&(of_link * touch.normal));
-                }
-                let v_free = free.fixed_rows::<3>(3 * c).dot(&touch.normal);
-                self.law(touch, h, own.norm() / 3.0, (v_free, row_sum))
+                self.law(touch, h, own.norm() / 3.0)
             })
             .collect();
-        let impulse_at = |x: &DVector<f64>| {
-            let v = &free + &w * x;
-            let each = laws.iter().enumerate().flat_map(|(c, law)| {
-                let impulse = law.impulse(&v.fixed_rows::<3>(3 * c).into_owned());
-                [impulse.x, impulse.y, impulse.z]
-            });
-            DVector::from_iterator(3 * n, each)
-        };
-        let cost_at = |x: &DVector<f64>| {
-            let w_x = &w * x;
-            let v = &free + &w_x;
-            let costs = laws
-                .iter()
-                .enumerate()
-                .map(|(c, law)| law.cost(&v.fixed_rows::<3>(3 * c).into_owned()));
-            0.5 * x.dot(&w_x) + costs.sum::<f64>()
-        };
         let mut x = DVector::zeros(3 * n);
-        for _ in 0..200 {
-            let gap = impulse_at(&x) - &x;
-            if gap.norm() <= 1e-12 * x.norm() {
-                break;
+        // Coulomb's law: the friction bounds are those of the normal impulses found.
+        for _ in 0..100 {
+            let last = x.clone();
+            x = minimise(&w, &free, &laws, x)?;
+            if (&x - &last).norm() <= 1e-8 * x.norm() {
+                let each = (0..n).map(|c| x.fixed_rows::<3>(3 * c).into_owned());
+                return Some(each.collect());
             }
-            let v = &free + &w * &x;
-            let mut system = DMatrix::identity(3 * n, 3 * n);
-            for (c, law) in laws.iter().enumerate() {
-                let g = law.hessian(&v.fixed_rows::<3>(3 * c).into_owned());
-                let rows = g * w.rows(3 * c, 3);
-                let mut block = system.rows_mut(3 * c, 3);
-                block += rows;
+            for (c, law) in laws.iter_mut().enumerate() {
+                law.set_normal_impulse(touches[c].normal.dot(&x.fixed_rows::<3>(3 * c)).max(0.0));
             }
-            let step = system.lu().solve(&gap)?;
-            let before = cost_at(&x);
-            let mut alpha = 1.0;
-            while cost_at(&(&x + &step * alpha)) > before && alpha > 1e-9 {
-                alpha *= 0.5;
-            }
-            if alpha <= 1e-9 {
-                break;
-            }
-            x += step * alpha;
         }
-        let gap = impulse_at(&x) - &x;
-        if gap.norm() > 1e-7 * x.norm() {
-            return None;
-        }
-        Some(
-            (0..n)
-                .map(|c| x.fixed_rows::<3>(3 * c).into_owned())
-                .collect(),
-        )
+        None
     }
 
-    fn law(
-        &self,
-        touch: &Touch,
-        h: f64,
-        inverse_inertia: f64,
-        (free, row_sum): (f64, f64),
-    ) -> ContactLaw {
+    fn law(&self, touch: &Touch, h: f64, inverse_inertia: f64) -> Lagged {
         let pair = self.scene.obstacles[touch.obstacle].pairs[touch.object];
         let pair = pair.expect("touches are of pairs");
         let parameters = ContactParameters {
@@ -214,14 +152,61 @@ impl Reference<'_> {
             inverse_inertia,
             near_rigid: self.scene.near_rigid,
         };
-        let prediction = NormalPrediction {
-            free,
-            constrained: None,
-            row_sum,
-        };
-        let n0 = parameters.friction_limit(FrictionLimit::LocalImplicit, &prediction);
-        ContactLaw::Lagged(Lagged::new(&parameters, touch.normal, n0))
+        Lagged::new(&parameters, touch.normal, 0.0)
     }
+}
+
+/// The impulses with fixed laws, by Newton's method from `x`; `None` if it does not converge.
+fn minimise(
+    w: &DMatrix<f64>,
+    free: &DVector<f64>,
+    laws: &[Lagged],
+    mut x: DVector<f64>,
+) -> Option<DVector<f64>> {
+    let n = laws.len();
+    let impulse_at = |x: &DVector<f64>| {
+        let v = free + w * x;
+        let each = laws.iter().enumerate().flat_map(|(c, law)| {
+            let impulse = law.impulse(&v.fixed_rows::<3>(3 * c).into_owned());
+            [impulse.x, impulse.y, impulse.z]
+        });
+        DVector::from_iterator(3 * n, each)
+    };
+    let cost_at = |x: &DVector<f64>| {
+        let w_x = w * x;
+        let v = free + &w_x;
+        let costs = laws
+            .iter()
+            .enumerate()
+            .map(|(c, law)| law.cost(&v.fixed_rows::<3>(3 * c).into_owned()));
+        0.5 * x.dot(&w_x) + costs.sum::<f64>()
+    };
+    for _ in 0..200 {
+        let gap = impulse_at(&x) - &x;
+        if gap.norm() <= 1e-12 * x.norm() {
+            break;
+        }
+        let v = free + w * &x;
+        let mut system = DMatrix::identity(3 * n, 3 * n);
+        for (c, law) in laws.iter().enumerate() {
+            let g = law.hessian(&v.fixed_rows::<3>(3 * c).into_owned());
+            let rows = g * w.rows(3 * c, 3);
+            let mut block = system.rows_mut(3 * c, 3);
+            block += rows;
+        }
+        let step = system.lu().solve(&gap)?;
+        let before = cost_at(&x);
+        let mut alpha = 1.0;
+        while cost_at(&(&x + &step * alpha)) > before && alpha > 1e-9 {
+            alpha *= 0.5;
+        }
+        if alpha <= 1e-9 {
+            break;
+        }
+        x += step * alpha;
+    }
+    let gap = impulse_at(&x) - &x;
+    (gap.norm() <= 1e-7 * x.norm()).then_some(x)
 }
 
 /// [−[arm]×, I].

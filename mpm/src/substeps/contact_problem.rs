@@ -8,6 +8,8 @@
 //! V = V* − Λ J_rᵀγ with γ = −∇ℓ(v_c). Every solver of this module keeps these two relations for the impulses γ that it has, so that momentum is
 //! exact to round-off after any number of iterations.
 //!
+//! ℓ has friction with a bound μ n0 of its own. Coulomb's law, n0 = γ_n, is the business of [friction_bounds](super::friction_bounds).
+//!
 //! All numbers are f64, whatever precision the grid has: contacts are few.
 //!
 //! Source: Yu et al. (2025), eq. (12); the links' part is that of `docs/theory/yu-2025.md`.
@@ -84,7 +86,10 @@ pub(super) struct Contact {
 /// The law of a contact, and its impulse.
 #[derive(Clone, Debug)]
 pub(super) struct ContactState {
+    pub(super) parameters: ContactParameters,
     pub(super) law: ContactLaw,
+    /// n0 of the law's friction bound μ n0, N·s.
+    pub(super) normal_impulse: f64,
     /// An upper bound of the eigenvalues of W = Σ w_i² m_i⁻¹ + J_r Λ J_rᵀ, 1/kg; positive.
     pub(super) response: f64,
     /// γ, N·s, world axes.
@@ -163,8 +168,8 @@ impl ContactProblem {
     /// Makes the laws of all contacts and starts from the impulses `warm` gives. Contacts between prescribed velocities are left out: no impulse
     /// changes them.
     ///
-    /// The friction bound μ n0 is predicted from the free motion, with the row sum Σ_j |W_ij| for the effective inertia of contacts that
-    /// share nodes.
+    /// Friction bounds μ n0 that are not iterated are predicted from the free motion, with the row sum Σ_j |W_ij| for the effective inertia of
+    /// contacts that share nodes. Those that are start from the impulses `warm` gives.
     pub(super) fn open(
         &mut self,
         parameters: Parameters<'_>,
@@ -188,7 +193,7 @@ impl ContactProblem {
         let mut stopping = 0.0;
         let mut contacts = std::mem::take(&mut self.contacts);
         contacts.retain_mut(|contact| {
-            let Response { w, row_sum } = self.response(contact, links);
+            let w = self.response(contact, links);
             let response = largest_eigenvalue_bound(&w);
             if response == 0.0 {
                 return false;
@@ -196,26 +201,17 @@ impl ContactProblem {
             let parameters = parameters(contact, w.norm() / 3.0);
             let free = self.relative_velocity(contact, links);
             stopping += free.norm_squared() / response;
-            let prediction = NormalPrediction {
-                free: contact.normal.dot(&free),
-                constrained: None,
-                row_sum,
+            let warm = warm(contact);
+            let n0 = match laws.has_iterated_bound() {
+                true => contact.normal.dot(&warm).max(0.0),
+                false => self.predict_normal_impulse(contact, &parameters, laws, &free, &w, links),
             };
-            let n0 = parameters.friction_limit(laws.friction_limit(), &prediction);
-            if laws.has_sliding_gap() {
-                let slip = SlipPrediction {
-                    start: contact.start_velocity,
-                    free,
-                    delassus: w,
-                    row_sum,
-                };
-                let approach = parameters.approach_of_slip(&contact.normal, &slip, n0);
-                contact.surface_velocity -= contact.normal * approach;
-            }
             self.states.push(ContactState {
                 law: laws.law(&parameters, contact.normal, n0),
+                parameters,
+                normal_impulse: n0,
                 response,
-                impulse: warm(contact),
+                impulse: warm,
             });
             true
         });
@@ -229,23 +225,64 @@ impl ContactProblem {
         }
     }
 
-    fn response(&self, contact: &Contact, links: &RigidLinks) -> Response {
+    /// n0, N·s, from the free motion. A law with a sliding gap gets the approach of its slip.
+    fn predict_normal_impulse(
+        &self,
+        contact: &mut Contact,
+        parameters: &ContactParameters,
+        laws: &dyn SubstepLaws,
+        free: &Vector3<f64>,
+        w: &Matrix3<f64>,
+        links: &RigidLinks,
+    ) -> f64 {
+        let row_sum = self.row_sum(contact, links);
+        let prediction = NormalPrediction {
+            free: contact.normal.dot(free),
+            constrained: None,
+            row_sum,
+        };
+        let n0 = parameters.friction_limit(laws.friction_limit(), &prediction);
+        if laws.has_sliding_gap() {
+            let slip = SlipPrediction {
+                start: contact.start_velocity,
+                free: *free,
+                delassus: *w,
+                row_sum,
+            };
+            let approach = parameters.approach_of_slip(&contact.normal, &slip, n0);
+            contact.surface_velocity -= contact.normal * approach;
+        }
+        n0
+    }
+
+    /// W of a contact, 1/kg.
+    fn response(&self, contact: &Contact, links: &RigidLinks) -> Matrix3<f64> {
         let mut w = Matrix3::zeros();
-        let mut row_sum = 0.0;
         for (node, weight) in contact.nodes.iter().zip(contact.weights) {
             let inverse_mass = &self.nodes[*node as usize].inverse_mass;
             for k in 0..3 {
                 w[(k, k)] += weight * weight * inverse_mass[k];
             }
+        }
+        if let Some((link, arm)) = &contact.link {
+            w += links.point_response(*link, arm);
+        }
+        w
+    }
+
+    /// Σ_j |W_ij| of a contact along the normal, 1/kg.
+    fn row_sum(&self, contact: &Contact, links: &RigidLinks) -> f64 {
+        let mut sum = 0.0;
+        for (node, weight) in contact.nodes.iter().zip(contact.weights) {
+            let inverse_mass = &self.nodes[*node as usize].inverse_mass;
             let along = inverse_mass.dot(&contact.normal.component_mul(&contact.normal));
-            row_sum += weight * self.weights[*node as usize] * along;
+            sum += weight * self.weights[*node as usize] * along;
         }
         if let Some((link, arm)) = &contact.link {
             let of_link = links.point_response(*link, arm);
-            row_sum += contact.normal.dot(&(of_link * contact.normal));
-            w += of_link;
+            sum += contact.normal.dot(&(of_link * contact.normal));
         }
-        Response { w, row_sum }
+        sum
     }
 
     /// Takes all velocities back to v* and V*, without impulses.
@@ -359,14 +396,6 @@ impl Contact {
         let omega = twist.fixed_rows::<3>(0).into_owned();
         Some(twist.fixed_rows::<3>(3) + omega.cross(arm))
     }
-}
-
-/// The inverse inertia of a contact.
-struct Response {
-    /// W, 1/kg.
-    w: Matrix3<f64>,
-    /// Σ_j |W_ij| along the normal, 1/kg.
-    row_sum: f64,
 }
 
 /// An upper bound of the largest eigenvalue of a symmetric positive semi-definite matrix: the least of the largest row sum and the

@@ -14,6 +14,7 @@ use super::links::RigidLinks;
 use super::node_numbers::NodeNumbers;
 use super::pair_sums::PairSums;
 use super::prescribed::{Prescribed, held_sets};
+use super::solver::Limits;
 use super::solver_kind::ChosenSolver;
 use super::time_step::{ANY_STRESS, SubstepLimit, present_limit};
 use super::warm_start::WarmStart;
@@ -275,8 +276,11 @@ impl<T: Precision> CpuSubsteps<T> {
         let solved = self.solver.of(settings.solver).solve(
             &mut self.problem,
             links,
-            settings.tolerance,
-            settings.iterations_max,
+            input.laws,
+            Limits {
+                tolerance: settings.tolerance,
+                iterations_max: settings.iterations_max,
+            },
         );
         let n = self.problem.contacts.len() as u32;
         report.contacts += u64::from(n);

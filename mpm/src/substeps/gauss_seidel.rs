@@ -5,15 +5,18 @@
 //! the sweep before. Where friction sticks, the gradient of the primal cost is of no use for that: it is the error of the velocities times
 //! the stiffness of friction.
 //!
-//! Every update lowers a strictly convex function, so the sweeps converge on every problem, slowly where many particles touch a light
-//! body. Newton's method continues from there. The order is that of the contacts.
+//! With fixed bounds of friction every update lowers a strictly convex function, so the sweeps converge on every problem, slowly where many
+//! particles touch a light body. Bounds by Coulomb's law are those of the [same update](super::friction_bounds). Newton's method continues
+//! after [`SWEEPS_MAX`] sweeps. The order is that of the contacts.
 
 use nalgebra::Vector3;
 
 use super::contact_problem::ContactProblem;
+use super::friction_bounds::CoulombIteration;
+use super::laws::SubstepLaws;
 use super::links::RigidLinks;
 use super::newton_cg::NewtonCg;
-use super::solver::{Solved, SubstepContactSolver};
+use super::solver::{Limits, Solved, SubstepContactSolver};
 
 /// Sweeps before Newton's method takes over.
 const SWEEPS_MAX: u32 = 40;
@@ -23,7 +26,7 @@ const RATIO_MAX: f64 = 0.95;
 /// Workspace.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GaussSeidel {
-    newton: NewtonCg,
+    newton: CoulombIteration<NewtonCg>,
 }
 
 impl SubstepContactSolver for GaussSeidel {
@@ -31,19 +34,30 @@ impl SubstepContactSolver for GaussSeidel {
         &mut self,
         problem: &mut ContactProblem,
         links: &mut RigidLinks,
-        tolerance: f64,
-        iterations_max: u32,
+        laws: &dyn SubstepLaws,
+        limits: Limits,
     ) -> Solved {
+        let Limits {
+            tolerance,
+            iterations_max,
+        } = limits;
         let sweeps_max = SWEEPS_MAX.min(iterations_max);
         let swept = pulp::Arch::new().dispatch(
             #[inline(always)]
-            || sweeps(problem, links, tolerance, sweeps_max),
+            || sweeps(problem, links, laws, tolerance, sweeps_max),
         );
         if swept.is_converged || swept.iterations >= iterations_max {
             return swept;
         }
-        let left = iterations_max - swept.iterations;
-        let solved = self.newton.solve(problem, links, tolerance, left);
+        let left = Limits {
+            iterations_max: iterations_max - swept.iterations,
+            ..limits
+        };
+        let solved = self.newton.solve(problem, links, laws, left);
+        // Every contact for itself ends within its cone, also where loads pass from one to another without effect.
+        if laws.has_iterated_bound() {
+            let _ = sweep(problem, links, laws);
+        }
         Solved {
             iterations: swept.iterations + solved.iterations,
             ..solved
@@ -55,12 +69,13 @@ impl SubstepContactSolver for GaussSeidel {
 fn sweeps(
     problem: &mut ContactProblem,
     links: &mut RigidLinks,
+    laws: &dyn SubstepLaws,
     tolerance: f64,
     sweeps_max: u32,
 ) -> Solved {
     let mut last = f64::INFINITY;
     for iterations in 1..=sweeps_max {
-        let Sweep { change, size } = sweep(problem, links);
+        let Sweep { change, size } = sweep(problem, links, laws);
         // What is left of a geometric series with the ratio of the last two sweeps.
         let ratio = (change / last).min(RATIO_MAX);
         if change <= problem.error_bound(tolerance, size) * (1.0 - ratio) {
@@ -85,20 +100,22 @@ struct Sweep {
 
 /// Updates every contact once.
 #[inline(always)]
-fn sweep(problem: &mut ContactProblem, links: &mut RigidLinks) -> Sweep {
+fn sweep(problem: &mut ContactProblem, links: &mut RigidLinks, laws: &dyn SubstepLaws) -> Sweep {
     let (mut changes, mut sizes) = (0.0, 0.0);
+    let is_iterated = laws.has_iterated_bound();
     for c in 0..problem.contacts.len() {
         let contact = &problem.contacts[c];
         let v_c = problem.relative_velocity(contact, links);
-        let state = &problem.states[c];
-        let impulse = state
-            .law
-            .local_impulse(state.response, &v_c, &state.impulse);
+        let state = &mut problem.states[c];
+        let impulse = match is_iterated {
+            true => state.local_coulomb_impulse(contact, laws, &v_c),
+            false => state.local_impulse(&v_c),
+        };
         let change = impulse - state.impulse;
         sizes += state.response * impulse.norm_squared();
         if change != Vector3::zeros() {
             changes += state.response * change.norm_squared();
-            problem.states[c].impulse = impulse;
+            state.impulse = impulse;
             problem.add_impulse(c, &change, links);
         }
     }

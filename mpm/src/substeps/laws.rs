@@ -32,6 +32,11 @@ pub trait SubstepLaws: Debug + Sync {
         normal_impulse: f64,
     ) -> ContactLaw;
 
+    /// Whether n0 is the normal impulse of the solution, found by iteration. Otherwise it is predicted.
+    fn has_iterated_bound(&self) -> bool {
+        false
+    }
+
     /// How n0 is predicted from the state before the substep.
     fn friction_limit(&self) -> FrictionLimit {
         FrictionLimit::LocalImplicit
@@ -49,7 +54,7 @@ pub trait SubstepLaws: Debug + Sync {
     }
 }
 
-/// The lagged model: friction bounds fixed in each substep.
+/// The lagged model, with friction bounds that are iterated until they are those of the solution: Coulomb's law.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -61,10 +66,11 @@ pub trait SubstepLaws: Debug + Sync {
 /// #     dissipation: Dissipation::HuntCrossley(0.0), stiction_speed: 1e-4, inverse_inertia: 1.0,
 /// #     near_rigid: NEAR_RIGID_CONTACT,
 /// # };
-/// // A contact with μ = 0.5 that slides at 1 m/s; its friction is μ n0, whatever its own load is.
+/// // A contact with μ = 0.5 that slides at 1 m/s; its friction is μ n0 until n0 is the load.
 /// let law = LaggedLaws.law(&parameters, Vector3::z(), 0.02);
 /// let gamma = law.impulse(&Vector3::x());
 /// assert!((gamma.x + 0.5 * 0.02).abs() < 1e-6);
+/// assert!(LaggedLaws.has_iterated_bound());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaggedLaws;
@@ -77,5 +83,9 @@ impl SubstepLaws for LaggedLaws {
         normal_impulse: f64,
     ) -> ContactLaw {
         ContactLaw::Lagged(Lagged::new(parameters, normal_W, normal_impulse))
+    }
+
+    fn has_iterated_bound(&self) -> bool {
+        true
     }
 }

@@ -28,7 +28,7 @@ use super::arrow::Arrow;
 use super::contact_problem::ContactProblem;
 use super::links::RigidLinks;
 use super::primal::{Point, Primal, over_mass};
-use super::solver::{Solved, SubstepContactSolver};
+use super::solver::{ConvexSolver, Limits, Solved};
 
 /// Iterations between estimates of the error, and between changes of P.
 const GROUP: u32 = 4;
@@ -81,14 +81,17 @@ impl Decrease {
     }
 }
 
-impl SubstepContactSolver for Majoriser {
-    fn solve(
+impl ConvexSolver for Majoriser {
+    fn minimise(
         &mut self,
         problem: &mut ContactProblem,
         links: &mut RigidLinks,
-        tolerance: f64,
-        iterations_max: u32,
+        limits: Limits,
     ) -> Solved {
+        let Limits {
+            tolerance,
+            iterations_max,
+        } = limits;
         let root = links.response_root().clone();
         let mut at = Iterate {
             root: &root,

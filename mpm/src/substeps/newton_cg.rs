@@ -21,7 +21,7 @@ use super::arrow::Arrow;
 use super::contact_problem::ContactProblem;
 use super::links::RigidLinks;
 use super::primal::{Point, Primal, weighted_norm};
-use super::solver::{Solved, SubstepContactSolver};
+use super::solver::{ConvexSolver, Limits, Solved};
 
 /// Residual at which a direction is good enough, relative to the gradient.
 const FORCING: f64 = 0.1;
@@ -41,14 +41,17 @@ pub(super) struct NewtonCg {
     arrow: Arrow,
 }
 
-impl SubstepContactSolver for NewtonCg {
-    fn solve(
+impl ConvexSolver for NewtonCg {
+    fn minimise(
         &mut self,
         problem: &mut ContactProblem,
         links: &mut RigidLinks,
-        tolerance: f64,
-        iterations_max: u32,
+        limits: Limits,
     ) -> Solved {
+        let Limits {
+            tolerance,
+            iterations_max,
+        } = limits;
         let mut iterations = 0;
         let root = links.response_root().clone();
         let mut z = root.tr_mul(links.substep_impulses());

@@ -17,6 +17,8 @@ struct PairSum {
     /// Σ |γ| p and Σ |γ|.
     moment: Vector3<f64>,
     size: f64,
+    friction: f64,
+    friction_excess: f64,
     normal: Vector3<f64>,
     signed_distance: f64,
 }
@@ -27,6 +29,8 @@ impl PairSums {
             impulse: Vector3::zeros(),
             moment: Vector3::zeros(),
             size: 0.0,
+            friction: 0.0,
+            friction_excess: 0.0,
             normal: Vector3::zeros(),
             signed_distance: f64::INFINITY,
         };
@@ -44,6 +48,9 @@ impl PairSums {
             sum.impulse += state.impulse;
             sum.moment += contact.p_WC * size;
             sum.size += size;
+            let (friction, excess) = state.friction(contact);
+            sum.friction += friction;
+            sum.friction_excess += excess;
             sum.normal += contact.normal * size;
             sum.signed_distance = sum.signed_distance.min(contact.signed_distance);
         }
@@ -60,6 +67,8 @@ impl PairSums {
             object: (pair / self.n_obstacles) as u32,
             obstacle: (pair % self.n_obstacles) as u32,
             impulse_W: sum.impulse,
+            friction: sum.friction,
+            friction_excess: sum.friction_excess,
             p_WC: sum.moment / sum.size,
             normal_W: sum.normal.try_normalize(0.0).unwrap_or_else(Vector3::z),
             signed_distance: sum.signed_distance,

@@ -15,7 +15,7 @@ use pliant_contact_sap::Potential;
 use super::contact_problem::ContactProblem;
 use super::links::RigidLinks;
 use super::primal::{Point, Primal, add_congruence, weighted_norm};
-use super::solver::{Solved, SubstepContactSolver};
+use super::solver::{ConvexSolver, Limits, Solved};
 
 /// Workspace.
 #[derive(Clone, Debug, Default)]
@@ -24,14 +24,17 @@ pub(super) struct QuasiNewton {
     blocks: Vec<Matrix3<f64>>,
 }
 
-impl SubstepContactSolver for QuasiNewton {
-    fn solve(
+impl ConvexSolver for QuasiNewton {
+    fn minimise(
         &mut self,
         problem: &mut ContactProblem,
         links: &mut RigidLinks,
-        tolerance: f64,
-        iterations_max: u32,
+        limits: Limits,
     ) -> Solved {
+        let Limits {
+            tolerance,
+            iterations_max,
+        } = limits;
         let root = links.response_root().clone();
         let mut z = root.tr_mul(links.substep_impulses());
         let mut solved = Solved::default();

@@ -169,6 +169,7 @@ impl std::ops::AddAssign for StageTimes {
 /// assert_eq!((pair.object, pair.obstacle), (0, 0));
 /// assert!((pair.normal_W - Vector3::z()).norm() < 1e-12 && pair.signed_distance < 0.0);
 /// // It acts at the middle of the base. A rebound would take no more than twice the momentum.
+/// assert_eq!(pair.friction_excess, 0.0);
 /// assert!(pair.p_WC.norm() < 2e-3 && pair.impulse_W.z > 0.0 && pair.impulse_W.z < 2.0 * 0.0256);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -180,6 +181,10 @@ pub struct PairImpulse {
     pub obstacle: u32,
     /// On the object, N·s, world axes.
     pub impulse_W: Vector3<f64>,
+    /// Σ ‖γ_t‖ over all contacts and substeps, N·s.
+    pub friction: f64,
+    /// Σ (‖γ_t‖ − μ γ_n)₊ beyond round-off, N·s: the friction that Coulomb's law does not allow.
+    pub friction_excess: f64,
     /// Mean point of action, m.
     pub p_WC: Vector3<f64>,
     /// Mean normal, from the obstacle into the object, weighted by the normal impulse.

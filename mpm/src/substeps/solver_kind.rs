@@ -1,5 +1,6 @@
 //! Solvers of the contact problem of a substep, by name.
 
+use super::friction_bounds::CoulombIteration;
 use super::gauss_seidel::GaussSeidel;
 use super::majoriser::Majoriser;
 use super::newton_cg::NewtonCg;
@@ -77,9 +78,9 @@ impl SubstepSolver {
     pub(super) fn build(self) -> Box<dyn SubstepContactSolver> {
         match self {
             Self::GaussSeidel => Box::new(GaussSeidel::default()),
-            Self::Majoriser => Box::new(Majoriser::default()),
-            Self::NewtonCg => Box::new(NewtonCg::default()),
-            Self::QuasiNewton => Box::new(QuasiNewton::default()),
+            Self::Majoriser => Box::new(CoulombIteration::<Majoriser>::default()),
+            Self::NewtonCg => Box::new(CoulombIteration::<NewtonCg>::default()),
+            Self::QuasiNewton => Box::new(CoulombIteration::<QuasiNewton>::default()),
         }
     }
 }

@@ -12,6 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use super::contact_problem::{Contact, ContactNode, ContactProblem};
 use super::laws::{LaggedLaws, SubstepLaws};
 use super::links::{LinkIdx, LinkMotion, RigidLinks};
+use super::solver::Limits;
 use super::solver_kind::SubstepSolver;
 
 struct Random(ChaCha8Rng);
@@ -137,6 +138,9 @@ impl SubstepLaws for Laws {
     }
 }
 
+/// The lagged model with predicted bounds.
+const FIXED: Laws = Laws(|p, n, n0| ContactLaw::Lagged(Lagged::new(p, n, n0)));
+
 /// Every solver that always converges, on `n` random problems.
 fn compare_solvers(laws: &dyn SubstepLaws, seed: u64, n: usize) {
     let mut random = Random(ChaCha8Rng::seed_from_u64(seed));
@@ -152,9 +156,11 @@ fn compare_solvers(laws: &dyn SubstepLaws, seed: u64, n: usize) {
         ] {
             let (mut problem, mut links) = (problem.clone(), start.clone());
             open(&mut problem, &parameters, laws, &mut links);
-            let solved = solver
-                .build()
-                .solve(&mut problem, &mut links, 1e-9, 100_000);
+            let limits = Limits {
+                tolerance: 1e-9,
+                iterations_max: 100_000,
+            };
+            let solved = (solver.build()).solve(&mut problem, &mut links, laws, limits);
             assert!(solved.is_converged, "{solver:?}, problem {number}");
             let velocities = (0..problem.nodes.len()).map(|i| problem.velocity(i));
             found.push((cost(&problem, &links, &start), velocities.collect()));
@@ -192,7 +198,7 @@ fn compare_solvers(laws: &dyn SubstepLaws, seed: u64, n: usize) {
 
 #[test]
 fn all_solvers_find_the_minimiser_of_random_problems() {
-    compare_solvers(&LaggedLaws, 7, 2000);
+    compare_solvers(&FIXED, 7, 2000);
 }
 
 #[test]
@@ -211,6 +217,72 @@ fn all_solvers_find_the_minimiser_of_other_laws() {
     compare_solvers(&custom, 10, 60);
 }
 
+/// How far the impulses of a contact are from Coulomb's law at its velocity, relative to them. Stiff laws magnify the error of the velocity, so that
+/// the impulse is compared that the law has with W for its compliance.
+fn coulomb_error(problem: &ContactProblem, links: &RigidLinks) -> f64 {
+    let (mut error, mut size) = (0.0, 0.0);
+    for (contact, state) in problem.contacts.iter().zip(&problem.states) {
+        let p = &state.parameters;
+        let load = contact.normal.dot(&state.impulse);
+        let law = Lagged::new(p, contact.normal, load);
+        let v_c = problem.relative_velocity(contact, links);
+        let local = ContactLaw::Lagged(law).local_impulse(state.response, &v_c, &state.impulse);
+        error += state.response * (local - state.impulse).norm_squared();
+        size += state.response * state.impulse.norm_squared();
+    }
+    (error / size.max(f64::MIN_POSITIVE)).sqrt()
+}
+
+#[test]
+fn all_solvers_find_the_same_solution_with_coulombs_law() {
+    let mut random = Random(ChaCha8Rng::seed_from_u64(12));
+    let (mut converged, mut failed) = (0, 0);
+    for number in 0..300 {
+        let mobility = 10_f64.powf(random.of(-3.0, 3.0));
+        let start = links(&mut random, mobility);
+        let (problem, parameters) = problem(&mut random);
+        let mut found: Vec<Vec<Vector3<f64>>> = Vec::new();
+        for solver in [
+            SubstepSolver::GaussSeidel,
+            SubstepSolver::NewtonCg,
+            SubstepSolver::Majoriser,
+        ] {
+            let (mut problem, mut links) = (problem.clone(), start.clone());
+            open(&mut problem, &parameters, &LaggedLaws, &mut links);
+            let limits = Limits {
+                tolerance: 1e-8,
+                iterations_max: 100_000,
+            };
+            let solved = (solver.build()).solve(&mut problem, &mut links, &LaggedLaws, limits);
+            if !solved.is_converged {
+                eprintln!("{solver:?} {number} {mobility:e} {solved:?}");
+                failed += 1;
+                continue;
+            }
+            converged += 1;
+            let error = coulomb_error(&problem, &links);
+            assert!(error < 1e-6, "{solver:?}, problem {number}: {error:e}");
+            found.push(
+                (0..problem.nodes.len())
+                    .map(|i| problem.velocity(i))
+                    .collect(),
+            );
+        }
+        for other in found.iter().skip(1) {
+            let size = found[0].iter().map(Vector3::norm).fold(0.0, f64::max);
+            let apart = found[0].iter().zip(other).map(|(a, b)| (a - b).norm());
+            let apart = apart.fold(0.0, f64::max);
+            assert!(
+                apart <= 1e-5 * size,
+                "problem {number}: {apart:e} of {size}"
+            );
+        }
+    }
+    eprintln!("{converged} converged, {failed} failed");
+    // Normals in all directions and links a thousand times lighter than nodes: some have no fixed point that an iteration finds.
+    assert!(failed < converged / 50, "{failed}");
+}
+
 #[test]
 fn the_published_descent_finds_the_minimiser_of_soft_problems_and_reports_where_it_stalls() {
     let mut random = Random(ChaCha8Rng::seed_from_u64(11));
@@ -220,8 +292,12 @@ fn the_published_descent_finds_the_minimiser_of_soft_problems_and_reports_where_
         let (problem, parameters) = problem(&mut random);
         let solved = |solver: SubstepSolver| {
             let (mut problem, mut links) = (problem.clone(), start.clone());
-            open(&mut problem, &parameters, &LaggedLaws, &mut links);
-            let solved = solver.build().solve(&mut problem, &mut links, 1e-8, 2000);
+            open(&mut problem, &parameters, &FIXED, &mut links);
+            let limits = Limits {
+                tolerance: 1e-8,
+                iterations_max: 2000,
+            };
+            let solved = (solver.build()).solve(&mut problem, &mut links, &FIXED, limits);
             (solved.is_converged, cost(&problem, &links, &start))
         };
         let (_, least) = solved(SubstepSolver::NewtonCg);

@@ -6,9 +6,10 @@ use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_constitutive::Lame;
 use pliant_contact_sap::{ContactLaw, ConvexContactSolver, Lagged, SolverKind, StopCriteria};
 use pliant_coupling::{
-    Asynchronous, AsynchronousSettings, ContactInputs, ContactModel, ContactSettings, Geometry,
-    GeometryIdx, LaggedModel, Mount, Precision, RigidCoupling, SapModel, SimilarModel, State,
-    StepReport, Stepper, StrongImplicit, SubstepSolver, Substeps, World, WorldBuilder,
+    Asynchronous, AsynchronousSettings, ContactInputs, ContactModel, ContactSettings,
+    FrictionBound, Geometry, GeometryIdx, LaggedModel, Mount, Precision, RigidCoupling, SapModel,
+    SimilarModel, State, StepReport, Stepper, StrongImplicit, SubstepSolver, Substeps, World,
+    WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_mpm::{
@@ -279,6 +280,10 @@ impl ContactModel for OwnModel {
             contact.normal_impulse,
         );
         ContactLaw::Custom(Arc::new(law))
+    }
+
+    fn friction_bound(&self) -> FrictionBound {
+        FrictionBound::Iterated
     }
 }
 

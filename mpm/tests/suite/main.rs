@@ -16,6 +16,7 @@ mod cloth;
 mod collapse;
 mod contact;
 mod explicit;
+mod friction_in_substeps;
 mod one_step;
 mod random_problems;
 mod sand;

@@ -157,7 +157,8 @@ mod tests {
         for n0 in [0.0, 0.3, 1e3] {
             let mut law = ContactLaw::Lagged(Lagged::new(&p, Vector3::z(), n0));
             let x = law.local_coulomb_impulse(2.0, &v, &Vector3::zeros());
-            assert!((x.x + 0.5 * x.z).abs() < 1e-9 && (x.z - 0.5).abs() < 0.01);
+            // ε = μ σ w n = 5e-4 m/s beside a slip of 2.5 m/s: less by 2e-8 of it.
+            assert!((x.x + 0.5 * x.z).abs() < 1e-7 && (x.z - 0.5).abs() < 0.01);
             assert!((law.impulse(&(v + x * 2.0)) - x).norm() < 1e-8);
         }
     }

@@ -70,7 +70,7 @@ impl Scene {
 
     /// Walls along and across an axis; water without friction.
     pub(super) fn dough_and_water() -> Self {
-        let dough = pair(2e3, Dissipation::HuntCrossley(0.5), 0.4);
+        let dough = |mu| pair(2e3, Dissipation::HuntCrossley(0.5), mu);
         let water = pair(1e3, Dissipation::HuntCrossley(0.0), 0.0);
         let wall = |p_WQ: Vector3<f64>, normal_W, kind| Wall {
             p_WQ: Point3::from(p_WQ * SPACING),
@@ -85,7 +85,7 @@ impl Scene {
             "dough and water",
             [Preset::PizzaDough, Preset::ShallowWater],
             (GradientForm::Mls, walls),
-            [[dough, water], [dough, water]],
+            [[dough(0.4), water], [dough(1.5), water]],
             (-0.005, 12),
         )
     }

@@ -1,7 +1,7 @@
 //! The solution of the contacts: v = v* + M⁻¹Jᵀγ and V = V* − Λ J_rᵀγ for the impulses γ that it ended with, and each of them the law's.
 
 use nalgebra::{Isometry3, Matrix3, Matrix3x6, Translation3, UnitQuaternion, Vector3, Vector6};
-use pliant_contact_sap::{ContactLaw, ContactParameters, Lagged};
+use pliant_contact_sap::{ContactParameters, Lagged};
 
 use super::Largest;
 use super::detection::Touch;
@@ -100,7 +100,7 @@ fn elsewhere(device: &OnDevice, touches: &[Touch]) -> Largest {
 
 /// The law of a contact, and the response of the contact alone.
 struct Opened {
-    law: ContactLaw,
+    law: Lagged,
     response: f64,
     /// μ.
     friction: f64,
@@ -133,7 +133,7 @@ fn open(scene: &Scene, device: &OnDevice, touches: &[Touch]) -> Vec<Opened> {
             near_rigid: NEAR_RIGID,
         };
         Opened {
-            law: ContactLaw::Lagged(Lagged::new(&parameters, touch.normal, 0.0)),
+            law: Lagged::new(&parameters, touch.normal, 0.0),
             response,
             friction: pair.friction,
         }

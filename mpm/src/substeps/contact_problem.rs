@@ -112,6 +112,14 @@ pub(super) struct ContactProblem {
     stopping_norm: f64,
 }
 
+/// Velocities of nodes and links, and the impulses on links that belong to them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Motion {
+    nodes: Vec<Vector4<f64>>,
+    links: DVector<f64>,
+    link_impulses: DVector<f64>,
+}
+
 /// Relative error of velocities that makes no difference; round-off of f32 is 6e-8.
 const VELOCITY_ERROR: f64 = 1e-10;
 
@@ -334,6 +342,42 @@ impl ContactProblem {
                 .sum::<f64>()
         })
         .sum()
+    }
+
+    /// Writes the present motion down.
+    pub(super) fn remember_motion(&self, links: &RigidLinks, out: &mut Motion) {
+        out.nodes.clone_from(&self.velocities);
+        out.links.clone_from(links.velocities());
+        out.link_impulses.clone_from(links.substep_impulses());
+    }
+
+    /// √(ΔγᵀWΔγ) of the change of the impulses since `before`: Δv in the norm of the masses and, of the links, ΔΓ·ΔV.
+    pub(super) fn motion_since(&self, before: &Motion, links: &RigidLinks) -> f64 {
+        let of_links = (links.substep_impulses() - &before.link_impulses)
+            .dot(&(links.velocities() - &before.links));
+        let each = self.velocities.iter().zip(&before.nodes);
+        self.norm_of_changes(each.map(|(v, before)| v - before), of_links)
+    }
+
+    /// √(γᵀWγ): the motion that the impulses cause.
+    pub(super) fn motion(&self, links: &RigidLinks) -> f64 {
+        let of_links = (links.substep_impulses())
+            .dot(&(links.velocities() - links.velocities_without_impulses()));
+        let each = self.velocities.iter().zip(&self.nodes);
+        self.norm_of_changes(each.map(|(v, node)| v - node.free.push(0.0)), of_links)
+    }
+
+    fn norm_of_changes(&self, of_nodes: impl Iterator<Item = Vector4<f64>>, of_links: f64) -> f64 {
+        let mut sum = of_links;
+        for (change, inverse_mass) in of_nodes.zip(&self.inverse_masses) {
+            for k in 0..3 {
+                if inverse_mass[k] > 0.0 {
+                    sum += change[k] * change[k] / inverse_mass[k];
+                }
+            }
+        }
+        // Of no motion, the part of the links may be round-off below zero.
+        sum.max(0.0).sqrt()
     }
 
     /// √(Σ w |γ|²) of impulses, one for each contact.

@@ -5,7 +5,7 @@
 //!
 //! - [`GaussSeidel`](super::gauss_seidel) updates a contact with the bound of the normal impulse that the same update finds.
 //! - [`CoulombIteration`] solves the convex problem again with n0 ← n0 + s (γ_n − n0), s = 1 while the error
-//!   falls to half each time, and otherwise by Aitken's rule.
+//!   falls to half each time, and otherwise by Aitken's rule. The first bounds are those of a sweep.
 //!
 //! Why they converge. W_nt, the response of normal velocities to friction, is zero between contacts with parallel normals whose links do not
 //! turn: there γ_n does not depend on n0, one update ends the iteration, and the sweeps are those of a convex normal problem with, behind
@@ -25,6 +25,7 @@ use nalgebra::{DVector, Vector3};
 use pliant_contact_sap::ContactLaw;
 
 use super::contact_problem::{Contact, ContactProblem, ContactState};
+use super::gauss_seidel::sweep;
 use super::laws::SubstepLaws;
 use super::links::RigidLinks;
 use super::solver::{ConvexSolver, Limits, Solved, SubstepContactSolver};
@@ -56,18 +57,22 @@ impl<S: ConvexSolver> SubstepContactSolver for CoulombIteration<S> {
         laws: &dyn SubstepLaws,
         limits: Limits,
     ) -> Solved {
-        let (mut iterations, mut share, mut last) = (0, 1.0, f64::INFINITY);
+        if !laws.has_iterated_bound() {
+            return self.convex.minimise(problem, links, limits);
+        }
+        let (mut iterations, mut share, mut last) = (1, 1.0, f64::INFINITY);
+        // Bounds far from the loads make a problem harder than the last one is: those of the last substep hold a body that leaves by friction without a load.
+        sweep(problem, links, laws);
         self.residuals.clear();
         for _ in 0..UPDATES_MAX {
             let left = Limits {
-                iterations_max: limits.iterations_max - iterations,
+                iterations_max: limits.iterations_max.saturating_sub(iterations),
                 ..limits
             };
             let solved = self.convex.minimise(problem, links, left);
             iterations += solved.iterations;
-            let is_over = !laws.has_iterated_bound() || !solved.is_converged;
             let Friction { error, bound } = problem.friction_error(links, limits.tolerance);
-            if is_over || error <= bound {
+            if !solved.is_converged || error <= bound {
                 return Solved {
                     iterations,
                     ..solved
@@ -126,15 +131,14 @@ impl ContactProblem {
             state.friction_at_bound(contact) * change
         });
         let errors: Vec<Vector3<f64>> = errors.collect();
-        let impulses: Vec<Vector3<f64>> = self.states.iter().map(|s| s.impulse).collect();
         Friction {
             error: self.velocity_norm(&errors, links),
-            bound: self.error_bound(tolerance, self.velocity_norm(&impulses, links)),
+            bound: self.error_bound(tolerance, self.motion(links)),
         }
     }
 
-    /// √(γᵀWγ).
-    fn velocity_norm(&self, impulses: &[Vector3<f64>], links: &RigidLinks) -> f64 {
+    /// √(γᵀWγ) of impulses, one for each contact.
+    pub(super) fn velocity_norm(&self, impulses: &[Vector3<f64>], links: &RigidLinks) -> f64 {
         let mut nodes = vec![Vector3::zeros(); self.nodes.len()];
         let root = links.response_root();
         let mut wrenches = DVector::zeros(root.nrows());
@@ -187,8 +191,8 @@ impl ContactState {
         laws: &dyn SubstepLaws,
         v_c: &Vector3<f64>,
     ) -> Vector3<f64> {
-        if let ContactLaw::Lagged(_) = self.law {
-            let impulse = (self.law).local_coulomb_impulse(self.response, v_c, &self.impulse);
+        if let ContactLaw::Lagged(law) = &mut self.law {
+            let impulse = law.local_coulomb_impulse(self.response, v_c, &self.impulse);
             self.normal_impulse = contact.normal.dot(&impulse);
             return impulse;
         }

@@ -314,6 +314,16 @@ impl RigidLinks {
         &self.root
     }
 
+    /// V of all links now.
+    pub(crate) fn velocities(&self) -> &DVector<f64> {
+        &self.velocities
+    }
+
+    /// V*.
+    pub(crate) fn velocities_without_impulses(&self) -> &DVector<f64> {
+        &self.free
+    }
+
     /// Impulses on all links in the present substep.
     pub(crate) fn substep_impulses(&self) -> &DVector<f64> {
         &self.substep

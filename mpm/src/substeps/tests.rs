@@ -9,7 +9,7 @@ use pliant_contact_sap::{
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::contact_problem::{Contact, ContactNode, ContactProblem};
+use super::contact_problem::{Contact, ContactNode, ContactProblem, Motion};
 use super::laws::{LaggedLaws, SubstepLaws};
 use super::links::{LinkIdx, LinkMotion, RigidLinks};
 use super::solver::Limits;
@@ -193,6 +193,40 @@ fn compare_solvers(laws: &dyn SubstepLaws, seed: u64, n: usize) {
                 "problem {number}: {apart:e} of {size}"
             );
         }
+    }
+}
+
+#[test]
+fn the_motion_of_impulses_is_their_norm_by_w() {
+    let mut random = Random(ChaCha8Rng::seed_from_u64(13));
+    for number in 0..50 {
+        let mobility = 10_f64.powf(random.of(-3.0, 3.0));
+        let mut links = links(&mut random, mobility);
+        let (mut problem, parameters) = problem(&mut random);
+        open(&mut problem, &parameters, &FIXED, &mut links);
+        let n = problem.contacts.len();
+        let mut add = |problem: &mut ContactProblem, links: &mut RigidLinks| {
+            let impulses: Vec<_> = (0..n).map(|_| random.vector(1e-2)).collect();
+            for (c, impulse) in impulses.iter().enumerate() {
+                problem.add_impulse(c, impulse, links);
+            }
+            impulses
+        };
+        let first = add(&mut problem, &mut links);
+        let check = |found: f64, impulses: &[Vector3<f64>], links: &RigidLinks| {
+            let expected = problem.velocity_norm(impulses, links);
+            let error = (found - expected).abs();
+            assert!(
+                error <= 1e-8 * expected,
+                "problem {number}: {found} for {expected}"
+            );
+        };
+        check(problem.motion(&links), &first, &links);
+        let mut before = Motion::default();
+        problem.remember_motion(&links, &mut before);
+        let mut problem = problem.clone();
+        let second = add(&mut problem, &mut links);
+        check(problem.motion_since(&before, &links), &second, &links);
     }
 }
 

@@ -62,7 +62,7 @@ impl<S: ConvexSolver> SubstepContactSolver for CoulombIteration<S> {
         }
         let (mut iterations, mut share, mut last) = (1, 1.0, f64::INFINITY);
         // Bounds far from the loads make a problem harder than the last one is: those of the last substep hold a body that leaves by friction without a load.
-        sweep(problem, links, laws);
+        sweep(problem, links, laws, 1.0);
         self.residuals.clear();
         for _ in 0..UPDATES_MAX {
             let left = Limits {
@@ -123,6 +123,12 @@ struct Friction {
 }
 
 impl ContactProblem {
+    /// Whether the bounds of friction are those of the present impulses within `tolerance`.
+    pub(super) fn has_coulombs_bounds(&self, links: &RigidLinks, tolerance: f64) -> bool {
+        let Friction { error, bound } = self.friction_error(links, tolerance);
+        error <= bound
+    }
+
     /// Of the present impulses, with the bounds that they call for: loads that only pass from particle to particle make no difference.
     fn friction_error(&self, links: &RigidLinks, tolerance: f64) -> Friction {
         let each = self.contacts.iter().zip(&self.states);
@@ -154,9 +160,7 @@ impl ContactProblem {
 
     fn update_bounds(&mut self, laws: &dyn SubstepLaws, share: f64) {
         for (contact, state) in self.contacts.iter().zip(&mut self.states) {
-            let change = state.load(contact) - state.normal_impulse;
-            state.normal_impulse = f64::max(state.normal_impulse + share * change, 0.0);
-            state.law = laws.law(&state.parameters, contact.normal, state.normal_impulse);
+            state.update_bound(contact, laws, share);
         }
     }
 }
@@ -183,22 +187,35 @@ impl ContactState {
         self.law.local_impulse(self.response, v_c, &self.impulse)
     }
 
-    /// The same by Coulomb's law: the bound becomes μ times the new normal impulse, or that of the last update where the law is not the lagged one.
+    /// The same by Coulomb's law: the bound becomes μ times the new normal impulse. It becomes that of the last update where the law is not the lagged one, and
+    /// nears it by `share` where this is below one.
     #[inline(always)]
     pub(super) fn local_coulomb_impulse(
         &mut self,
         contact: &Contact,
         laws: &dyn SubstepLaws,
         v_c: &Vector3<f64>,
+        share: f64,
     ) -> Vector3<f64> {
-        if let ContactLaw::Lagged(law) = &mut self.law {
-            let impulse = law.local_coulomb_impulse(self.response, v_c, &self.impulse);
-            self.normal_impulse = contact.normal.dot(&impulse);
-            return impulse;
+        match &mut self.law {
+            ContactLaw::Lagged(law) if share == 1.0 => {
+                let impulse = law.local_coulomb_impulse(self.response, v_c, &self.impulse);
+                self.normal_impulse = contact.normal.dot(&impulse);
+                impulse
+            }
+            _ => {
+                self.update_bound(contact, laws, share);
+                self.local_impulse(v_c)
+            }
         }
-        self.normal_impulse = self.load(contact);
+    }
+
+    /// n0 ← n0 + s (γ_n − n0).
+    #[inline(always)]
+    fn update_bound(&mut self, contact: &Contact, laws: &dyn SubstepLaws, share: f64) {
+        let change = self.load(contact) - self.normal_impulse;
+        self.normal_impulse = f64::max(self.normal_impulse + share * change, 0.0);
         self.law = laws.law(&self.parameters, contact.normal, self.normal_impulse);
-        self.local_impulse(v_c)
     }
 
     /// (|γ_t|, its excess over μ γ_n beyond round-off), N·s.

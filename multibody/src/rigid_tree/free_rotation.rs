@@ -1,36 +1,59 @@
-//! Rotation of single bodies that nothing hinders, without bound on their speed.
+//! Rotation of single bodies, with their angular momentum.
 //!
-//! In body axes the angular momentum L = I ω changes by L̇ = L × ω. The explicit torque −ω × L of the start of a step grows with ω²:
-//! where the angle per step exceeds a radian, the speed is squared from step to step. In its place the step uses the mean torque
-//! (L* − L)/δt, with L* after δt of free rotation, from a splitting that is a sequence of rotations about principal axes:
+//! The angular velocity of a body changes even without torque, and a step that takes it for constant has errors of order ω δt: in the
+//! direction of the angular momentum L, and in the velocities of points that constraints hold. The rotational part of the solution is
+//! therefore the mean over the step, as that of `free_flight` is the velocity of the centre of mass:
 //!
 //! ```text
-//! 1/I_i − 1/I_m    L_i²/2 of the smallest and the largest moment, I_m the middle one: half, whole, half
+//! R1 = exp(δt ω̄) R0,   ω̄ = θ_vq ω + (1 − θ_vq) ω0
+//! I (ω − ω_free) = impulses,   L1 = L0 + impulses,   ω1 = R1 I_B⁻¹ R1ᵀ L1
 //! ```
 //!
-//! |L|²/(2 I_m) commutes with everything. |L| is thus conserved to rounding in body axes for any δt, ω is at most |L| over the least
-//! moment, and bodies with two equal moments rotate exactly. The torque differs from the explicit one by O(δt).
+//! with I the inertia where the step evaluates it and ω_free the solution of free rotation, which is a splitting into exact rotations, the
+//! first about L and the others about principal axes with moments I_i, the middle one I_m:
+//!
+//! ```text
+//! exp(δt L/I_m)    then about the axis of the smallest, the largest and the smallest moment, for δt/2, δt, δt/2, at L_i (1/I_i − 1/I_m)
+//! ```
+//!
+//! L is conserved to rounding for any δt, ω is at most |L| over the least moment, bodies with two equal moments rotate exactly, and others
+//! to second order.
 //!
 //! Source: Reich (1994), "Momentum conserving symplectic integrations"; Hairer, Lubich, Wanner (2006), VII.5.3.
 
+use std::f64::consts::TAU;
 use std::ops::Range;
 
-use nalgebra::{Matrix3, SymmetricEigen, Vector3};
+use nalgebra::{Matrix3, SymmetricEigen, UnitQuaternion, Vector3};
+use pliant_contact_sap::TimeStep;
 
+use crate::dynamics::Workspace;
 use crate::joint::JointKind;
-use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::Model;
+
+/// Moments of inertia that differ by less, relative, are equal: such a body rotates at constant angular velocity.
+const ISOTROPIC: f64 = 1e-12;
 
 /// A single body on a floating or ball joint to the world.
 pub(super) struct FreeRotation {
-    body: usize,
+    pub(super) body: usize,
     /// The rotational degrees of freedom.
     pub(super) dofs: Range<usize>,
+    /// The entry of q of the quaternion's first component.
+    pub(super) q_start: usize,
     /// Principal axes in body axes, right-handed, by ascending moments, and these, kg m².
     axes: Matrix3<f64>,
     moments: Vector3<f64>,
     /// Whether none of `dofs` is held.
     pub(super) is_free: bool,
+    /// L0, world axes, N m s.
+    momentum: Vector3<f64>,
+    /// ω_free, world axes, rad/s.
+    free: Vector3<f64>,
+    /// I, world axes, kg m².
+    inertia: Matrix3<f64>,
+    /// The impulse of free rotation beyond that of the explicit gyroscopic torque, world axes, N m s.
+    pub(super) impulse: Vector3<f64>,
 }
 
 impl FreeRotation {
@@ -52,13 +75,17 @@ impl FreeRotation {
                 JointKind::Ball => about_origin,
                 _ => return None,
             };
-            Self::about(about_axis, b, body.v_start..body.v_start + 3)
+            let q_start = body.q_start + body.kind.n_q() - 4;
+            Self::about(about_axis, b, body.v_start..body.v_start + 3).map(|rotation| Self {
+                q_start,
+                ..rotation
+            })
         };
         let roots = (1..model.n_bodies()).filter(|&b| model.bodies[b].parent == 0);
         roots.filter(|&b| is_leaf(b)).filter_map(of_body).collect()
     }
 
-    /// With the inertia about the point it rotates about; none if that is singular.
+    /// With the inertia about the point it rotates about; none if that is singular or isotropic.
     fn about(inertia: Matrix3<f64>, body: usize, dofs: Range<usize>) -> Option<Self> {
         let eigen = SymmetricEigen::new(inertia);
         let mut order = [0, 1, 2];
@@ -66,42 +93,101 @@ impl FreeRotation {
         let moments = Vector3::from(order.map(|i| eigen.eigenvalues[i]));
         let [a, b] = [0, 1].map(|k| eigen.eigenvectors.column(order[k]).into_owned());
         let axes = [a, b, a.cross(&b)];
-        (moments[0] > 1e-12 * moments[2]).then(|| Self {
+        let regular = moments[0] > 1e-12 * moments[2];
+        let isotropic = moments[2] - moments[0] < ISOTROPIC * moments[2];
+        (regular && !isotropic).then(|| Self {
             body,
             dofs,
+            q_start: 0,
             axes: Matrix3::from_columns(&axes),
             moments,
             is_free: true,
+            momentum: Vector3::zeros(),
+            free: Vector3::zeros(),
+            inertia: Matrix3::zeros(),
+            impulse: Vector3::zeros(),
         })
     }
 
-    /// Angular impulse in world axes to add to that of the explicit torque, N m s.
-    pub(super) fn correction(
-        &self,
-        positions: &PositionKinematics,
-        velocities: &VelocityKinematics,
-        time_step_s: f64,
-    ) -> Vector3<f64> {
-        let to_world = positions.bodies[self.body].rotation * self.axes;
-        let angular_velocity = to_world.tr_mul(&velocities.bodies[self.body].angular);
-        let momentum = angular_velocity.component_mul(&self.moments);
-        let change = self.rotated(&momentum, time_step_s) - momentum;
-        to_world * (change + angular_velocity.cross(&momentum) * time_step_s)
+    /// Computes the free rotation from the state at the start, and `impulse` for a step whose inertia and bias are those of `evaluation`.
+    pub(super) fn begin(&mut self, start: &Workspace, evaluation: &Workspace, time_step: TimeStep) {
+        let inertia = |workspace: &Workspace| {
+            let to_world = workspace.positions.bodies[self.body].rotation * self.axes;
+            to_world * Matrix3::from_diagonal(&self.moments) * to_world.transpose()
+        };
+        let at_start = start.velocities.bodies[self.body].angular;
+        let momentum = inertia(start) * at_start;
+        let rotation = start.positions.bodies[self.body].rotation * self.axes;
+        let mean = self.mean_velocity(&rotation, &momentum, &at_start, time_step.length_s);
+        let theta_vq = time_step.integration.theta_vq();
+        self.free = (mean - at_start * (1.0 - theta_vq)) / theta_vq;
+        self.momentum = momentum;
+        self.inertia = inertia(evaluation);
+        let angular = evaluation.velocities.bodies[self.body].angular;
+        let gyroscopic = angular.cross(&(self.inertia * angular));
+        self.impulse = self.inertia * (self.free - at_start) + gyroscopic * time_step.length_s;
     }
 
-    /// L after free rotation, principal axes.
-    fn rotated(&self, momentum: &Vector3<f64>, time_step_s: f64) -> Vector3<f64> {
-        let mut l = *momentum;
+    /// The angular velocity at the end of a step, world axes, from that of the solution and the body's rotation at the end.
+    pub(super) fn end_velocity(
+        &self,
+        solved: &Vector3<f64>,
+        end_rotation: &Matrix3<f64>,
+    ) -> Vector3<f64> {
+        let momentum = self.momentum + self.inertia * (solved - self.free);
+        let to_world = end_rotation * self.axes;
+        to_world * to_world.tr_mul(&momentum).component_div(&self.moments)
+    }
+
+    /// ω̄ of free rotation from principal axes `rotation` with L = `momentum`, world axes: of all mean velocities with that rotation, the
+    /// closest to the velocity at the start.
+    fn mean_velocity(
+        &self,
+        rotation: &Matrix3<f64>,
+        momentum: &Vector3<f64>,
+        at_start: &Vector3<f64>,
+        time_step_s: f64,
+    ) -> Vector3<f64> {
+        let (_, turn) = self.rotated(&rotation.tr_mul(momentum), time_step_s);
+        let about_axes = UnitQuaternion::from_scaled_axis(rotation * turn.scaled_axis());
+        let about_momentum =
+            UnitQuaternion::from_scaled_axis(momentum * (time_step_s / self.moments[1]));
+        let turned = (about_momentum * about_axes).scaled_axis();
+        let least = turned / time_step_s;
+        let axis = turned.try_normalize(0.0).or(at_start.try_normalize(0.0));
+        match axis {
+            Some(axis) => least + nearest_turn(&axis, &(at_start - least), time_step_s),
+            None => least,
+        }
+    }
+
+    /// L in principal axes after free rotation, and the turn of the axes besides that about L.
+    fn rotated(
+        &self,
+        momentum: &Vector3<f64>,
+        time_step_s: f64,
+    ) -> (Vector3<f64>, UnitQuaternion<f64>) {
+        let (mut l, mut turn) = (*momentum, UnitQuaternion::identity());
         let mut rotate_about = |i: usize, time_s: f64| {
             let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-            let rate = l[i] * (1.0 / self.moments[i] - 1.0 / self.moments[1]);
-            let (sin, cos) = (rate * time_s).sin_cos();
+            let angle = l[i] * (1.0 / self.moments[i] - 1.0 / self.moments[1]) * time_s;
+            let (sin, cos) = angle.sin_cos();
             (l[j], l[k]) = (cos * l[j] + sin * l[k], cos * l[k] - sin * l[j]);
+            turn *= UnitQuaternion::from_scaled_axis(Vector3::ith(i, angle));
         };
         rotate_about(0, 0.5 * time_step_s);
         rotate_about(2, time_step_s);
         rotate_about(0, 0.5 * time_step_s);
-        l
+        (l, turn)
+    }
+}
+
+/// The whole turns about `axis` in a step that come closest to the angular velocity `missing`, rad/s.
+fn nearest_turn(axis: &Vector3<f64>, missing: &Vector3<f64>, time_step_s: f64) -> Vector3<f64> {
+    let turns = (axis.dot(missing) * time_step_s / TAU).round();
+    match turns == 0.0 || !turns.is_finite() {
+        true => Vector3::zeros(),
+        false => axis * (turns * TAU / time_step_s),
     }
 }
 
@@ -121,7 +207,7 @@ mod tests {
         let l = Vector3::new(1.0, 0.0, 5.0);
         let angle: f64 = 5.0 * (1.0 / 3.0 - 0.5) * 0.7;
         let expected = Vector3::new(angle.cos(), -angle.sin(), 5.0);
-        let found = body.axes * body.rotated(&body.axes.tr_mul(&l), 0.7);
+        let found = body.axes * body.rotated(&body.axes.tr_mul(&l), 0.7).0;
         assert!((found - expected).norm() < 1e-14, "{found}");
     }
 
@@ -131,14 +217,14 @@ mod tests {
         let moments = Vector3::new(2.5, 2.0, 1.0);
         let body = body(moments.into());
         let start = Vector3::new(1.0, -0.6, 0.8);
-        let after = |n: i32| (0..n).fold(start, |l, _| body.rotated(&l, 1.0 / f64::from(n)));
+        let after = |n: i32| (0..n).fold(start, |l, _| body.rotated(&l, 1.0 / f64::from(n)).0);
         let exact = after(4096);
         let [coarse, fine] = [16, 32].map(|n| (after(n) - exact).norm());
         assert!((coarse / fine - 4.0).abs() < 0.1, "{coarse} {fine}");
         // Euler's equations in body axes: L̇ = L × ω.
         let h = 1e-6;
         let l = body.axes * start;
-        let rate = body.axes * (body.rotated(&start, h) - start) / h;
+        let rate = body.axes * (body.rotated(&start, h).0 - start) / h;
         let expected = l.cross(&l.component_div(&moments));
         assert!((rate - expected).norm() < 1e-5);
     }
@@ -149,7 +235,7 @@ mod tests {
         let start = Vector3::new(2.0, 1e3, -40.0);
         let mut l = start;
         for _ in 0..1000 {
-            l = body.rotated(&l, 1.0);
+            l = body.rotated(&l, 1.0).0;
         }
         assert!((l.norm() / start.norm() - 1.0).abs() < 1e-12);
     }

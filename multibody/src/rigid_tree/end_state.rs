@@ -50,6 +50,7 @@ impl TreeStep {
             let end = rotation.end_velocity(
                 &(joint_to_world * along_axes),
                 &(joint_to_world * to_child.to_rotation_matrix().into_inner()),
+                self.time_step.length_s,
             );
             let end = joint_to_world.tr_mul(&end);
             v[first..first + 3].copy_from_slice(end.as_slice());

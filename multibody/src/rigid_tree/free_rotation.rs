@@ -6,7 +6,8 @@
 //!
 //! ```text
 //! R1 = exp(δt ω̄) R0,   ω̄ = θ_vq ω + (1 − θ_vq) ω0
-//! I (ω − ω_free) = impulses,   L1 = L0 + impulses,   ω1 = R1 I_B⁻¹ R1ᵀ L1
+//! I (ω − ω_free) = impulses,   L1 = L0 + impulses
+//! ω1 = ω + s (R1 I_B⁻¹ R1ᵀ L1 − ω),   s = 1/(1 + (δt |ω − ω_free|/φ)²)
 //! ```
 //!
 //! with I the inertia where the step evaluates it and ω_free the solution of free rotation, which is a splitting into exact rotations, the
@@ -16,8 +17,15 @@
 //! exp(δt L/I_m)    then about the axis of the smallest, the largest and the smallest moment, for δt/2, δt, δt/2, at L_i (1/I_i − 1/I_m)
 //! ```
 //!
-//! L is conserved to rounding for any δt, ω is at most |L| over the least moment, bodies with two equal moments rotate exactly, and others
+//! Free motion keeps L to rounding for any δt, ω is at most |L| over the least moment, bodies with two equal moments rotate exactly, and others
 //! to second order.
+//!
+//! Loads that last turn a body by an angle of order δt² in a step: ω1 has the momentum L1 but for a share of order δt⁴. An impact may turn it
+//! by a radian, about an axis that L1 does not know, and an elongated body whose axis approaches L1 gains energy, by up to the ratio of its
+//! moments. After a turn far above φ, ω1 is therefore ω, the velocity at which the contacts did their work: the rotation by ω keeps its energy.
+//!
+//! A rotation by the free motion of L0 + impulses would have both L1 and the energy, but is not the one along which contacts were searched.
+//! Of 10,400 throws in the tests of `pliant-coupling`, 134 then pass their target unreported; 96 do with s = 1, and 4 by the rule above.
 //!
 //! Source: Reich (1994), "Momentum conserving symplectic integrations"; Hairer, Lubich, Wanner (2006), VII.5.3.
 
@@ -33,6 +41,9 @@ use crate::model::Model;
 
 /// Moments of inertia that differ by less, relative, are equal: such a body rotates at constant angular velocity.
 const ISOTROPIC: f64 = 1e-12;
+/// φ. A kick of a body that turns by up to 6 rad per step adds at most 2 % to its energy where the moments differ by a factor of 10, and 10 %
+/// at a factor of 50, beyond that of the kick itself.
+const STRUCK_RAD: f64 = 0.1;
 
 /// A single body on a floating or ball joint to the world.
 pub(super) struct FreeRotation {
@@ -128,15 +139,19 @@ impl FreeRotation {
         self.impulse = self.inertia * (self.free - at_start) + gyroscopic * time_step.length_s;
     }
 
-    /// The angular velocity at the end of a step, world axes, from that of the solution and the body's rotation at the end.
+    /// ω1 in world axes, from ω of the solution and the body's rotation at the end.
     pub(super) fn end_velocity(
         &self,
         solved: &Vector3<f64>,
         end_rotation: &Matrix3<f64>,
+        time_step_s: f64,
     ) -> Vector3<f64> {
-        let momentum = self.momentum + self.inertia * (solved - self.free);
+        let change = solved - self.free;
+        let momentum = self.momentum + self.inertia * change;
         let to_world = end_rotation * self.axes;
-        to_world * to_world.tr_mul(&momentum).component_div(&self.moments)
+        let of_momentum = to_world * to_world.tr_mul(&momentum).component_div(&self.moments);
+        let turned = change * (time_step_s / STRUCK_RAD);
+        solved + (of_momentum - solved) / (1.0 + turned.norm_squared())
     }
 
     /// ω̄ of free rotation from principal axes `rotation` with L = `momentum`, world axes: of all mean velocities with that rotation, the
@@ -193,6 +208,9 @@ fn nearest_turn(axis: &Vector3<f64>, missing: &Vector3<f64>, time_step_s: f64) -
 
 #[cfg(test)]
 mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
 
     fn body(moments: [f64; 3]) -> FreeRotation {
@@ -238,5 +256,54 @@ mod tests {
             l = body.rotated(&l, 1.0).0;
         }
         assert!((l.norm() / start.norm() - 1.0).abs() < 1e-12);
+    }
+
+    /// The largest energy after a kick that turns the body by up to 6 rad per step, relative to the larger of those of L0, of L0 with the kick
+    /// before the body turns, and of the solution; with and without the velocity of the solution.
+    fn worst_gains(moments: [f64; 3]) -> [f64; 2] {
+        let mut body = body(moments);
+        let mut rng = ChaCha8Rng::seed_from_u64(moments[0].to_bits());
+        let mut direction = || Vector3::from_fn(|_, _| rng.random_range(-1.0..1.0)).normalize();
+        let turns = [0.03, 0.1, 0.3, 1.0, 3.0, 6.0];
+        let kicks = [1e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 6.0];
+        let mut worst = [0.0_f64; 2];
+        for (turn, kick) in turns.iter().flat_map(|t| kicks.map(|k| (t, k))) {
+            for _ in 0..50 {
+                let (omega, change) = (direction() * *turn, direction() * kick);
+                let start = UnitQuaternion::from_scaled_axis(direction()).to_rotation_matrix();
+                let to_world = start.matrix() * body.axes;
+                body.inertia =
+                    to_world * Matrix3::from_diagonal(&body.moments) * to_world.transpose();
+                body.momentum = body.inertia * omega;
+                body.free = body.mean_velocity(&to_world, &body.momentum, &omega, 1.0);
+                let solved = body.free + change;
+                let kicked = omega + change;
+                let twice = |omega: &Vector3<f64>| omega.dot(&(body.inertia * omega));
+                let allowed = [omega, solved, kicked].map(|w| twice(&w));
+                let allowed = allowed.into_iter().fold(0.0, f64::max);
+                let turned = UnitQuaternion::from_scaled_axis(solved).to_rotation_matrix();
+                let at_end = body.end_velocity(&solved, (turned * start).matrix(), 1.0);
+                let of_momentum = {
+                    let l = (turned.matrix() * to_world)
+                        .tr_mul(&(body.momentum + body.inertia * change));
+                    l.component_div(&body.moments).dot(&l)
+                };
+                let found = twice(&(turned.inverse() * at_end));
+                for (worst, found) in worst.iter_mut().zip([found, of_momentum]) {
+                    *worst = worst.max(found / allowed);
+                }
+            }
+        }
+        worst
+    }
+
+    #[test]
+    fn strong_kicks_of_elongated_bodies_add_no_energy() {
+        for (least, allowed) in [(0.1, 1.02), (0.02, 1.1)] {
+            let [limited, of_momentum] = worst_gains([least, 1.0, 1.0]);
+            assert!(limited < allowed, "{least}: {limited}");
+            // That of L1 alone grows by up to the ratio of the moments.
+            assert!(of_momentum > 0.5 / least, "{least}: {of_momentum}");
+        }
     }
 }

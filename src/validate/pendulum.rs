@@ -6,7 +6,6 @@ use nalgebra::{Isometry3, Vector3};
 use pliant_coupling::State;
 use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, SpatialInertia};
 
-use super::free_flight::orders;
 use super::test_world::{G, Model, Outcome, Run, TestWorld, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
@@ -87,4 +86,22 @@ fn modified_energy() -> Outcome<Finding> {
         next * expected.abs(),
         "modified energy of symplectic Euler (Hairer, Lubich, Wanner, ch. IX); next term O(δt) smaller",
     ))
+}
+
+/// Order of convergence of an error in the time step, from runs of 500, 1000 and 2000 steps.
+fn orders(what: &str, error: impl Fn(usize) -> Outcome<f64>) -> Outcome<[Finding; 2]> {
+    let errors = [error(500)?, error(1000)?, error(2000)?];
+    let finding = |k: usize, steps: &str| {
+        Finding::equals(
+            format!("{what}, observed order of its error, {steps}"),
+            (errors[k] / errors[k + 1]).abs().log2(),
+            1.0,
+            0.04 / 2_f64.powi(k as i32),
+            "first-order scheme; the error's next term is smaller by O(δt), at most 4 % here and half that there",
+        )
+    };
+    Ok([
+        finding(0, "500 to 1000 steps"),
+        finding(1, "1000 to 2000 steps"),
+    ])
 }

@@ -61,7 +61,7 @@ cases! {
     a_fixed_tendon_shares_its_force_by_its_coefficients => "fixed-tendon",
     a_strut_and_a_rope_reach_equilibrium_at_any_time_step => "equilibria",
     a_nut_falls_on_a_screw_by_its_effective_inertia => "screw",
-    soft_bars_that_spin_keep_their_angular_momentum => "spin",
+    a_top_precesses_steadily_and_soft_bars_keep_their_angular_momentum => "spin",
     a_wheel_with_backlash_lags_by_half_of_the_play => "backlash",
     a_ball_rests_in_a_valley_where_it_touches_both_slopes => "valley",
     no_contact_model_acts_before_surfaces_touch => "first-touch",

@@ -102,7 +102,9 @@ fn check_free_fall(world: &World, below: f64) {
         let expected = z0 - G * DT * DT * n * (n + 1.0) / 2.0;
         assert!((z - expected).abs() < 1e-12, "{n}: {z} {expected}");
         assert!((v[5] + G * DT * n).abs() < 1e-12 * (1.0 + n));
-        assert!((v[3] - v0[3]).abs() < 1e-12 && (v[2] - v0[2]).abs() < 1e-12);
+        assert!((v[3] - v0[3]).abs() < 1e-12);
+        // Every step rounds 80 rad/s a few times.
+        assert!((v[2] - v0[2]).abs() < 1e-12 * (1.0 + n));
         fallen = steps;
         expected - G * DT * DT * (n + 1.0) > below
     });

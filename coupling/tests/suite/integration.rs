@@ -169,18 +169,20 @@ fn orders(
 }
 
 #[test]
-fn free_motion_converges_at_second_order_by_midpoint_and_at_first_otherwise() {
+fn free_motion_converges_at_second_order_by_midpoint_or_without_forces_and_at_first_otherwise() {
     for integration in Integration::ALL {
-        let order = match integration {
+        let of_forces = match integration {
             Integration::Midpoint => 2.0,
             Integration::BackwardEuler | Integration::Symplectic => 1.0,
         };
         let (pendulum, tumbling) = (double_pendulum(), tumbling_box());
         let (net, shaken) = stretched_net();
-        for (name, world, start, seconds, steps) in [
-            ("pendulum", &pendulum, pendulum.default_state(), 1.0, 1000),
-            ("box", &tumbling, tumbling.default_state(), 1.0, 400),
-            ("net", &net, shaken, 0.01, 200),
+        let hanging = pendulum.default_state();
+        // Free rotation is a symmetric splitting by every rule.
+        for (name, world, start, seconds, steps, order) in [
+            ("pendulum", &pendulum, hanging, 1.0, 1000, of_forces),
+            ("box", &tumbling, tumbling.default_state(), 1.0, 400, 2.0),
+            ("net", &net, shaken, 0.01, 200, of_forces),
         ] {
             let (of_q, of_energy) = orders(world, integration, &start, seconds, steps);
             eprintln!("{integration:?} {name}: order {of_q:.3} of q, {of_energy:.3} of the energy");

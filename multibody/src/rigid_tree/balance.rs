@@ -135,17 +135,20 @@ impl TreeStep {
                 }
             }
         }
-        if self.time_step.integration != Integration::Midpoint {
-            let Workspace {
-                positions,
-                velocities,
-                ..
-            } = &self.workspace;
-            for rotation in self.rotations.iter().filter(|rotation| rotation.is_free) {
-                let impulse = rotation.correction(positions, velocities, dt);
-                for k in rotation.dofs.clone() {
-                    b[self.free_of[k].expect("not held")] += positions.axes[k].dot(&impulse);
-                }
+        let start = &self.workspace;
+        let evaluation = match (&self.midpoint, self.time_step.integration) {
+            (Some(midpoint), Integration::Midpoint) => midpoint,
+            _ => start,
+        };
+        for rotation in self
+            .rotations
+            .iter_mut()
+            .filter(|rotation| rotation.is_free)
+        {
+            rotation.begin(start, evaluation, self.time_step);
+            for k in rotation.dofs.clone() {
+                let along = start.positions.axes[k].dot(&rotation.impulse);
+                b[self.free_of[k].expect("not held")] += along;
             }
         }
         let gravity = model.gravity_from(&self.gravity);

@@ -146,14 +146,14 @@ impl FreeFlight {
         }
     }
 
-    /// Moves the tree so that its centre of mass has its final position, and converts the solved `v` to the velocity of the
-    /// origin there. `q` is the position after a step by `v`, `end_state` the kinematics at both; `v` has all degrees of
-    /// freedom.
+    /// Moves the tree so that its centre of mass has its final position, and converts the velocity of the origin, `v` as `solved`, to that
+    /// there. `q` is the position after a step by `solved`, `end_state` the kinematics at `q` and `v`; both have all degrees of freedom.
     pub(super) fn finish(
         &self,
         time_step: &TimeStep,
         q0: &[f64],
         end_state: &EndState,
+        solved: &[f64],
         q: &mut [f64],
         v: &mut [f64],
     ) {
@@ -162,15 +162,15 @@ impl FreeFlight {
             q0,
             &end_state.positions,
             &end_state.inertias,
-            v,
+            solved,
             q,
         );
         let momentum = self.momentum(&end_state.velocities, &end_state.inertias);
-        let rates = self.momentum_rates.chunks_exact(v.len());
+        let rates = self.momentum_rates.chunks_exact(solved.len());
         let mut changes = [0.0; 3];
         for ((change, rates), k) in changes.iter_mut().zip(rates).zip(self.translations.clone()) {
             let direction = &end_state.positions.axes[k];
-            *change = (dot(rates, v) - direction.dot(&momentum)) / self.mass;
+            *change = (dot(rates, solved) - direction.dot(&momentum)) / self.mass;
         }
         for (k, change) in self.translations.clone().zip(changes) {
             v[k] += change;

@@ -26,7 +26,7 @@ use crate::dynamics::Workspace;
 use crate::held::HeldDofs;
 use crate::jacobian::column;
 use crate::kinematics::{AccelerationKinematics, PositionKinematics};
-use crate::model::{BodyIdx, DofIdx, LinkIdx, Model};
+use crate::model::{BodyIdx, DofIdx, Link, LinkIdx, Model};
 use crate::reactions::joint_reactions;
 use crate::spatial::Wrench;
 
@@ -55,6 +55,8 @@ pub(super) struct TreeStep {
     /// Which of the runs are a body's.
     pub(super) runs_of_body: Vec<Range<usize>>,
     pub(super) start: Vec<f64>,
+    /// All velocities of the solution, in use only while a step ends.
+    pub(super) solved: Vec<f64>,
     pub(super) dynamics: DenseDynamics,
     /// M of all degrees of freedom, in use only while some are held.
     pub(super) mass: DMatrix<f64>,
@@ -98,6 +100,7 @@ impl TreeStep {
             runs: Vec::new(),
             runs_of_body: Vec::new(),
             start: Vec::new(),
+            solved: Vec::new(),
             dynamics: DenseDynamics::default(),
             mass: DMatrix::zeros(0, 0),
             diagonal: vec![0.0; n_v],
@@ -321,6 +324,13 @@ impl Reactions for TreeStep {
                 let offset = &load.point.offset;
                 let p_WQ = start.point(model, LinkIdx(link as usize), offset);
                 add(link, &p_WQ, load.force_W, load.torque_W);
+            }
+        }
+        for rotation in self.rotations.iter().filter(|rotation| rotation.is_free) {
+            let of_body = |link: &Link| link.body.0 == rotation.body;
+            if let Some(link) = model.links.iter().position(of_body) {
+                let torque = rotation.impulse / self.time_step.length_s;
+                add(link as u32, &Vector3::zeros(), Vector3::zeros(), torque);
             }
         }
         for compensation in model.compensations(start, &self.gravity) {

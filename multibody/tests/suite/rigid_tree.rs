@@ -6,4 +6,5 @@ mod driven;
 mod free_motion;
 mod limits;
 mod reactions;
+mod struck;
 pub(crate) mod test_bench;

@@ -123,12 +123,6 @@ struct Friction {
 }
 
 impl ContactProblem {
-    /// Whether the bounds of friction are those of the present impulses within `tolerance`.
-    pub(super) fn has_coulombs_bounds(&self, links: &RigidLinks, tolerance: f64) -> bool {
-        let Friction { error, bound } = self.friction_error(links, tolerance);
-        error <= bound
-    }
-
     /// Of the present impulses, with the bounds that they call for: loads that only pass from particle to particle make no difference.
     fn friction_error(&self, links: &RigidLinks, tolerance: f64) -> Friction {
         let each = self.contacts.iter().zip(&self.states);

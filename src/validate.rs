@@ -354,6 +354,7 @@ pub const CASES: &[Case] = &[
     penalty::SLOPE,
     penalty::PYRAMID,
     penalty::MOTION,
+    penalty::SHAPES,
     rolling_ball::CASE,
     rolling_rod::CASE,
     points_ball::CASE,

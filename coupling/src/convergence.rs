@@ -32,18 +32,22 @@ pub struct Convergence {
     pub lagged: LaggedReport,
     /// The relinearisation of nonlinear momentum balances.
     pub implicit: ImplicitReport,
+    /// A body of the first island whose contacts gave more energy than they had, in a step of a [`PenaltyForce`](crate::PenaltyForce) stepper.
+    pub energy_gain: Option<BodyIdx>,
     /// Substeps of an [`Asynchronous`](crate::Asynchronous) stepper whose contact problem missed its tolerance.
     pub unsolved_substeps: u32,
 }
 
 impl Convergence {
     /// Why the step is untrusted, the most severe reason first; `None` if everything converged: the solver to its tolerance or the
-    /// limit of f64, no missed contact, the implicit equations where they were to be solved, the lagged terms, and the friction
+    /// limit of f64, no energy from nowhere, no missed contact, the implicit equations where they were to be solved, the lagged terms, and the friction
     /// bounds to [`FRICTION_TOLERANCE`].
     #[must_use]
     pub fn untrusted(&self) -> Option<Untrusted> {
         if !self.solve.is_trusted() {
             Some(Untrusted::Unsolved)
+        } else if let Some(body) = self.energy_gain {
+            Some(Untrusted::EnergyGain(body))
         } else if self.unsolved_substeps > 0 {
             Some(Untrusted::Substeps(self.unsolved_substeps))
         } else if let Some(pair) = self.missed_contact {
@@ -76,6 +80,8 @@ impl Convergence {
 pub enum Untrusted {
     /// The solver missed its tolerance: [`Convergence::solve`].
     Unsolved,
+    /// Contacts of a body, or of those coupled to it, gave more energy than they had: [`Convergence::energy_gain`].
+    EnergyGain(BodyIdx),
     /// So many substeps missed the tolerance of their contact problem: [`Convergence::unsolved_substeps`].
     Substeps(u32),
     /// A pair may have passed into each other: [`Convergence::missed_contact`].
@@ -98,6 +104,10 @@ impl Untrusted {
         };
         match *self {
             Self::Unsolved => "the solver missed its tolerance; allow more iterations".into(),
+            Self::EnergyGain(body) => format!(
+                "contacts of body \"{}\", or of those it touches, gave more energy than they had; shorten the time step, or lower their stiffness",
+                world.body_name(body)
+            ),
             Self::Substeps(count) => format!(
                 "{count} substeps missed the tolerance of their contact problem; allow more iterations, or shorten the time step"
             ),

@@ -11,9 +11,10 @@
 //!
 //! 1. Attachments of the last step, and those of particles that have come to an object at any iterate.
 //! 2. Newton's method on g with the exact, unsymmetric derivative: GMRES, preconditioned from the right, and a line search on ½‖g‖².
-//! 3. Bodies advance, attachments move to where they slid, those of separated particles are dropped.
+//! 3. Steps that have not converged, or in which contacts gave more energy than they had, are taken again in halves.
+//! 4. Bodies advance, attachments move to where they slid, those of separated particles are dropped.
 //!
-//! Norms are those of D⁻¹ with D the diagonal blocks of the bodies' A, so results don't depend on the unit of mass.
+//! Islands, groups of bodies that nothing couples, are solved apart. Norms are those of D⁻¹ with D the diagonal blocks of the bodies' A, so results don't depend on the unit of mass.
 //!
 //! Source: Ding, Schroeder (2020), "Penalty force for coupling materials with Coulomb friction"; derivations: `docs/theory/ding-2020.md`.
 
@@ -25,19 +26,26 @@ mod bodies;
 mod crossings;
 mod derivative;
 mod detection;
+mod energy;
+mod flush;
 mod gmres;
+mod halves;
+mod islands;
 mod line_search;
 mod linearised;
 mod newton;
 mod on_edges;
 mod on_surface;
+mod overlap;
 mod pair;
 mod particles;
 mod places;
 mod preconditioner;
 mod pull;
 mod report;
+mod retreat;
 mod rings;
+mod rolling;
 mod rows;
 mod settings;
 mod sparse_factor;
@@ -63,13 +71,16 @@ use crate::stepper::Stepper;
 use crate::strong_implicit::check_lengths;
 use crate::world::{BodyIdx, World};
 use detection::Detection;
+use halves::{Remedy, TakeStep};
+use islands::Island;
 use newton::Newton;
+use retreat::Retreat;
 use system::System;
 
 /// Steps a [`World`] by penalty forces with sliding attachments.
 ///
-/// Contact is between the particles of one geometry and the surface of another: vertices of deformable bodies, and the corners or points on the
-/// surface of rigid shapes, on the signed distance of rigid shapes, and on the triangles of rigid meshes and of deformable bodies; and, for pairs with
+/// Contact is between the particles of one geometry and the surface of another: vertices of deformable bodies, and the corners, points on the
+/// surface, or balls of rigid shapes, on the signed distance of rigid shapes, and on the triangles of rigid meshes and of deformable bodies; and, for pairs with
 /// [`EdgeContact::Crossing`](crate::EdgeContact), between the edges of deforming surfaces. The stiffness of a pair is that of each particle. Steps
 /// are of backward Euler.
 ///
@@ -138,8 +149,9 @@ impl PenaltyForce {
 }
 
 impl Stepper for PenaltyForce {
-    /// Places and distances in the report are those at the end of the step. A step whose balance was not met to the tolerance keeps the best iterate
-    /// and is not trusted.
+    /// Places and distances in the report are those at the end of the step. A step that has not converged, or in which contacts gave more energy than they had,
+    /// is taken again in up to eight parts; the report is then of the last. A part whose balance was not met to the tolerance keeps the best iterate, and the
+    /// step is not trusted.
     ///
     /// # Errors
     /// [`StepError::Body`] for bodies without what this stepper needs, and pairs that it does not have; [`StepError::Geometry`] for surfaces that
@@ -153,11 +165,47 @@ impl Stepper for PenaltyForce {
         report: &mut StepReport,
     ) -> Result<(), StepError> {
         StepError::check_time_step(time_step_s)?;
+        let mut whole = WholeSteps {
+            stepper: self,
+            world,
+        };
+        match whole.stepper.settings.baseline {
+            None => halves::cover(&mut whole, state, time_step_s, next, report)?,
+            // The baselines are there to show what they lack.
+            Some(_) => whole.take(state, (time_step_s, Remedy::Halves), next, report)?,
+        }
+        let reason = report.untrusted().map(|reason| reason.describe(world));
+        report.warnings.extend(reason);
+        next.memory.proposed_step_s = state.memory.proposed_step_s;
+        Ok(())
+    }
+
+    fn cancel_with(&mut self, cancellation: &Cancellation) {
+        self.cancellation = cancellation.clone();
+    }
+}
+
+/// Steps that are not divided.
+struct WholeSteps<'a> {
+    stepper: &'a mut PenaltyForce,
+    world: &'a World,
+}
+
+impl TakeStep for WholeSteps<'_> {
+    fn take(
+        &mut self,
+        state: &State,
+        (length_s, remedy): (f64, Remedy),
+        next: &mut State,
+        report: &mut StepReport,
+    ) -> Result<(), StepError> {
+        let (stepper, world) = (&mut *self.stepper, self.world);
+        let settings = &stepper.settings;
         let is_of = |known: &Known| Arc::ptr_eq(&known.world.parts, &world.parts);
-        let mut known = match self.known.take().filter(is_of) {
+        let mut known = match stepper.known.take().filter(is_of) {
             Some(known) => known,
             None => {
-                let system = System::of(world, state, &self.settings)?;
+                let system = System::of(world, state, settings)?;
                 Known {
                     world: world.clone(),
                     detection: Detection::of(world, state, &system.places)?,
@@ -173,11 +221,10 @@ impl Stepper for PenaltyForce {
             ..
         } = &mut known;
         check_lengths(world, state)?;
-        system.cancellation = self.cancellation.clone();
-        system.begin(world, state, time_step_s)?;
+        system.cancellation = stepper.cancellation.clone();
+        system.begin(world, state, length_s)?;
         let fault = |(body, source)| StepError::of_body(world, state, body, source);
         detection.begin(system, state).map_err(fault)?;
-        let settings = &self.settings;
         let kept = &mut next.memory.attachments;
         let outcome = match settings.baseline {
             None => newton.solve(system, detection, settings),
@@ -191,22 +238,30 @@ impl Stepper for PenaltyForce {
             system.remember(kept);
         }
         *report = StepReport::default();
-        system.describe(time_step_s, report);
+        system.describe(length_s, report);
         outcome.describe(report);
         system.advance(world, state, next, report)?;
+        let gaining = energy::gained(system, newton.islands(), world, (state, next));
+        report.convergence.energy_gain = gaining.first().map(|island| island.bodies[0]);
+        let failed: Vec<Island> = newton.unsolved().chain(gaining).cloned().collect();
+        if remedy == Remedy::Retreat && !failed.is_empty() {
+            let mut retreat = Retreat {
+                system,
+                world,
+                state,
+            };
+            retreat.run(&failed, next, report).map_err(fault)?;
+            system.remember(&mut next.memory.attachments);
+            system.describe(length_s, report);
+        }
         let memory = &mut next.memory;
         memory.contacts.clear();
         memory.loads.clear();
         memory.velocity_change.clear();
         memory.frame_forces.clear();
         memory.particle_forces.clear();
-        memory.proposed_step_s = state.memory.proposed_step_s;
-        self.known = Some(known);
+        stepper.known = Some(known);
         Ok(())
-    }
-
-    fn cancel_with(&mut self, cancellation: &Cancellation) {
-        self.cancellation = cancellation.clone();
     }
 }
 

@@ -364,6 +364,14 @@ impl MomentumBalance for RodStep {
         let matrix = tangent.map_err(|i| self.impossible(i))?;
         Ok(Box::new(move |x, y| matrix.apply(x, y)))
     }
+
+    fn external_impulse(&self, out: &mut [f64]) {
+        let dt = self.motion.time_step.length_s;
+        let forces = self.force.iter().zip(&self.motion.held);
+        for (p, (force, held)) in out.iter_mut().zip(forces) {
+            *p = if *held { 0.0 } else { dt * force };
+        }
+    }
 }
 
 impl NonlinearBalance for RodStep {

@@ -318,6 +318,12 @@ impl MomentumBalance for FemStep {
             motion.dofs.gather(&product, y);
         }))
     }
+
+    fn external_impulse(&self, out: &mut [f64]) {
+        self.motion.dofs.gather(&self.external, out);
+        let dt = self.motion.time_step.length_s;
+        out.iter_mut().for_each(|p| *p *= dt);
+    }
 }
 
 impl NonlinearBalance for FemStep {

@@ -28,7 +28,7 @@ pub use entry::{Convexity, closest_attachment, entry_point};
 pub use friction::{FrictionAxis, SlidingFriction};
 pub use level_set::{Branch, Relaxed, Slide, distance_on_side_of, relax_on_level_set};
 pub use mesh_walk::{
-    Facing, MeshPlace, MeshRelaxed, Variable, WalkEnd, WalkSurface, WeightDerivative,
+    Facing, MeshPlace, MeshRelaxed, Share, Variable, WalkEnd, WalkSurface, WeightDerivative,
 };
 pub use swept::{
     EdgeHit, Path, RigidPath, VertexHit, edge_meets_edge, edge_meets_edge_rigidly,

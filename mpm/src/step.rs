@@ -341,6 +341,14 @@ impl MomentumBalance for MpmStep {
             .tangents_into(&motion, Definiteness::Exact, &mut tangents);
         Ok(Box::new(move |x, y| self.system.apply(&tangents, x, y)))
     }
+
+    fn external_impulse(&self, out: &mut [f64]) {
+        let system = &self.system;
+        let impulses = system.external.iter().zip(&system.prescribed);
+        for (p, (impulse, held)) in out.iter_mut().zip(impulses) {
+            *p = if held.is_nan() { *impulse } else { 0.0 };
+        }
+    }
 }
 
 impl LaggedTerms for MpmStep {

@@ -56,6 +56,8 @@ pub struct RunSummary {
     /// Steps whose solver converged, but where two bodies may have passed into each other: see
     /// [`Convergence::missed_contact`](pliant_coupling::Convergence::missed_contact).
     pub missed_contact_steps: u64,
+    /// Steps of penalty forces that converged, but whose contacts gave more energy than they had.
+    pub energy_gain_steps: u64,
     /// Steps whose solver converged, but not the lagged rotations of a soft body in contact.
     pub unconverged_rotation_steps: u64,
     /// Steps whose solver converged, but not the friction bounds of a pair.
@@ -218,6 +220,7 @@ pub(super) struct Tally {
     systems: LinearSystems,
     unconverged: u64,
     missed_contact: u64,
+    energy_gain: u64,
     unconverged_rotation: u64,
     unconverged_friction: u64,
     solver: StageTimes,
@@ -242,6 +245,7 @@ impl Tally {
                 self.unconverged += 1
             }
             Some(Untrusted::MissedContact(_)) => self.missed_contact += 1,
+            Some(Untrusted::EnergyGain(_)) => self.energy_gain += 1,
             Some(Untrusted::LaggedTerms(_)) => self.unconverged_rotation += 1,
             Some(Untrusted::Friction(_)) => self.unconverged_friction += 1,
             None => {}
@@ -279,6 +283,7 @@ impl Tally {
             linear_systems: self.systems,
             unconverged_steps: self.unconverged,
             missed_contact_steps: self.missed_contact,
+            energy_gain_steps: self.energy_gain,
             unconverged_rotation_steps: self.unconverged_rotation,
             unconverged_friction_steps: self.unconverged_friction,
             stages: Stages {

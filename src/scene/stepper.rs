@@ -182,14 +182,14 @@ static PENALTY_FORCE: TableSchema = TableSchema {
             value: ValueKind::Positive,
             unit: "",
             default: "1e-6",
-            about: "relative to the impulses in play, in a norm that does not depend on the unit of mass; less than 1",
+            about: "relative to the impulses in play in each island of bodies that touch, gravity included, in a norm that does not depend on the unit of mass; less than 1",
         },
         Key {
             name: "iterations_max",
             value: ValueKind::Integer(1, 1_000_000),
             unit: "",
             default: "200",
-            about: "bound of the Newton iterations; a step that needs more keeps the best velocities found and is reported as not converged",
+            about: "bound of the Newton iterations; a step that needs more is taken again in up to eight parts, and if one of them needs more keeps a part of the velocities found with which energy does not grow, and is reported as not converged",
         },
         Key {
             name: "krylov_max",
@@ -224,14 +224,14 @@ static PENALTY_FORCE: TableSchema = TableSchema {
             value: ValueKind::Integer(5, 1000),
             unit: "",
             default: "40",
-            about: "particles around a round rigid shape; hulls have theirs at the corners, meshes at the vertices",
+            about: "particles around a round rigid shape where it touches triangles or has a `stiffness_per_area`, and of cylinders, cones and ellipsoids everywhere; on other shapes spheres and capsules touch with the nearest points of balls, which roll without bumps; hulls have theirs at the corners, meshes at the vertices",
         },
         Key {
             name: "box_particles",
             value: ValueKind::Integer(2, 100),
             unit: "",
             default: "4",
-            about: "particles along each edge of a box, in a grid on each face; 2: the corners alone, which miss an equal box below",
+            about: "particles along each edge of a box, in a grid on each face; 2: the corners alone, which miss an equal box below. An edge of a box or hull of which a part is inside another shape has two more there, so that faces which overlap in a part hold",
         },
         Key {
             name: "rod_particles",
@@ -245,7 +245,7 @@ static PENALTY_FORCE: TableSchema = TableSchema {
             value: ValueKind::Positive,
             unit: "m",
             default: "none",
-            about: "largest distance of particles along the edges of convex hulls and rigid meshes; none: corners alone, so that edges which cross do not touch",
+            about: "largest distance of particles along the edges of rigid meshes and convex hulls; none: corners alone, so that edges of meshes which cross do not touch",
         },
     ],
 };

@@ -7,6 +7,7 @@ mod entries;
 mod motion;
 mod pyramid;
 mod relaxation;
+mod shapes;
 mod slope;
 mod spread;
 
@@ -40,6 +41,13 @@ pub(super) const MOTION: Case = Case {
     name: "penalty-motion",
     about: "collisions keep momentum with any number of vectors of GMRES; spheres roll or slip, wedges jam or fall",
     kind: CaseKind::Function(motion::run),
+    needs: None,
+};
+
+pub(super) const SHAPES: Case = Case {
+    name: "penalty-shapes",
+    about: "balls roll and spin on one point, bricks stand over an edge or tip, soft blocks with equal faces gain no energy",
+    kind: CaseKind::Function(shapes::run),
     needs: None,
 };
 

@@ -157,6 +157,7 @@ fn loaded(object: GeometryIdx, particles: GeometryIdx, behind: f64) -> Vec<Attac
             object,
             particles,
             particle,
+            on_edge: None,
             place: AttachmentPlace::InFrame(Point3::new(
                 side(particle, 0) - behind,
                 side(particle, 1),

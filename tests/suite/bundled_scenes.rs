@@ -46,6 +46,7 @@ fn check_text(
     let outcome = run(&scene, &options, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     let summary = outcome.summary;
     assert_eq!(summary.unconverged_steps, 0, "{name} {settings:?}");
+    assert_eq!(summary.energy_gain_steps, 0, "{name} {settings:?}");
     let missed = summary.missed_contact_steps;
     assert!(
         50 * missed <= summary.steps,

@@ -82,6 +82,7 @@ fn json_is_one_object_with_the_promised_fields() {
         "contacts_mean",
         "dofs",
         "dofs_mean",
+        "energy_gain_steps",
         "expectations",
         "iterations_max",
         "iterations_mean",

@@ -47,6 +47,7 @@ cases! {
     a_block_on_penalty_forces_slides_stops_and_sticks_by_the_discrete_laws => "penalty-slope",
     a_pyramid_stands_on_implicit_friction_and_falls_on_lagged_friction => "penalty-pyramid",
     collisions_rolling_and_wedges_under_penalty_forces => "penalty-motion",
+    balls_bricks_and_soft_stacks_under_penalty_forces => "penalty-shapes",
     a_ball_rolls_and_slides_with_the_right_spin => "rolling-ball",
     a_rod_rolls_and_slides_with_the_right_spin => "rolling-rod",
     a_ball_of_points_rolls_as_a_rigid_one_of_equal_points_and_inertia => "points-ball",

@@ -33,6 +33,11 @@ pub trait MomentumBalance {
     /// # Errors
     /// As [`MomentumBalance::residual`].
     fn tangent(&self, v: &[f64]) -> Result<BalanceTangent<'_>, BodyError>;
+    /// Overwrites `out` with δt times gravity and loads, N·s, zero for held velocities. At rest elastic forces take them up and leave m near zero, so they
+    /// tell how small a residual is. A body that does not implement it has none.
+    fn external_impulse(&self, out: &mut [f64]) {
+        out.fill(0.0);
+    }
 }
 
 /// A balance of momentum that is the gradient of a potential E(v) and not linear in v.

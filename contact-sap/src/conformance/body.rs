@@ -34,7 +34,7 @@ use surface::{check_points, check_refused_points, check_surface, check_surface_m
 /// Of the capabilities that the step offers:
 ///
 /// - `as_balance`: linearised about v, A v − b is m(v); linearised at the start, it is m(v) up to O(Δt²); `tangent` is the derivative of
-///   m.
+///   m; gravity changes `external_impulse` by what it takes from m.
 /// - `as_nonlinear`: m is the gradient of `potential`.
 /// - `as_end_frames`: frames at the end are where `advance` takes them; their Jacobians are the bases there; derivatives are those of
 ///   differences.

@@ -16,13 +16,15 @@ use nalgebra::{Point3, Vector3, Vector6};
 use pliant_hydroelastic::{Branch, MeshPlace, Variable};
 
 use super::attachment::{Attachment, AttachmentMotion, AttachmentPlace, EdgeCrossing};
+use super::bodies::Bodies;
 use super::line_search::Sliding;
 use super::on_edges::OnEdges;
 use super::on_surface::OnSurface;
 use super::places::{Mounted, Places};
 use super::pull::Pull;
+use super::rolling::Rolling;
 use crate::report::ContactForce;
-use crate::world::World;
+use crate::world::{BodyIdx, World};
 pub(super) use on_shape::OnShape;
 
 /// A particle and the attachment that it had at the start of the step.
@@ -30,11 +32,27 @@ pub(super) use on_shape::OnShape;
 pub(super) struct Attached {
     pub(super) attachment: Attachment,
     pub(super) pull: Pull,
+    /// Of the object and of the particle.
+    pub(super) bodies: [Option<BodyIdx>; 2],
+    /// Of a ball of a rigid shape, m; 0 for other particles.
+    pub(super) radius: f64,
+    pub(super) at_start: AtStart,
     /// What the particle moves with.
     pub(super) carrier: Carrier,
     /// Z at the iterate, world frame.
     pub(super) particle: Point3<f64>,
     pub(super) object: Object,
+}
+
+/// A contact at the start of the step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AtStart {
+    /// Below the surface, m; 0 outside.
+    pub(super) depth: f64,
+    /// Outwards from the object.
+    pub(super) normal_W: Vector3<f64>,
+    /// Bound of what the spring stores, J.
+    pub(super) energy: f64,
 }
 
 /// The attachment on its object, at an iterate.
@@ -66,6 +84,13 @@ pub(super) enum Carrier {
     Frame(usize),
     /// One of the touched vertices.
     Vertex(usize),
+}
+
+/// How a particle moves: its displacement, the turn of its frame, and the frame's origin or the particle itself.
+pub(super) struct PointMoved {
+    pub(super) by: Vector3<f64>,
+    pub(super) turn: Vector3<f64>,
+    pub(super) origin: Vector3<f64>,
 }
 
 /// Changes of force and wrenches by a change of velocities: on the particle, and the wrenches about the origins of the frames of particle and
@@ -105,18 +130,22 @@ impl Attached {
         let Attachment {
             object,
             particles,
-            particle,
             place,
             ..
         } = self.attachment;
-        self.particle = places.particle(particles, particle as usize);
+        self.particle = places.particle(particles, self.attachment.of_particle());
         match &mut self.object {
             Object::Shape(on_shape, _) => {
                 let shape = world.geometries()[object.0].shape.as_ref();
                 let surface = places.surface(object);
                 let pose = places.pose(object);
-                let object = (shape, surface);
-                on_shape.evaluate(object, &pose, &self.pull, slide, &place, &self.particle);
+                let rolling = (self.radius > 0.0).then(|| Rolling {
+                    radius: self.radius,
+                    turn: places.turned(particles, object),
+                });
+                let on = (shape, surface);
+                let particle = (&self.particle, rolling.as_ref());
+                on_shape.evaluate(on, &pose, &self.pull, slide, &place, particle);
             }
             Object::Surface(on_surface, _) => {
                 if let (Some(surface), AttachmentPlace::OnMesh { place, facing }) =
@@ -134,6 +163,11 @@ impl Attached {
                 }
             }
         }
+    }
+
+    /// Whether one of its bodies is moving.
+    pub(super) fn moves(&self, bodies: &Bodies) -> bool {
+        self.bodies.iter().flatten().any(|b| bodies.is_moving(*b))
     }
 
     /// Differentiates the last evaluation, where that is not done with it.
@@ -177,6 +211,21 @@ impl Attached {
             Object::Shape(on_shape, _) => on_shape.force = force,
             Object::Surface(on_surface, _) => on_surface.force = force,
             Object::Edges(on_edges) => on_edges.force = force,
+        }
+    }
+
+    /// ½ k |Y − Z|², J.
+    pub(super) fn energy(&self) -> f64 {
+        let share = match &self.object {
+            Object::Shape(on_shape, _) => on_shape.share(),
+            Object::Surface(on_surface, _) => on_surface.relaxed.share.value,
+            Object::Edges(on_edges) => on_edges.relaxed.fading,
+        };
+        let kappa = self.pull.secant(self.sliding().depth).0;
+        let weight = kappa * kappa * share;
+        match self.is_active() && weight > 0.0 {
+            true => 0.5 * self.pull.stiffness * self.force().norm_squared() / weight,
+            false => 0.0,
         }
     }
 
@@ -253,30 +302,41 @@ impl Attached {
         }
     }
 
-    /// (τ, f) of the force at the particle about the origin of a frame.
-    pub(super) fn wrench_about(&self, origin: &Vector3<f64>) -> Vector6<f64> {
-        wrench(&(self.particle.coords - origin), self.force())
+    /// Where the force acts on the particle: at Z, of a ball at its nearest point.
+    pub(super) fn point_of_force(&self) -> Point3<f64> {
+        match &self.object {
+            Object::Shape(on_shape, _) => self.particle + on_shape.lever,
+            Object::Surface(..) | Object::Edges(_) => self.particle,
+        }
     }
 
-    /// The response on a rigid object to a displacement of the particle, with its frame's origin if it has one, and to rotation and displacement of
-    /// the object's frame.
+    /// (τ, f) of the force about the origin of a frame.
+    pub(super) fn wrench_about(&self, origin: &Vector3<f64>) -> Vector6<f64> {
+        wrench(&(self.point_of_force().coords - origin), self.force())
+    }
+
+    /// The response on a rigid object to the motions of the particle and of the object's frame.
     pub(super) fn response(
         &self,
         on_shape: &OnShape,
-        particle: (Vector3<f64>, Vector3<f64>),
+        particle: &PointMoved,
         object: (Vector6<f64>, Vector3<f64>),
     ) -> Response {
         let OnShape { force, tangent, .. } = on_shape;
-        let z = &self.particle;
-        let (dz, origin) = particle;
-        let (turn, shift) = (object.0.fixed_rows::<3>(0), object.0.fixed_rows::<3>(3));
-        let arm = z.coords - object.1;
-        let relative = dz - shift - turn.cross(&arm);
-        let change = turn.cross(force) - tangent * relative;
+        let (turn, shift) = (
+            object.0.fixed_rows::<3>(0).into_owned(),
+            object.0.fixed_rows::<3>(3),
+        );
+        let relative = particle.by - shift - turn.cross(&(self.particle.coords - object.1));
+        let turning = on_shape.by_turn * (particle.turn - turn);
+        let change = turn.cross(force) - tangent * relative + turning;
+        let at = self.point_of_force().coords;
+        let lever = turn.cross(&on_shape.lever) + on_shape.lever_by_particle * relative;
+        let moved = particle.by + lever;
         Response {
             force: change,
-            on_particle: moved_wrench(&(z.coords - origin), &change, &dz, force),
-            on_object: -moved_wrench(&arm, &change, &dz, force),
+            on_particle: moved_wrench(&(at - particle.origin), &change, &moved, force),
+            on_object: -moved_wrench(&(at - object.1), &change, &moved, force),
         }
     }
 
@@ -292,7 +352,7 @@ impl Attached {
                 AttachmentPlace::OnMesh { place, facing }
             }
             (Object::Surface(on_surface, _), AttachmentPlace::OnMesh { facing, .. }) => {
-                let place = *on_surface.place()?;
+                let place = on_surface.kept()?;
                 AttachmentPlace::OnMesh { place, facing }
             }
             (Object::Edges(on_edges), AttachmentPlace::Crossing(crossing)) => {
@@ -325,14 +385,15 @@ impl Attached {
             Object::Edges(on_edges) => -on_edges.relaxed.depth,
         };
         let on_object = match &self.object {
-            Object::Shape(..) => self.particle,
+            Object::Shape(..) => self.point_of_force(),
             Object::Surface(on_surface, _) => on_surface.point,
             Object::Edges(on_edges) => on_edges.points[1],
         };
+        let on_particle = self.point_of_force();
         let (a, b, sign, p_WCa, p_WCb) = if particles <= object {
-            (particles, object, 1.0, self.particle, on_object)
+            (particles, object, 1.0, on_particle, on_object)
         } else {
-            (object, particles, -1.0, on_object, self.particle)
+            (object, particles, -1.0, on_object, on_particle)
         };
         ContactForce {
             a,

@@ -48,6 +48,10 @@ pub struct Attachment {
     pub particles: GeometryIdx,
     /// The particle; of two edges the first vertex of the first.
     pub particle: u32,
+    /// Where the particle is in the frame of its geometry, if it is a point of an edge that lies across the boundary of the object; `None` for those that a
+    /// geometry always has.
+    #[serde(default)]
+    pub on_edge: Option<Point3<f64>>,
     /// Where it is.
     pub place: AttachmentPlace,
     /// What it did in the last step.
@@ -199,7 +203,32 @@ impl EdgeCrossing {
     }
 }
 
+/// A particle of a geometry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Particle {
+    pub(super) index: usize,
+    /// [`Attachment::on_edge`].
+    pub(super) on_edge: Option<Point3<f64>>,
+}
+
+impl Particle {
+    /// One that its geometry always has.
+    pub(super) fn own(index: usize) -> Self {
+        Self {
+            index,
+            on_edge: None,
+        }
+    }
+}
+
 impl Attachment {
+    pub(super) fn of_particle(&self) -> Particle {
+        Particle {
+            index: self.particle as usize,
+            on_edge: self.on_edge,
+        }
+    }
+
     /// What is attached to what: the order of attachments in a state, in which each key occurs once.
     #[must_use]
     pub fn key(&self) -> (GeometryIdx, GeometryIdx, u32, [u32; 3]) {

@@ -15,15 +15,18 @@ use std::time::Instant;
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::BodyError;
 use pliant_hydroelastic::{
-    Aabb, Convexity, PairMaterial, Path, SignedDistance, SurfaceHit, entry_point,
+    Aabb, Convexity, PairMaterial, Path, Shape, SignedDistance, SurfaceHit, entry_point,
 };
 
 use super::BodyFault;
 use super::attached::{Attached, Carrier, Object};
-use super::attachment::{Attachment, AttachmentMotion, AttachmentPlace};
+use super::attachment::{Attachment, AttachmentMotion, AttachmentPlace, Particle};
 use super::crossings;
+use super::flush;
+use super::overlap;
 use super::pair::{Pair, kept_at, radius_of};
-use super::places::{Mounted, Places};
+use super::places::{Mounted, ParticleContact, Places};
+use super::surfaces::MeshSurface;
 use super::system::System;
 use crate::error::StepError;
 use crate::state::State;
@@ -68,7 +71,10 @@ impl Detection {
                     }
                     continue;
                 }
-                pairs.push(Pair::of(world, state, places, (object, particles))?);
+                let pair = Pair::of(world, state, places, (object, particles))?;
+                if !is_of_other_order(world, &pair) {
+                    pairs.push(pair);
+                }
             }
         }
         Ok(Self {
@@ -129,7 +135,7 @@ impl Detection {
                     let kept = crossings::handed_over(system, pair, &crossing);
                     if let Some(crossing) = kept.filter(|c| pair.crossings.insert(c.edges())) {
                         let place = AttachmentPlace::Crossing(crossing);
-                        let particle = crossing.first[0] as usize;
+                        let particle = Particle::own(crossing.first[0] as usize);
                         let kept = (place, attachment.motion);
                         attach(&self.world, system, pair, particle, kept)?;
                     }
@@ -146,7 +152,7 @@ impl Detection {
                     &self.world,
                     system,
                     pair,
-                    attachment.particle as usize,
+                    attachment.of_particle(),
                     (place, attachment.motion),
                 )?;
             }
@@ -162,7 +168,8 @@ impl Detection {
         system.places.sweep(&system.bodies);
         for pair in self.pairs.iter_mut().filter(|p| p.object != p.particles) {
             let paths = Paths::of(&system.places, pair);
-            for particle in 0..pair.attached.len() {
+            let touching = (system.places).touching(pair.particles, pair.contact, &system.bodies);
+            for particle in touching {
                 let Some(surface) = system.places.surface(pair.object) else {
                     break;
                 };
@@ -170,9 +177,16 @@ impl Detection {
                     continue;
                 }
                 let [start, _] = paths.path(system, pair, particle);
-                if let Some(hit) = surface.inside_at_start(&start) {
+                let outwards = outwards_of(system, pair, particle);
+                if let Some(hit) = surface.inside_at_start(&start, outwards.as_ref()) {
                     pair.attached[particle] = true;
-                    attach(&self.world, system, pair, particle, new(&hit))?;
+                    attach(
+                        &self.world,
+                        system,
+                        pair,
+                        Particle::own(particle),
+                        new(&hit),
+                    )?;
                 }
             }
         }
@@ -185,6 +199,9 @@ impl Detection {
         let before = system.attached.len();
         system.places.sweep(&system.bodies);
         for pair in &mut self.pairs {
+            if !pair.moves(&system.bodies) {
+                continue;
+            }
             match system.places.surface(pair.object) {
                 Some(_) => add_to_surface(&self.world, system, pair)?,
                 None => add_to_shape(&self.world, system, pair)?,
@@ -193,7 +210,8 @@ impl Detection {
                 pair.crossings.insert(crossing.edges());
                 let place = AttachmentPlace::Crossing(crossing);
                 let fresh = (place, AttachmentMotion::Stuck);
-                attach(&self.world, system, pair, crossing.first[0] as usize, fresh)?;
+                let particle = Particle::own(crossing.first[0] as usize);
+                attach(&self.world, system, pair, particle, fresh)?;
             }
         }
         system.times.detection += clock.elapsed();
@@ -201,17 +219,33 @@ impl Detection {
     }
 }
 
+/// Whether the nearest point of a ball is all of a contact, and another pair has it: particles of a convex shape, or of a ball that comes later, in a ball.
+fn is_of_other_order(world: &World, pair: &Pair) -> bool {
+    let shape = |g: GeometryIdx| world.geometries()[g.0].shape.as_ref();
+    let is_ball = |g: GeometryIdx| matches!(shape(g), Some(Shape::Sphere(_)));
+    let is_level_set =
+        |g: GeometryIdx| shape(g).is_some_and(|s| s.is_convex() && !matches!(s, Shape::Mesh(_)));
+    pair.contact == ParticleContact::LevelSet
+        && is_ball(pair.object)
+        && is_level_set(pair.particles)
+        && (!is_ball(pair.particles) || pair.object < pair.particles)
+}
+
 /// Attaches particles that have crossed a surface of triangles, or have come nearer than they are kept.
 fn add_to_surface(world: &World, system: &mut System, pair: &mut Pair) -> Result<(), BodyFault> {
     let paths = Paths::of(&system.places, pair);
-    for particle in 0..pair.attached.len() {
+    for particle in (system.places).touching(pair.particles, pair.contact, &system.bodies) {
         let Some(surface) = system.places.surface(pair.object) else {
             return Ok(());
         };
         if pair.attached[particle] || !may_cross(world, system, pair, particle) {
             continue;
         }
-        let path = paths.path(system, pair, particle);
+        let mut path = paths.path(system, pair, particle);
+        if let Some(outwards) = outwards_of(system, pair, particle) {
+            // A particle that starts on a rim, give or take round-off, comes from its own side of the surface, not from beside the object.
+            path[0] -= outwards * surface.round_off();
+        }
         let own = (pair.object == pair.particles).then_some(particle as u32);
         let reach = match own {
             None => kept_at(system, pair, particle),
@@ -221,15 +255,29 @@ fn add_to_surface(world: &World, system: &mut System, pair: &mut Pair) -> Result
             continue;
         }
         let mut hit = surface.entry(&path, own);
-        if hit.is_none() && reach > 0.0 {
+        if let Some(first) = hit {
+            hit = flush::entered(system, pair, particle, &path, first);
+        } else if reach > 0.0 {
             hit = surface.overlap(&path, reach);
         }
         if let Some(hit) = hit {
             pair.attached[particle] = true;
-            attach(world, system, pair, particle, new(&hit))?;
+            attach(world, system, pair, Particle::own(particle), new(&hit))?;
         }
     }
     Ok(())
+}
+
+/// The unit normal at the start of the step of the closed surface that a particle is of, in the frame of a solid object.
+fn outwards_of(system: &System, pair: &Pair, particle: usize) -> Option<Vector3<f64>> {
+    let places = &system.places;
+    let is_solid = |g: GeometryIdx| places.surface(g).is_none_or(MeshSurface::is_solid);
+    if pair.object == pair.particles || !is_solid(pair.object) || !is_solid(pair.particles) {
+        return None;
+    }
+    let area = places.area_at_start(pair.particles, particle, &system.bodies)?;
+    let to_object = places.pose_at_start(pair.object).rotation.inverse();
+    (to_object * area).try_normalize(0.0)
 }
 
 /// Attaches particles that are inside a shape, or have passed through it.
@@ -243,7 +291,7 @@ fn add_to_shape(world: &World, system: &mut System, pair: &mut Pair) -> Result<(
         true => Convexity::Convex,
         false => Convexity::Unknown,
     };
-    for particle in 0..pair.attached.len() {
+    for particle in (system.places).touching(pair.particles, pair.contact, &system.bodies) {
         if pair.attached[particle] || !is_of_part(world, system, pair.particles, particle) {
             continue;
         }
@@ -272,9 +320,55 @@ fn add_to_shape(world: &World, system: &mut System, pair: &mut Pair) -> Result<(
             world,
             system,
             pair,
-            particle,
+            Particle::own(particle),
             (AttachmentPlace::InFrame(place), AttachmentMotion::Stuck),
         )?;
+    }
+    if pair.contact == ParticleContact::LevelSet {
+        add_overlaps(world, system, pair, shape, &paths)?;
+    }
+    Ok(())
+}
+
+/// Attaches two particles of every edge of which only a part is inside a shape.
+fn add_overlaps(
+    world: &World,
+    system: &mut System,
+    pair: &mut Pair,
+    shape: &Shape,
+    paths: &Paths,
+) -> Result<(), BodyFault> {
+    let bounds = shape.aabb(&Isometry3::identity());
+    let distance = |p: &Point3<f64>| shape.signed_distance(p);
+    let (edges, first) = system.places.edges(pair.particles);
+    let mut found = Vec::new();
+    for (k, ends) in edges.iter().enumerate() {
+        let indices = [first + 2 * k, first + 2 * k + 1];
+        if indices.iter().any(|index| pair.attached[*index]) {
+            continue;
+        }
+        let at_end = ends.map(|p| paths.relative[1] * p);
+        if !bounds.intersects(&Aabb::from_points(&at_end)) {
+            continue;
+        }
+        let Some(parts) = overlap::particles_of(distance, &at_end) else {
+            continue;
+        };
+        for (index, part) in indices.into_iter().zip(parts) {
+            let own = ends[0] + (ends[1] - ends[0]) * part;
+            let [start, end] = paths.relative.map(|pose| pose * own);
+            let entry = entry_point(distance, Convexity::Convex, &start, &end);
+            found.extend(entry.map(|place| (index, own, place)));
+        }
+    }
+    for (index, own, place) in found {
+        pair.attached[index] = true;
+        let particle = Particle {
+            index,
+            on_edge: Some(own),
+        };
+        let fresh = (AttachmentPlace::InFrame(place), AttachmentMotion::Stuck);
+        attach(world, system, pair, particle, fresh)?;
     }
     Ok(())
 }
@@ -346,13 +440,14 @@ fn attach(
     world: &World,
     system: &mut System,
     pair: &Pair,
-    particle: usize,
+    particle: Particle,
     (place, motion): (AttachmentPlace, AttachmentMotion),
 ) -> Result<(), BodyFault> {
     let attachment = Attachment {
         object: pair.object,
         particles: pair.particles,
-        particle: particle as u32,
+        particle: particle.index as u32,
+        on_edge: particle.on_edge,
         place,
         motion,
     };
@@ -366,9 +461,19 @@ fn attach(
             Carrier::Vertex(system.touched.touch(&system.bodies, vertices, of)?)
         }
     };
+    let pull = pair.pull(system, particle, (&place, motion));
     let mut fresh = Attached {
         attachment,
-        pull: pair.pull(system, particle, (&place, motion)),
+        at_start: pair.at_start(system, particle, &place, &pull),
+        pull,
+        radius: match (place, system.places.mounted(pair.particles)) {
+            (_, Mounted::Vertices(_)) => 0.0,
+            (AttachmentPlace::InFrame(_), _) => {
+                system.places.radius_of_ball(pair.particles, particle.index)
+            }
+            _ => 0.0,
+        },
+        bodies: pair.bodies,
         carrier,
         particle: Point3::origin(),
         object: Object::of(&system.places, &attachment),

@@ -8,7 +8,7 @@ use nalgebra::Vector3;
 use pliant_hydroelastic::Branch;
 
 use super::BodyFault;
-use super::gmres::dot;
+use super::islands::Island;
 use super::system::System;
 
 /// Armijo's constant.
@@ -17,14 +17,6 @@ const DECREASE: f64 = 1e-4;
 const BRANCH_POINTS_MAX: usize = 12;
 const HALVINGS: usize = 40;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Searched {
-    /// The system is at a point with less E.
-    Moved,
-    /// The system is where it was.
-    Failed,
-}
-
 #[derive(Default)]
 pub(super) struct LineSearch {
     start: Vec<f64>,
@@ -32,10 +24,29 @@ pub(super) struct LineSearch {
     residual: Vec<f64>,
     /// Of every contact at the start and at the full step: its branch, l and d.
     before: Vec<Sliding>,
-    fractions: Vec<f64>,
+    after: Vec<Sliding>,
     pub(super) evaluations: usize,
-    /// The part of the direction that was taken; 0 where the search failed.
-    pub(super) fraction: f64,
+}
+
+/// The search of an island along its direction.
+struct Search<'a> {
+    island: &'a Island,
+    /// E at the start, and its slope.
+    energy: f64,
+    slope: f64,
+    /// Parts of the direction at which the branch of a contact changes.
+    branch_points: Vec<f64>,
+    /// The part with the least E of those that decrease it enough.
+    best: Option<(f64, f64)>,
+    progress: Progress,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Progress {
+    /// The part that is tried next.
+    Tries(f64),
+    /// The part that is taken, 0 for none.
+    Takes(f64),
 }
 
 /// A contact in the tangential plane of its object: where its attachment is relative to the nearest point of the surface.
@@ -51,80 +62,184 @@ pub(super) struct Sliding {
 }
 
 impl LineSearch {
-    /// Searches along `direction` from the system's velocities, where L⁻¹g is `residual` and E has this slope.
+    /// Searches along `direction` from the system's velocities, where L⁻¹g is `residual` and E of each island has this slope; an island without one stays.
+    /// The part that each takes, 0 where E did not decrease.
     pub(super) fn run(
         &mut self,
         system: &mut System,
+        islands: &[(&Island, Option<f64>)],
         direction: &[f64],
         residual: &[f64],
-        slope: f64,
-    ) -> Result<Searched, BodyFault> {
+    ) -> Result<Vec<f64>, BodyFault> {
         self.evaluations = 0;
         self.start.clone_from(&system.v);
-        let start = 0.5 * dot(residual, residual);
-        let decreases = |a: f64, e: f64| e <= start + DECREASE * a * slope;
         self.before.clear();
         self.before.extend(system.sliding());
-        let full = self.energy(system, direction, 1.0);
-        if decreases(1.0, full) {
-            self.fraction = 1.0;
-            return Ok(Searched::Moved);
+        let mut searches: Vec<Search<'_>> = (islands.iter())
+            .map(|(island, slope)| Search::new(island, *slope, residual))
+            .collect();
+        if searches
+            .iter()
+            .all(|search| search.progress == Progress::Takes(0.0))
+        {
+            return Ok(vec![0.0; islands.len()]);
         }
-        self.branch_points(system);
-        let mut best: Option<(f64, f64)> = None;
-        for k in 0..self.fractions.len() {
-            let a = self.fractions[k];
-            let e = self.energy(system, direction, a);
-            if decreases(a, e) && best.is_none_or(|(_, least)| e < least) {
-                best = Some((a, e));
+        self.evaluate(system, &mut searches, direction);
+        self.after.clear();
+        self.after.extend(system.sliding());
+        let island_of_contact = system.island_of_each_contact(islands.iter().map(|(i, _)| *i));
+        for (k, search) in searches.iter_mut().enumerate() {
+            if matches!(search.progress, Progress::Tries(_)) {
+                let own = |contact: &usize| island_of_contact[*contact] == Some(k);
+                let contacts = (0..self.before.len()).filter(own);
+                let pairs = contacts.map(|c| (self.before[c], self.after[c]));
+                search.set_branch_points(pairs);
             }
         }
-        if let Some((a, _)) = best {
-            self.energy(system, direction, a);
-            self.fraction = a;
-            return Ok(Searched::Moved);
+        for k in 0..BRANCH_POINTS_MAX {
+            for search in &mut searches {
+                search.try_branch_point(k);
+            }
+            if searches
+                .iter()
+                .all(|search| search.branch_points.is_empty())
+            {
+                break;
+            }
+            self.evaluate(system, &mut searches, direction);
         }
-        let mut a = 1.0;
+        searches.iter_mut().for_each(Search::leave_branch_points);
+        let mut part = 1.0;
         for _ in 0..HALVINGS {
-            a *= 0.5;
-            let e = self.energy(system, direction, a);
-            if decreases(a, e) && e < start {
-                self.fraction = a;
-                return Ok(Searched::Moved);
+            part *= 0.5;
+            for search in &mut searches {
+                search.try_part(part);
             }
+            if searches.iter().all(Search::is_over) {
+                break;
+            }
+            self.evaluate(system, &mut searches, direction);
         }
-        self.fraction = 0.0;
-        let start = std::mem::take(&mut self.start);
-        system.move_to(&start)?;
-        self.start = start;
-        Ok(Searched::Failed)
+        let taken: Vec<f64> = searches.iter().map(Search::taken).collect();
+        self.trial.clone_from(&self.start);
+        for (search, part) in searches.iter().zip(&taken) {
+            search.island.add(&mut self.trial, direction, *part);
+        }
+        if self.trial != system.v {
+            system.move_to(&self.trial)?;
+        }
+        Ok(taken)
     }
 
-    /// E at a part of the direction; infinite where a body has no forces.
-    fn energy(&mut self, system: &mut System, direction: &[f64], a: f64) -> f64 {
+    /// E of every island at the part that it tries, or takes; infinite for those with a body that has no forces there.
+    fn evaluate(&mut self, system: &mut System, searches: &mut [Search<'_>], direction: &[f64]) {
         self.evaluations += 1;
-        self.trial.clear();
-        let terms = self.start.iter().zip(direction);
-        self.trial.extend(terms.map(|(v, u)| v + a * u));
-        if system.move_to(&self.trial).is_err() {
-            return f64::INFINITY;
+        self.trial.clone_from(&self.start);
+        for search in searches.iter() {
+            let part = match search.progress {
+                Progress::Tries(part) | Progress::Takes(part) => part,
+            };
+            search.island.add(&mut self.trial, direction, part);
+        }
+        let mut stopped = vec![false; searches.len()];
+        while let Err((body, _)) = system.move_to(&self.trial) {
+            let failed = |search: &Search<'_>| search.island.bodies.contains(&body);
+            match searches.iter().position(failed) {
+                Some(k) if !stopped[k] => {
+                    stopped[k] = true;
+                    let island = searches[k].island;
+                    island.map(&mut self.trial, &self.start, |_, v| v);
+                }
+                _ => return, // cancelled, which the next evaluation says again
+            }
         }
         self.residual.clone_from(&system.g);
         system.metric.solve_lower(&mut self.residual);
-        let e = 0.5 * dot(&self.residual, &self.residual);
-        if e.is_nan() { f64::INFINITY } else { e }
+        for (search, _) in searches
+            .iter_mut()
+            .zip(stopped)
+            .filter(|(_, stopped)| !stopped)
+        {
+            search.judge(0.5 * search.island.dot(&self.residual, &self.residual));
+        }
+    }
+}
+
+impl<'a> Search<'a> {
+    fn new(island: &'a Island, slope: Option<f64>, residual: &[f64]) -> Self {
+        Self {
+            island,
+            energy: 0.5 * island.dot(residual, residual),
+            slope: slope.unwrap_or(0.0),
+            branch_points: Vec::new(),
+            best: None,
+            progress: match slope {
+                Some(_) => Progress::Tries(1.0),
+                None => Progress::Takes(0.0),
+            },
+        }
     }
 
-    /// Parts of the full step, which the system is at, where |r| = μ d or d = 0 if both change linearly; ascending, at most a dozen.
-    fn branch_points(&mut self, system: &System) {
-        self.fractions.clear();
-        for (before, after) in self.before.iter().zip(system.sliding()) {
+    fn is_over(&self) -> bool {
+        matches!(self.progress, Progress::Takes(_))
+    }
+
+    fn taken(&self) -> f64 {
+        match self.progress {
+            Progress::Takes(part) => part,
+            Progress::Tries(_) => 0.0,
+        }
+    }
+
+    /// Notes E at the part that is tried. The full step and halves are taken at once, of the branch points the best.
+    fn judge(&mut self, energy: f64) {
+        let Progress::Tries(part) = self.progress else {
+            return;
+        };
+        let decreases =
+            energy <= self.energy + DECREASE * part * self.slope && energy < self.energy;
+        if !decreases {
+            return;
+        }
+        if self.branch_points.is_empty() {
+            self.progress = Progress::Takes(part);
+        } else if self.best.is_none_or(|(_, least)| energy < least) {
+            self.best = Some((part, energy));
+        }
+    }
+
+    fn try_part(&mut self, part: f64) {
+        if !self.is_over() {
+            self.progress = Progress::Tries(part);
+        }
+    }
+
+    /// Tries branch point k, or again the best if there is none.
+    fn try_branch_point(&mut self, k: usize) {
+        match self.branch_points.get(k) {
+            Some(part) => self.try_part(*part),
+            None => self.leave_branch_points(),
+        }
+    }
+
+    /// Takes the best branch point, if one decreased E enough.
+    fn leave_branch_points(&mut self) {
+        if let (Some((part, _)), false) = (self.best, self.is_over()) {
+            self.progress = Progress::Takes(part);
+        }
+        self.branch_points.clear();
+    }
+
+    /// Parts of the full step, which `after` is at, where |r| = μ d or d = 0 if both change linearly; ascending, at most a dozen.
+    fn set_branch_points(&mut self, contacts: impl Iterator<Item = (Sliding, Sliding)>) {
+        let mut kinks = Vec::new();
+        for (before, after) in contacts {
             if before.branch == after.branch {
                 continue;
             }
             let depth_change = after.depth - before.depth;
             if (before.depth > 0.0) != (after.depth > 0.0) {
-                self.fractions.push(-before.depth / depth_change);
+                kinks.push(-before.depth / depth_change);
             }
             // |r₀ + a r'|² = μ² (d₀ + a d')².
             let mu = before.friction;
@@ -136,18 +251,17 @@ impl LineSearch {
             let discriminant = half_b * half_b - a * c;
             if discriminant >= 0.0 {
                 let q = -(half_b + discriminant.sqrt().copysign(half_b));
-                self.fractions.extend([q / a, c / q]);
+                kinks.extend([q / a, c / q]);
             }
         }
-        let kinks = std::mem::take(&mut self.fractions);
-        let within = |a: &f64| *a > 0.0 && *a < 1.0;
-        self.fractions.extend(kinks.into_iter().filter(within));
-        self.fractions.sort_unstable_by(f64::total_cmp);
-        self.fractions.dedup();
-        let n = self.fractions.len();
+        kinks.retain(|a| *a > 0.0 && *a < 1.0);
+        kinks.sort_unstable_by(f64::total_cmp);
+        kinks.dedup();
+        let n = kinks.len();
         if n > BRANCH_POINTS_MAX {
-            let chosen = (0..BRANCH_POINTS_MAX).map(|k| self.fractions[k * n / BRANCH_POINTS_MAX]);
-            self.fractions = chosen.collect();
+            let chosen = (0..BRANCH_POINTS_MAX).map(|k| kinks[k * n / BRANCH_POINTS_MAX]);
+            kinks = chosen.collect();
         }
+        self.branch_points = kinks;
     }
 }

@@ -14,7 +14,7 @@ mod factors_of_contacts;
 use nalgebra::{Vector3, Vector6};
 use pliant_hydroelastic::Variable;
 
-use super::attached::{Attached, Carrier, Object, OnShape, moved_wrench};
+use super::attached::{Attached, Carrier, Object, OnShape, PointMoved, moved_wrench};
 use super::bodies::Bodies;
 use super::on_surface::OnSurface;
 use super::places::{FramePlace, Places};
@@ -111,7 +111,7 @@ impl Linearised {
                     }
                 }
                 Object::Surface(on_surface, place) => {
-                    let dz = displacement(contact, places, &motion).0;
+                    let dz = displacement(contact, places, &motion).by;
                     let changes = on_deforming(on_surface, &dz, |vertex| {
                         self.displacements[touched.known(*place, vertex)]
                     });
@@ -169,21 +169,26 @@ struct Motion<'a> {
     vertices: &'a dyn Fn(usize) -> Vector3<f64>,
 }
 
-/// The displacement of a particle, and the origin of its frame or the particle itself.
-fn displacement(
-    contact: &Attached,
-    places: &Places,
-    motion: &Motion<'_>,
-) -> (Vector3<f64>, Vector3<f64>) {
+/// How the particle of a contact moves.
+fn displacement(contact: &Attached, places: &Places, motion: &Motion<'_>) -> PointMoved {
     let z = contact.particle.coords;
+    let without_frame = |by: Vector3<f64>| PointMoved {
+        by,
+        turn: Vector3::zeros(),
+        origin: z,
+    };
     match contact.carrier {
-        Carrier::World => (Vector3::zeros(), z),
-        Carrier::Vertex(vertex) => ((motion.vertices)(vertex), z),
+        Carrier::World => without_frame(Vector3::zeros()),
+        Carrier::Vertex(vertex) => without_frame((motion.vertices)(vertex)),
         Carrier::Frame(place) => {
             let origin = places.frames[place].origin();
             let moved = (motion.frames)(place);
-            let turn = moved.fixed_rows::<3>(0);
-            (moved.fixed_rows::<3>(3) + turn.cross(&(z - origin)), origin)
+            let turn = moved.fixed_rows::<3>(0).into_owned();
+            PointMoved {
+                by: moved.fixed_rows::<3>(3) + turn.cross(&(z - origin)),
+                turn,
+                origin,
+            }
         }
     }
 }
@@ -200,7 +205,7 @@ fn on_rigid(
         Carrier::World | Carrier::Vertex(_) => (Vector6::zeros(), contact.particle.coords),
         Carrier::Frame(place) => ((motion.frames)(place), places.frames[place].origin()),
     };
-    contact.response(on_shape, displacement(contact, places, motion), of_object)
+    contact.response(on_shape, &displacement(contact, places, motion), of_object)
 }
 
 /// The changes of the forces on a particle and on the triangle of its attachment.

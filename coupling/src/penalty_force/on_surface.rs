@@ -66,7 +66,9 @@ impl OnSurface {
         self.point = walk.point(vertices, &relaxed);
         self.force = match self.relaxed.branch {
             Branch::Separate => Vector3::zeros(),
-            Branch::Stick | Branch::Slip => (self.point - kept) * pull.secant(self.depth).0,
+            Branch::Stick | Branch::Slip => {
+                (self.point - kept) * (pull.secant(self.depth).0 * self.relaxed.share.value)
+            }
         };
     }
 
@@ -78,6 +80,11 @@ impl OnSurface {
         }
     }
 
+    /// X of the next step, of an attachment that exerts a force.
+    pub(super) fn kept(&self) -> Option<MeshPlace> {
+        self.place().and(self.relaxed.kept)
+    }
+
     /// Differentiates the forces of the last evaluation.
     pub(super) fn linearise(&mut self, walk: &WalkSurface, vertices: &[Point3<f64>], pull: &Pull) {
         self.variables.clear();
@@ -86,6 +93,8 @@ impl OnSurface {
             return;
         };
         let (kappa, slope) = pull.secant(self.depth);
+        let share = &self.relaxed.share;
+        let whole = self.force / share.value;
         let corners = walk.triangle(place.triangle);
         let old_corners = walk.triangle(before.triangle);
         let terms = self.relaxed.derivative.terms();
@@ -100,6 +109,7 @@ impl OnSurface {
         }
         let x = Matrix3::from_columns(&walk.corners(vertices, place.triangle).map(|p| p.coords));
         let by_kept = self.relaxed.derivative.by(Variable::Particle);
+        let share_by_kept = share.by(Variable::Particle);
         for variable in &self.variables {
             // ∂Z'/∂y of this variable.
             let kept_by = match variable {
@@ -113,8 +123,10 @@ impl OnSurface {
                 },
             };
             let mut w_by = by_kept * kept_by;
+            let mut share_by = share_by_kept * kept_by;
             let mut y_by = Matrix3::zeros();
             if let Variable::Vertex(v) = variable {
+                share_by += share.by(*variable);
                 w_by += self.relaxed.derivative.by(*variable);
                 if let Some(i) = corners.iter().position(|c| c == v) {
                     y_by += Matrix3::from_diagonal_element(place.weights[i]);
@@ -130,9 +142,10 @@ impl OnSurface {
                         None => 0.0,
                     },
                 };
-                // (Y − Z') κ' nᵀ ∂d, where Y − Z' = f/κ.
-                f_by += self.force * self.normal.transpose() * (depth_by * slope / kappa);
+                // (Y − Z') κ' nᵀ ∂d, where m (Y − Z') = f/κ.
+                f_by += whole * self.normal.transpose() * (depth_by * slope / kappa);
             }
+            f_by = f_by * share.value + whole * share_by;
             let on_vertex = |i: usize| -f_by * place.weights[i] - self.force * w_by.row(i);
             self.by
                 .push([f_by, on_vertex(0), on_vertex(1), on_vertex(2)]);

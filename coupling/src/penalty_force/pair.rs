@@ -7,20 +7,26 @@ use pliant_hydroelastic::{
     EdgesCrossing, FrictionAxis, GeometryError, PairMaterial, SlidingFriction, distance_on_side_of,
 };
 
-use super::attachment::{AttachmentMotion, AttachmentPlace, EdgeCrossing};
+use super::attached::AtStart;
+use super::attachment::{AttachmentMotion, AttachmentPlace, EdgeCrossing, Particle};
+use super::bodies::Bodies;
 use super::crossings;
-use super::places::{Mounted, Places};
+use super::places::{Mounted, ParticleContact, Places};
 use super::pull::{Damping, PenaltyDamping, Pull};
 use super::surfaces::MeshSurface;
 use super::system::System;
 use crate::error::StepError;
 use crate::state::State;
-use crate::world::{Anisotropy, EdgeContact, GeometryIdx, World};
+use crate::world::{Anisotropy, BodyIdx, EdgeContact, GeometryIdx, World};
 
 /// The particles of one geometry, and another whose surface they may touch.
 pub(super) struct Pair {
     pub(super) object: GeometryIdx,
     pub(super) particles: GeometryIdx,
+    /// Their bodies.
+    pub(super) bodies: [Option<BodyIdx>; 2],
+    /// What the particles touch.
+    pub(super) contact: ParticleContact,
     pub(super) material: PairMaterial,
     /// N/m³, in place of the stiffness of each particle.
     pub(super) stiffness_per_area: Option<f64>,
@@ -72,6 +78,17 @@ impl Pair {
         Ok(Self {
             object,
             particles,
+            contact: match &world.geometries()[object.0].shape {
+                Some(shape)
+                    if shape.is_convex()
+                        && places.surface(object).is_none()
+                        && stiffness_per_area.is_none() =>
+                {
+                    ParticleContact::LevelSet
+                }
+                _ => ParticleContact::Sampled,
+            },
+            bodies: [object, particles].map(|g| world.geometries()[g.0].mount.body()),
             material,
             stiffness_per_area,
             static_friction: world.static_friction(object, particles),
@@ -82,11 +99,16 @@ impl Pair {
         })
     }
 
+    /// Whether one of the bodies is moving.
+    pub(super) fn moves(&self, bodies: &Bodies) -> bool {
+        self.bodies.iter().flatten().any(|b| bodies.is_moving(*b))
+    }
+
     /// What a particle is pulled with in this step.
     pub(super) fn pull(
         &self,
         system: &System,
-        particle: usize,
+        particle: Particle,
         (place, motion): (&AttachmentPlace, AttachmentMotion),
     ) -> Pull {
         let places = &system.places;
@@ -97,10 +119,10 @@ impl Pair {
         };
         let distance = match self.object == self.particles {
             true => 0.0,
-            false => kept_at(system, self, particle),
+            false => kept_at(system, self, particle.index),
         };
         let start = || Start::of(system, self, particle, place);
-        let area = || places.area_at_start(self.particles, particle, &system.bodies);
+        let area = || places.area_at_start(self.particles, particle.index, &system.bodies);
         let stiffness = match self.stiffness_per_area {
             Some(k) => k * area().map_or(0.0, |area| start().normal_W.dot(&area).abs()),
             None => self.material.stiffness,
@@ -125,6 +147,24 @@ impl Pair {
             },
             distance,
             damping: self.damping(system, || start().depth + distance),
+        }
+    }
+
+    /// A contact at the start of the step. ½ k |X − Z|² is bounded by the depth, for X is in the friction cone.
+    pub(super) fn at_start(
+        &self,
+        system: &System,
+        particle: Particle,
+        place: &AttachmentPlace,
+        pull: &Pull,
+    ) -> AtStart {
+        let start = Start::of(system, self, particle, place);
+        let depth = (start.depth + pull.distance).max(0.0);
+        let mu = self.static_friction.max(self.material.friction);
+        AtStart {
+            depth,
+            normal_W: start.normal_W,
+            energy: 0.5 * pull.stiffness * (1.0 + mu * mu) * depth * depth,
         }
     }
 
@@ -158,7 +198,7 @@ struct Start {
 }
 
 impl Start {
-    fn of(system: &System, pair: &Pair, particle: usize, place: &AttachmentPlace) -> Self {
+    fn of(system: &System, pair: &Pair, particle: Particle, place: &AttachmentPlace) -> Self {
         let (places, bodies) = (&system.places, &system.bodies);
         if let AttachmentPlace::Crossing(crossing) = place {
             return Self::of_edges(system, pair, crossing);
@@ -218,6 +258,6 @@ pub(super) fn kept_at(system: &System, pair: &Pair, particle: usize) -> f64 {
 pub(super) fn radius_of(system: &System, geometry: GeometryIdx, particle: usize) -> f64 {
     match system.places.mounted(geometry) {
         Mounted::Vertices(place) => system.places.vertices[place].radius(&system.bodies, particle),
-        _ => 0.0,
+        _ => system.places.radius_of_ball(geometry, particle),
     }
 }

@@ -1,9 +1,12 @@
 //! Where geometries and their particles are at the end of a step.
 
+use std::ops::Range;
+
 use nalgebra::{Isometry3, Point3, Vector3, Vector6};
 use pliant_contact_sap::BodyError;
 
 use super::BodyFault;
+use super::attachment::Particle;
 use super::bodies::Bodies;
 use super::particles::{Particles, particles_of};
 use super::settings::PenaltyForceSettings;
@@ -25,6 +28,15 @@ pub(super) struct Places {
     particles: Vec<Particles>,
     /// Of each geometry that is a surface of triangles.
     pub(super) surfaces: Vec<Option<MeshSurface>>,
+}
+
+/// What particles of a pair touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ParticleContact {
+    /// Triangles, or anything by their areas.
+    Sampled,
+    /// The level set of a convex shape.
+    LevelSet,
 }
 
 /// Where a geometry is mounted.
@@ -125,6 +137,9 @@ impl Places {
     pub(super) fn move_to(&mut self, bodies: &mut Bodies, v: &[f64]) -> Result<(), BodyFault> {
         for places in self.frames.chunk_by_mut(|a, b| a.body == b.body) {
             let body = places[0].body;
+            if !bodies.is_moving(body) {
+                continue;
+            }
             let range = bodies.range(body);
             let end = bodies.steps[body.0]
                 .as_end_frames()
@@ -143,7 +158,9 @@ impl Places {
                 Mounted::Vertices(_) => Isometry3::identity(),
             }));
         for place in &mut self.vertices {
-            place.move_to(bodies, v)?;
+            if bodies.is_moving(place.body) {
+                place.move_to(bodies, v)?;
+            }
         }
         Ok(())
     }
@@ -184,7 +201,39 @@ impl Places {
     pub(super) fn n_particles(&self, geometry: GeometryIdx, bodies: &Bodies) -> usize {
         match self.mounts[geometry.0] {
             Mounted::Vertices(place) => self.vertices[place].n_particles(bodies),
-            _ => self.particles[geometry.0].points.len(),
+            _ => self.particles[geometry.0].len(),
+        }
+    }
+
+    /// The particles of a geometry that may touch another: all vertices of a deforming body; of a rigid shape those for `contact`.
+    pub(super) fn touching(
+        &self,
+        geometry: GeometryIdx,
+        contact: ParticleContact,
+        bodies: &Bodies,
+    ) -> Range<usize> {
+        let particles = &self.particles[geometry.0];
+        match (self.mounts[geometry.0], contact) {
+            (Mounted::Vertices(_), _) => 0..self.n_particles(geometry, bodies),
+            (_, ParticleContact::Sampled) => particles.sampled(),
+            (_, ParticleContact::LevelSet) => particles.on_level_sets(),
+        }
+    }
+
+    /// The radius of a particle of a rigid shape, m.
+    pub(super) fn radius_of_ball(&self, geometry: GeometryIdx, particle: usize) -> f64 {
+        self.particles[geometry.0].radius(particle)
+    }
+
+    /// How far the frame of a geometry has turned relative to that of another since the start of the step: a rotation vector in the axes of `object`.
+    pub(super) fn turned(&self, geometry: GeometryIdx, object: GeometryIdx) -> Vector3<f64> {
+        let relative = |pose: fn(&Self, GeometryIdx) -> Isometry3<f64>| {
+            pose(self, object).rotation.inverse() * pose(self, geometry).rotation
+        };
+        let (start, end) = (relative(Self::pose_at_start), relative(Self::pose));
+        match start == end {
+            true => Vector3::zeros(), // without round-off
+            false => (end * start.inverse()).scaled_axis(),
         }
     }
 
@@ -202,8 +251,33 @@ impl Places {
                 Some(surface.walk.vertex_area(vertices, particle as u32))
             }
             _ => {
-                let area = self.particles[geometry.0].areas[particle];
+                let area = *self.particles[geometry.0].areas.get(particle)?;
                 Some(self.pose_at_start(geometry).rotation * area)
+            }
+        }
+    }
+
+    /// Outward unit normals of the faces that a particle is on at the start of the step, world axes; none for particles that are no points of a surface.
+    pub(super) fn faces_at_start(
+        &self,
+        geometry: GeometryIdx,
+        particle: usize,
+        bodies: &Bodies,
+    ) -> Vec<Vector3<f64>> {
+        match self.mounts[geometry.0] {
+            Mounted::Vertices(place) => {
+                let vertices = &bodies.surface(self.vertices[place].body).vertices;
+                let Some(surface) = self.surface(geometry) else {
+                    return Vec::new();
+                };
+                let normals = surface.walk.normals_around(vertices, particle as u32);
+                normals.collect()
+            }
+            _ => {
+                let rotation = self.pose_at_start(geometry).rotation;
+                let faces = self.particles[geometry.0].faces.get(particle);
+                let faces = faces.into_iter().flatten();
+                faces.map(|normal| rotation * normal).collect()
             }
         }
     }
@@ -226,28 +300,39 @@ impl Places {
                 let place = &self.vertices[place];
                 [place.at_start(bodies)[particle], place.at_end[particle]]
             }
-            _ => [self.particles[geometry.0].points[particle]; 2],
+            _ => [self.particles[geometry.0].place(particle); 2],
         }
     }
 
     /// Z.
-    pub(super) fn particle(&self, geometry: GeometryIdx, particle: usize) -> Point3<f64> {
+    pub(super) fn particle(&self, geometry: GeometryIdx, particle: Particle) -> Point3<f64> {
         match self.mounts[geometry.0] {
-            Mounted::Vertices(place) => self.vertices[place].at_end[particle],
-            _ => self.pose(geometry) * self.particles[geometry.0].points[particle],
+            Mounted::Vertices(place) => self.vertices[place].at_end[particle.index],
+            _ => self.pose(geometry) * self.place_in_frame(geometry, particle),
         }
+    }
+
+    fn place_in_frame(&self, geometry: GeometryIdx, particle: Particle) -> Point3<f64> {
+        let own = || self.particles[geometry.0].place(particle.index);
+        particle.on_edge.unwrap_or_else(own)
+    }
+
+    /// The straight edges of a rigid convex shape, in its frame, and the first of their particles.
+    pub(super) fn edges(&self, geometry: GeometryIdx) -> (&[[Point3<f64>; 2]], usize) {
+        let particles = &self.particles[geometry.0];
+        (&particles.edges, particles.first_of_edges())
     }
 
     /// [`Places::particle`] at the start of the step.
     pub(super) fn particle_at_start(
         &self,
         geometry: GeometryIdx,
-        particle: usize,
+        particle: Particle,
         bodies: &Bodies,
     ) -> Point3<f64> {
         match self.mounts[geometry.0] {
-            Mounted::Vertices(place) => self.vertices[place].at_start(bodies)[particle],
-            _ => self.pose_at_start(geometry) * self.particles[geometry.0].points[particle],
+            Mounted::Vertices(place) => self.vertices[place].at_start(bodies)[particle.index],
+            _ => self.pose_at_start(geometry) * self.place_in_frame(geometry, particle),
         }
     }
 }

@@ -26,15 +26,13 @@ pub(super) struct Preconditioner {
     factors: Vec<Factor>,
     scratch: Vec<f64>,
     whole: Vec<f64>,
-    parts: Parts,
-    renewal: Renewal,
 }
 
-/// What the preconditioner consists of.
+/// What the preconditioner of a body consists of.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Parts {
+enum Part {
     #[default]
-    FactorsAndBlocks,
+    Factor,
     Blocks,
 }
 
@@ -50,6 +48,8 @@ pub(super) enum Renewal {
 struct Factor {
     factor: SparseFactor,
     state: FactorState,
+    part: Part,
+    renewal: Renewal,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -63,33 +63,36 @@ enum FactorState {
 }
 
 impl Preconditioner {
-    /// Opens a step.
-    pub(super) fn begin(&mut self) {
-        self.parts = Parts::default();
-        self.renewal = Renewal::default();
+    /// Opens a step of so many bodies.
+    pub(super) fn begin(&mut self, n_bodies: usize) {
+        self.factors.resize_with(n_bodies, Factor::default);
+        for of_body in &mut self.factors {
+            of_body.part = Part::default();
+            of_body.renewal = Renewal::default();
+        }
     }
 
-    /// Sets what happens to the factors at the next iterate, and returns what happened at this one.
-    pub(super) fn set_renewal(&mut self, renewal: Renewal) -> Renewal {
-        std::mem::replace(&mut self.renewal, renewal)
+    /// Sets what happens to the factor of a body at the next iterate, and returns what happened at this one.
+    pub(super) fn set_renewal(&mut self, body: BodyIdx, renewal: Renewal) -> Renewal {
+        std::mem::replace(&mut self.factors[body.0].renewal, renewal)
     }
 
-    /// Consists of blocks alone until the next step.
-    pub(super) fn leave_out_factors(&mut self) {
-        self.parts = Parts::Blocks;
+    /// Consists of blocks alone for a body until the next step.
+    pub(super) fn leave_out_factor(&mut self, body: BodyIdx) {
+        self.factors[body.0].part = Part::Blocks;
     }
 
-    /// Takes A of all bodies.
+    /// Takes A of all bodies; factors of bodies that do not move stay as they are.
     pub(super) fn gather(&mut self, bodies: &Bodies) {
         self.blocks.gather(&bodies.steps, &bodies.offsets);
-        self.factors
-            .resize_with(bodies.steps.len(), Factor::default);
-        for (known, step) in self.factors.iter_mut().zip(&bodies.steps) {
-            let wanted = self.parts == Parts::FactorsAndBlocks;
-            if wanted && self.renewal == Renewal::Kept && known.state == FactorState::Factored {
+        for (b, known) in self.factors.iter_mut().enumerate() {
+            let wanted = known.part == Part::Factor;
+            let is_kept = known.renewal == Renewal::Kept && known.state == FactorState::Factored;
+            if (wanted && is_kept) || !bodies.is_moving(BodyIdx(b)) {
                 continue;
             }
-            known.state = match wanted && known.factor.take(step.dynamics().assembled()) {
+            let assembled = bodies.steps[b].dynamics().assembled();
+            known.state = match wanted && known.factor.take(assembled) {
                 true => FactorState::Taken,
                 false => FactorState::Absent,
             };
@@ -103,7 +106,7 @@ impl Preconditioner {
 
     /// The factor of a body that has one, for symmetric positive semidefinite terms.
     pub(super) fn factor_mut(&mut self, body: BodyIdx) -> Option<&mut SparseFactor> {
-        let Factor { factor, state } = &mut self.factors[body.0];
+        let Factor { factor, state, .. } = &mut self.factors[body.0];
         (*state == FactorState::Taken).then_some(factor)
     }
 
@@ -122,7 +125,7 @@ impl Preconditioner {
     /// Factors and inverts.
     pub(super) fn finish(&mut self) {
         self.blocks.invert();
-        for Factor { factor, state } in &mut self.factors {
+        for Factor { factor, state, .. } in &mut self.factors {
             *state = match state {
                 FactorState::Factored => FactorState::Factored,
                 FactorState::Taken if factor.factorise() => FactorState::Factored,
@@ -136,8 +139,14 @@ impl Preconditioner {
         self.whole.clear();
         self.whole.extend_from_slice(x);
         self.blocks.multiply(x, &mut self.scratch);
-        for (b, Factor { factor, state }) in self.factors.iter().enumerate() {
-            if *state == FactorState::Factored && self.parts == Parts::FactorsAndBlocks {
+        for (b, of_body) in self.factors.iter().enumerate() {
+            let Factor {
+                factor,
+                state,
+                part,
+                ..
+            } = of_body;
+            if *state == FactorState::Factored && *part == Part::Factor {
                 let range = bodies.range(BodyIdx(b));
                 x[range.clone()].copy_from_slice(&self.whole[range.clone()]);
                 factor.solve(&mut x[range]);

@@ -40,12 +40,14 @@ use crate::report::StepReport;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PenaltyForceReport {
-    /// Newton iterations.
+    /// Newton iterations of the island with the most.
     pub iterations: usize,
-    /// Vectors of GMRES over all iterations.
+    /// Vectors of GMRES over all iterations and islands.
     pub krylov_vectors: usize,
-    /// ‖g‖ at the end, over the larger of ‖m(v₀)‖ and ‖δt Sᵀf‖.
+    /// ‖g‖ of an island at the end, over the largest of ‖m(v₀)‖, ‖δt Sᵀf‖ and the impulses of gravity and loads; the largest of all islands.
     pub residual: f64,
+    /// The steps that it was divided into: 1 unless it did not converge, or gained energy, as a whole.
+    pub parts: usize,
     /// Where the time went.
     pub times: PenaltyForceTimes,
 }
@@ -110,22 +112,25 @@ impl std::ops::Add for PenaltyForceTimes {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outcome {
     pub(super) stop: StopReason,
+    pub(super) islands: usize,
+    /// Of the island with the most, and of all.
     pub(super) iterations: usize,
+    pub(super) iterations_total: usize,
     pub(super) krylov: usize,
     pub(super) evaluations: usize,
     pub(super) times: PenaltyForceTimes,
-    /// ‖g‖, and what it is compared with.
+    /// The largest ‖g‖ of an island, and the largest relative to what it is compared with.
     pub(super) residual: f64,
-    pub(super) scale: f64,
+    pub(super) relative_residual: f64,
 }
 
 impl Outcome {
     pub(super) fn describe(&self, report: &mut StepReport) {
         report.convergence.solve = SolveReport {
             stop: self.stop,
-            islands: 1,
+            islands: self.islands,
             iterations: self.iterations,
-            iterations_total: self.iterations,
+            iterations_total: self.iterations_total,
             inner_iterations: self.krylov,
             line_search_evaluations: self.evaluations,
             residual: self.residual,
@@ -135,11 +140,8 @@ impl Outcome {
             iterations: self.iterations,
             krylov_vectors: self.krylov,
             times: self.times,
-            residual: if self.scale > 0.0 {
-                self.residual / self.scale
-            } else {
-                0.0
-            },
+            residual: self.relative_residual,
+            parts: 1,
         });
     }
 }

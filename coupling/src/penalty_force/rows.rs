@@ -113,6 +113,19 @@ impl ScalarRows {
         }
     }
 
+    /// Pairs of bodies in one row.
+    pub(super) fn couplings<'a>(
+        &'a self,
+        bodies: &'a Bodies,
+    ) -> impl Iterator<Item = (BodyIdx, BodyIdx)> + 'a {
+        self.rows.iter().flat_map(|row| {
+            let of = |term: &(usize, f64)| bodies.body_of(term.0);
+            row.terms
+                .windows(2)
+                .map(move |pair| (of(&pair[0]), of(&pair[1])))
+        })
+    }
+
     /// y += JᵀGJ x.
     pub(super) fn add_product(&self, x: &[f64], y: &mut [f64]) {
         for row in &self.rows {

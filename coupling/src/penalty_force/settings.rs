@@ -18,7 +18,7 @@ use crate::error::{WorldError, WorldPart};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PenaltyForceSettings {
-    /// ε: a step has converged where ‖g‖ ≤ ε max(‖m(v₀)‖, ‖δt Sᵀf‖), in the norm of D⁻¹.
+    /// ε: an island has converged where ‖g‖ ≤ ε max(‖m(v₀)‖, ‖δt Sᵀf‖, ‖p‖), in the norm of D⁻¹, with p the impulses of gravity and loads.
     pub tolerance: f64,
     /// Bound of the Newton iterations of a step.
     pub iterations_max: u32,
@@ -30,14 +30,15 @@ pub struct PenaltyForceSettings {
     pub damping: PenaltyDamping,
     /// How far attachments slide on curved surfaces.
     pub slide: Slide,
-    /// Particles around a round shape: a sphere has about as many on each great circle.
+    /// Particles around a round shape: a sphere has about as many on each great circle. Spheres and capsules are balls instead where they touch rigid convex
+    /// shapes, unless stiffness is per area.
     pub round_particles: u32,
     /// Particles along each edge of a box: a grid on each face; 2: the corners alone, which miss equal boxes on top of each other.
     pub box_particles: u32,
     /// Particles around each segment of a round rod, so that rods roll; 0: its nodes, at the distance of their radius.
     pub rod_particles: u32,
-    /// Largest distance of particles along the edges of convex hulls and rigid meshes, m; infinite: corners alone, so that edges which cross do not
-    /// touch.
+    /// Largest distance of particles along the edges of convex hulls and rigid meshes, m; infinite: corners alone, so that edges of meshes which cross do
+    /// not touch.
     pub edge_spacing_m: f64,
 }
 

@@ -3,7 +3,7 @@
 //! The surface of a body with tetrahedra is that of a solid, which has to be closed and is entered from the front; any other, such as that of a cloth,
 //! is a sheet with two sides. Particles with a radius, and those near the vertices of a surface with one, are kept at that distance from it.
 
-use nalgebra::Point3;
+use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::BodyError;
 use pliant_hydroelastic::{
     Crossable, GeometryError, MeshPlace, Path, Shape, SurfaceHit, SweptSurface, WalkSurface,
@@ -15,6 +15,9 @@ use super::vertex_place::VertexPlace;
 use crate::error::StepError;
 use crate::state::State;
 use crate::world::{Geometry, GeometryIdx, World};
+
+/// Distances that differ by less than this part of an edge are equal.
+const EQUALLY_NEAR: f64 = 1e-9;
 
 /// A surface of triangles in a step.
 pub(super) struct MeshSurface {
@@ -139,6 +142,17 @@ impl MeshSurface {
         }
     }
 
+    /// Whether it is that of a solid, which is entered from the front.
+    pub(super) fn is_solid(&self) -> bool {
+        self.crossable == Crossable::FromFront
+    }
+
+    /// Distances that differ by less are equal, m.
+    pub(super) fn round_off(&self) -> f64 {
+        let [a, b, _] = self.walk.corners(self.swept.start(), 0);
+        EQUALLY_NEAR * (b - a).norm()
+    }
+
     /// Whether a path may meet it, coming within `reach` (m).
     pub(super) fn may_meet(&self, path: &Path, reach: f64) -> bool {
         self.swept.may_meet(path, reach)
@@ -184,16 +198,37 @@ impl MeshSurface {
         }
     }
 
-    /// The place nearest to a particle that is inside a solid at the start of the step.
-    pub(super) fn inside_at_start(&self, start: &Point3<f64>) -> Option<SurfaceHit> {
+    /// The place nearest to a particle that is inside a solid at the start of the step. Of places equally near, as for a particle on an edge, the one that
+    /// faces the outside of the particle's own surface, whose normal is `outwards`: a corner that lies on a flush rim is on the face below it.
+    pub(super) fn inside_at_start(
+        &self,
+        start: &Point3<f64>,
+        outwards: Option<&Vector3<f64>>,
+    ) -> Option<SurfaceHit> {
         if self.crossable == Crossable::FromBoth || !self.may_meet(&[*start; 2], 0.0) {
             return None;
         }
         let vertices = self.swept.start();
-        let (_, place) = self.swept.nearest_at_start(&self.walk, start)?;
+        let (distance, mut place) = self.swept.nearest_at_start(&self.walk, start)?;
         let above = start - self.walk.point(vertices, &place);
-        let is_inside = above.dot(&self.walk.normal(vertices, &place)) < 0.0;
-        is_inside.then_some(SurfaceHit {
+        if above.dot(&self.walk.normal(vertices, &place)) >= 0.0 {
+            return None;
+        }
+        if let Some(outwards) = outwards {
+            let reach = distance + self.round_off();
+            let facing = |triangle: u32| {
+                let (normal, _) = self.walk.plane(vertices, triangle);
+                -normal.dot(outwards)
+            };
+            self.triangles_near(&[*start; 2], reach, |triangle| {
+                let (apart, other) = self.walk.nearest_on(vertices, triangle, start);
+                let order = |t: u32| (facing(t), std::cmp::Reverse(t));
+                if apart <= reach && order(triangle) > order(place.triangle) {
+                    place = other;
+                }
+            });
+        }
+        Some(SurfaceHit {
             time: 0.0,
             place,
             facing: pliant_hydroelastic::Facing::Front,

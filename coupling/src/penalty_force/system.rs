@@ -12,6 +12,7 @@ use super::attachment::Attachment;
 use super::blocks::Blocks;
 use super::bodies::Bodies;
 use super::derivative::Derivative;
+use super::islands::{Island, islands_of};
 use super::line_search::Sliding;
 use super::linearised::{Contacts, Linearised};
 use super::places::Places;
@@ -40,9 +41,11 @@ pub(super) struct System {
     pub(super) damping: PenaltyDamping,
     /// L of the metric D = LLᵀ.
     pub(super) metric: Blocks,
-    /// ‖m(v₀)‖.
-    pub(super) start_size: f64,
+    /// L⁻¹ of what a residual is measured by beside the contacts: m(v₀), and the impulses of gravity and loads.
+    scales: [Vec<f64>; 2],
     pub(super) v: Vec<f64>,
+    /// m at `v`.
+    m: Vec<f64>,
     /// g at `v`.
     pub(super) g: Vec<f64>,
     /// Impulses that do not depend on the end velocities: those of the baselines.
@@ -54,14 +57,14 @@ pub(super) struct System {
     pub(super) cancellation: Cancellation,
 }
 
-/// Sizes of g and of its terms, in the norm of D⁻¹.
+/// Sizes of g in an island, in the norm of D⁻¹.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sizes {
     /// ‖g‖.
     pub(super) residual: f64,
-    /// ‖δt Sᵀf‖.
-    pub(super) contact: f64,
-    /// What round-off of the momenta and of the forces leaves of g.
+    /// The largest of ‖m(v₀)‖, ‖δt Sᵀf‖ and the impulses of gravity and loads.
+    pub(super) scale: f64,
+    /// What round-off of momenta, positions and forces leaves of g.
     pub(super) round_off: f64,
 }
 
@@ -104,8 +107,9 @@ impl System {
             slide: settings.slide,
             damping: settings.damping,
             metric: Blocks::default(),
-            start_size: 0.0,
+            scales: Default::default(),
             v: Vec::new(),
+            m: Vec::new(),
             g: Vec::new(),
             applied: Vec::new(),
             times: PenaltyForceTimes::default(),
@@ -124,7 +128,9 @@ impl System {
         self.bodies.begin(world, state, time_step_s)?;
         let fault = |(body, source)| StepError::of_body(world, state, body, source);
         self.places.begin(&self.bodies).map_err(fault)?;
-        self.linearised.preconditioner.begin();
+        self.linearised
+            .preconditioner
+            .begin(self.bodies.steps.len());
         self.touched.begin(&self.bodies, &self.places.vertices);
         self.rows.begin(world, state, &self.bodies)?;
         self.metric.gather(&self.bodies.steps, &self.bodies.offsets);
@@ -134,9 +140,17 @@ impl System {
         self.g.resize(self.v.len(), 0.0);
         self.applied.clear();
         self.applied.resize(self.v.len(), 0.0);
-        let mut m = vec![0.0; self.v.len()];
-        self.bodies.residual(&self.v, &mut m).map_err(fault)?;
-        self.start_size = self.norm(m);
+        self.m.clear();
+        self.m.resize(self.v.len(), 0.0);
+        let [m, external] = &mut self.scales;
+        for scale in [&mut *m, &mut *external] {
+            scale.clear();
+            scale.resize(self.v.len(), 0.0);
+        }
+        self.bodies.residual(&self.v, m).map_err(fault)?;
+        self.bodies.external_impulses(external).map_err(fault)?;
+        self.metric.solve_lower(m);
+        self.metric.solve_lower(external);
         self.places
             .move_to(&mut self.bodies, &self.v)
             .map_err(fault)
@@ -144,6 +158,11 @@ impl System {
 
     pub(super) fn shape(&self, geometry: GeometryIdx) -> Option<&Shape> {
         self.world.geometries()[geometry.0].shape.as_ref()
+    }
+
+    /// Of a geometry that moves over its body, such as a belt, in its frame, m/s.
+    pub(super) fn surface_velocity(&self, geometry: GeometryIdx) -> Vector3<f64> {
+        self.world.geometries()[geometry.0].surface_velocity
     }
 
     /// τ of a pair, s.
@@ -160,9 +179,45 @@ impl System {
         self.v.len()
     }
 
-    fn norm(&self, mut x: Vec<f64>) -> f64 {
-        self.metric.solve_lower(&mut x);
-        super::gmres::norm(&x)
+    /// Moves all bodies from now on.
+    pub(super) fn move_all(&mut self) {
+        self.bodies.move_all();
+    }
+
+    /// Moves these bodies alone from now on; contacts between others keep their forces.
+    pub(super) fn move_alone(&mut self, bodies: impl Iterator<Item = BodyIdx>) {
+        self.bodies.move_alone(bodies);
+    }
+
+    /// Bodies that contacts and rows couple.
+    pub(super) fn islands(&self) -> Vec<Island> {
+        let pairs = self.attached.iter().filter_map(|a| match a.bodies {
+            [Some(a), Some(b)] => Some((a, b)),
+            _ => None,
+        });
+        islands_of(&self.bodies, pairs.chain(self.rows.couplings(&self.bodies)))
+    }
+
+    /// Bodies of the contacts from this one on.
+    pub(super) fn bodies_of_contacts(&self, first: usize) -> impl Iterator<Item = BodyIdx> {
+        let contacts = self.attached[first..].iter();
+        contacts.flat_map(|contact| contact.bodies.into_iter().flatten())
+    }
+
+    /// Which of the islands each contact belongs to.
+    pub(super) fn island_of_each_contact<'a>(
+        &self,
+        islands: impl Iterator<Item = &'a Island>,
+    ) -> Vec<Option<usize>> {
+        let mut of_body = vec![None; self.bodies.steps.len()];
+        for (k, island) in islands.enumerate() {
+            island.bodies.iter().for_each(|b| of_body[b.0] = Some(k));
+        }
+        let of = |contact: &Attached| {
+            let mut bodies = contact.bodies.iter().flatten();
+            bodies.find_map(|b| of_body[b.0])
+        };
+        self.attached.iter().map(of).collect()
     }
 
     /// Moves to end velocities `v` and evaluates g there.
@@ -170,10 +225,11 @@ impl System {
         self.v.copy_from_slice(v);
         self.places.move_to(&mut self.bodies, v)?;
         let clock = Instant::now();
-        for attached in &mut self.attached {
-            attached.evaluate(&self.world, &self.places, self.slide);
-        }
         for k in 0..self.attached.len() {
+            if !self.attached[k].moves(&self.bodies) {
+                continue;
+            }
+            self.attached[k].evaluate(&self.world, &self.places, self.slide);
             self.touch(k)?;
         }
         self.times.forces += clock.elapsed();
@@ -195,10 +251,11 @@ impl System {
         if self.cancellation.is_requested() {
             return Err((BodyIdx(0), BodyError::Cancelled));
         }
-        let mut g = std::mem::take(&mut self.g);
         let clock = Instant::now();
-        let outcome = self.bodies.residual(&self.v, &mut g);
+        let outcome = self.bodies.residual(&self.v, &mut self.m);
         self.times.material += clock.elapsed();
+        let mut g = std::mem::take(&mut self.g);
+        g.copy_from_slice(&self.m);
         self.rows.add_residual(&self.v, &mut g);
         let mut contact = vec![0.0; g.len()];
         self.add_contact_impulses(&mut contact);
@@ -243,13 +300,36 @@ impl System {
         }
     }
 
-    /// Sizes of g and its terms where it was evaluated last.
-    pub(super) fn sizes(&mut self) -> Sizes {
+    /// Sizes of g of each island where it was evaluated last.
+    pub(super) fn sizes(&mut self, islands: &[&Island]) -> Vec<Sizes> {
         let n = self.n_dofs();
         let mut contact = vec![0.0; n];
         self.add_contact_impulses(&mut contact);
-        let dt = self.bodies.time_step.length_s;
         let mut noise = vec![0.0; n];
+        self.add_contact_noise(&mut noise);
+        let mut residual = self.g.clone();
+        for x in [&mut contact, &mut noise, &mut residual] {
+            self.metric.solve_lower(x);
+        }
+        // ‖D x‖ in the norm of D⁻¹ is |Lᵀx|.
+        let mut momenta = vec![0.0; n];
+        self.bodies.position_noise(&mut momenta);
+        for (noise, v) in momenta.iter_mut().zip(&self.v) {
+            *noise += f64::EPSILON * v.abs();
+        }
+        self.metric.multiply_transposed(&mut momenta);
+        let [start, external] = &self.scales;
+        let of = |island: &&Island| Sizes {
+            residual: island.norm(&residual),
+            scale: (island.norm(start).max(island.norm(external))).max(island.norm(&contact)),
+            round_off: 8.0 * (island.norm(&noise) + island.norm(&momenta)),
+        };
+        islands.iter().map(of).collect()
+    }
+
+    /// Adds what the rounding of particles' positions leaves of their impulses.
+    fn add_contact_noise(&self, noise: &mut [f64]) {
+        let dt = self.bodies.time_step.length_s;
         for attached in self.attached.iter().filter(|a| a.is_active()) {
             let reach = attached.particle.coords.norm();
             let error = f64::EPSILON * dt * attached.pull.stiffness * reach;
@@ -278,23 +358,17 @@ impl System {
                 add(Carrier::Vertex(vertex), error * load.weight.abs());
             }
         }
-        Sizes {
-            residual: self.norm(self.g.clone()),
-            contact: self.norm(contact),
-            round_off: 8.0 * (self.norm(noise) + f64::EPSILON * self.momentum_size()),
-        }
     }
 
-    /// ‖D v‖ in the norm of D⁻¹.
-    fn momentum_size(&self) -> f64 {
-        let mut v = self.v.clone();
-        self.metric.multiply_transposed(&mut v);
-        super::gmres::norm(&v)
+    /// Of the impulses of gravity and loads on an island, √J.
+    pub(super) fn external_size(&self, island: &Island) -> f64 {
+        island.norm(&self.scales[1])
     }
 
     /// Linearises about `v`.
     pub(super) fn linearise(&mut self) -> Result<(), BodyFault> {
-        for attached in &mut self.attached {
+        let bodies = &self.bodies;
+        for attached in self.attached.iter_mut().filter(|a| a.moves(bodies)) {
             attached.linearise(&self.places);
             for (place, vertex) in attached.variables() {
                 let vertices = &self.places.vertices;
@@ -333,30 +407,42 @@ impl System {
         })
     }
 
-    /// Leaves the factors of bodies out of the preconditioner for the rest of the step.
-    pub(super) fn precondition_by_blocks(&mut self) {
-        self.linearised.preconditioner.leave_out_factors();
-    }
-
-    /// Sets whether the factors of bodies are computed at the next iterate.
-    pub(super) fn set_renewal(&mut self, renewal: Renewal) {
-        self.linearised.preconditioner.set_renewal(renewal);
-    }
-
-    /// Computes the factors of bodies at this iterate, if they are of an earlier one; false if they are not.
-    pub(super) fn renew_factors(&mut self) -> Result<bool, BodyFault> {
+    /// Leaves the factors of these bodies out of the preconditioner for the rest of the step.
+    pub(super) fn precondition_by_blocks(&mut self, bodies: &[BodyIdx]) {
         let preconditioner = &mut self.linearised.preconditioner;
-        let were = preconditioner.set_renewal(Renewal::Computed);
-        if were == Renewal::Kept {
+        bodies
+            .iter()
+            .for_each(|b| preconditioner.leave_out_factor(*b));
+    }
+
+    /// Sets whether the factors of these bodies are computed at the next iterate.
+    pub(super) fn set_renewal(&mut self, bodies: &[BodyIdx], renewal: Renewal) {
+        for body in bodies {
+            self.linearised.preconditioner.set_renewal(*body, renewal);
+        }
+    }
+
+    /// Computes the factors of these bodies at this iterate, if some are of an earlier one; false if none is.
+    pub(super) fn renew_factors(&mut self, bodies: &[BodyIdx]) -> Result<bool, BodyFault> {
+        let preconditioner = &mut self.linearised.preconditioner;
+        let mut any_kept = false;
+        for body in bodies {
+            let were = preconditioner.set_renewal(*body, Renewal::Computed);
+            any_kept |= were == Renewal::Kept;
+        }
+        if any_kept {
             self.linearise()?;
         }
-        Ok(were == Renewal::Kept)
+        Ok(any_kept)
     }
 
     /// Forces of contacts, rows and constraints.
     pub(super) fn describe(&self, time_step_s: f64, report: &mut StepReport) {
         report.n_dofs = self.n_dofs();
         let active = self.attached.iter().filter(|a| a.is_active());
+        report.contacts.clear();
+        report.rows.clear();
+        report.constraints.clear();
         report.contacts.extend(active.map(Attached::describe));
         report.contacts.sort_by_key(|c| (c.a, c.b));
         self.rows.describe(time_step_s, report);
@@ -388,8 +474,6 @@ impl System {
                 .warnings
                 .extend(warnings.map(|w| format!("body \"{name}\": {w}")));
         }
-        let untrusted = report.untrusted().map(|reason| reason.describe(world));
-        report.warnings.extend(untrusted);
         next.controls.clone_from(&state.controls);
         next.constraints.clone_from(&state.constraints);
         next.step = state.step + 1;

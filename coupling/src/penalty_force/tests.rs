@@ -193,8 +193,31 @@ fn h_is_the_derivative_of_g() {
             &mut builder,
             "ball",
             free(lengths, on_floor, [0.2, 0.9, -0.7, -0.5, 0.4, -0.3]),
-            &[(0, ball)],
+            &[(0, ball.clone())],
         );
+        // Balls on the floor, on each other and on a box, and a capsule.
+        let small = Shape::sphere(0.1).expect("a radius");
+        let capsule = Shape::capsule(0.1, 0.3).expect("sizes");
+        for (k, (shape, p)) in [
+            (small.clone(), [1.0, 0.0, -0.088]),
+            (small.clone(), [1.0, 0.02, 0.1]),
+            (small, [1.4, 0.2, -0.088]),
+            (capsule, [1.2, -0.5, -0.155]),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let lying = UnitQuaternion::from_euler_angles(1.57, 0.1, 0.3);
+            let at = Isometry3::from_parts(Translation3::new(p[0], p[1], p[2]), lying);
+            let v = [0.9, -0.7, 0.3, 0.5, -0.4, -0.6];
+            add_of(
+                &mut builder,
+                ["low", "high", "lone", "capsule"][k],
+                free(Vector3::repeat(0.2), at, v),
+                &[(0, shape)],
+                with_friction([0.4, 0.4, 0.02, 0.1][k]),
+            );
+        }
         let world = builder.build().expect("a legal world");
         let settings = PenaltyForceSettings {
             slide,
@@ -204,7 +227,7 @@ fn h_is_the_derivative_of_g() {
         let (worst, branches) = worst_error(&world, &settings, 0.3);
         assert!(worst < 1e-6, "{slide:?}, {damping:?}: {worst:e}");
         assert!(
-            branches[0] + branches[1] > 10 && branches[1] > 3,
+            branches[0] + branches[1] >= 6 && branches[1] >= 2,
             "{branches:?}"
         );
     }

@@ -182,6 +182,7 @@ impl OuterLoop {
             missed_contact: self.contacts.missed,
             lagged: self.rotations.report,
             implicit: self.relinearisation.report,
+            energy_gain: None,
             unsolved_substeps: 0,
         }
     }

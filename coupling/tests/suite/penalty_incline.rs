@@ -81,6 +81,7 @@ impl Incline {
                     particles: BLOCK,
                     particle,
                     place: AttachmentPlace::InFrame(Point3::new(x, side(1), 0.0)),
+                    on_edge: None,
                     motion: AttachmentMotion::default(),
                 }
             })

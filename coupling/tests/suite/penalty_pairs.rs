@@ -114,46 +114,66 @@ fn ridge(along: &Vector3<f64>, apex: f64) -> Shape {
     Shape::convex_hull(&corners).expect("six corners")
 }
 
-#[test]
-fn edges_that_cross_hold_with_particles_along_them_and_pass_without() {
+/// The same triangles as a rigid mesh.
+fn as_mesh(hull: &Shape) -> Shape {
+    let Shape::ConvexHull(hull) = hull else {
+        unreachable!("a ridge is a hull")
+    };
+    let triangles: Vec<[u32; 3]> = hull.triangles().collect();
+    Shape::mesh(hull.vertices(), &triangles).expect("a closed mesh")
+}
+
+/// The height at which a ridge comes to rest across another, or to which it has fallen.
+fn ridge_on_ridge(shape: impl Fn(Shape) -> Shape, edge_spacing_m: f64) -> f64 {
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::z() * -G);
     let material = surface(2e4, 0.5);
     let mount = Mount::World(Isometry3::translation(0.0, 0.0, -0.05));
-    let below = ridge(&Vector3::x(), 0.05);
+    let below = shape(ridge(&Vector3::x(), 0.05));
     builder.add_geometry(Geometry::new("below", mount, below, material));
     add_free_body(
         &mut builder,
         "above",
-        ridge(&Vector3::y(), -0.05),
+        shape(ridge(&Vector3::y(), -0.05)),
         SpatialInertia::solid_box(1.0, Vector3::repeat(0.1)),
         material,
         Isometry3::translation(0.0, 0.0, 0.051),
         [0.0; 6],
     );
     let world = builder.build().expect("a legal world");
-    let lowest = |edge_spacing_m: f64| {
-        let settings = PenaltyForceSettings {
-            edge_spacing_m,
-            tolerance: 1e-9,
-            ..PenaltyForceSettings::default()
-        };
-        let mut stepper = PenaltyForce::new(settings).expect("legal settings");
-        let mut state = world.default_state();
-        state.controls[0].held = vec![Some(0.0), Some(0.0), Some(0.0), None, None, None];
-        for _ in 0..300 {
-            let mut next = State::default();
-            let report = stepper
-                .step(&world, &state, 1e-3, &mut next)
-                .expect("a step");
-            assert!(report.is_trusted(), "{:?}", report.penalty_force);
-            state = next;
-        }
-        state.bodies[0].q[2]
+    let settings = PenaltyForceSettings {
+        edge_spacing_m,
+        tolerance: 1e-9,
+        ..PenaltyForceSettings::default()
     };
+    let mut stepper = PenaltyForce::new(settings).expect("legal settings");
+    let mut state = world.default_state();
+    state.controls[0].held = vec![Some(0.0), Some(0.0), Some(0.0), None, None, None];
+    for _ in 0..300 {
+        let mut next = State::default();
+        let report = stepper
+            .step(&world, &state, 1e-3, &mut next)
+            .expect("a step");
+        assert!(report.is_trusted(), "{:?}", report.warnings);
+        state = next;
+    }
+    state.bodies[0].q[2]
+}
+
+#[test]
+fn edges_of_hulls_that_cross_hold_and_those_of_meshes_with_particles_along_them() {
     // Apex on apex at 0.05 m; a particle of each edge sinks into a face of the other, which pushes it aside too.
-    assert!(lowest(0.01) > 0.04, "{}", lowest(0.01));
-    assert!(lowest(f64::INFINITY) < 0.0);
+    for (height, of) in [
+        (ridge_on_ridge(|hull| hull, f64::INFINITY), "hulls"),
+        (ridge_on_ridge(|hull| hull, 0.01), "hulls with particles"),
+        (
+            ridge_on_ridge(|hull| as_mesh(&hull), 0.01),
+            "meshes with particles",
+        ),
+    ] {
+        assert!(height > 0.04, "{of}: {height}");
+    }
+    assert!(ridge_on_ridge(|hull| as_mesh(&hull), f64::INFINITY) < 0.0);
 }
 
 /// A box of 1 kg on the floor, sliding at `v`.

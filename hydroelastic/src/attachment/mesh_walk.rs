@@ -19,6 +19,8 @@
 //!
 //! With anisotropic friction |r| is √(rᵀM r), and τ its derivative.
 //!
+//! Beyond sharp edges, such as those of boxes, the plane goes on and the force fades: see `overhang`.
+//!
 //! Whether the object is left is decided at the end, by the normal there: that of the triangle, the sum of two triangles' at an edge, the
 //! angle-weighted sum at a vertex.
 //!
@@ -26,6 +28,7 @@
 
 mod derivative;
 mod edge;
+mod overhang;
 mod surface;
 mod triangle;
 mod vertex;
@@ -35,6 +38,7 @@ use nalgebra::{Matrix3, Point3, Vector3};
 use super::friction::SlidingFriction;
 use super::level_set::Branch;
 pub use derivative::{Variable, WeightDerivative};
+pub use overhang::Share;
 pub use surface::WalkSurface;
 use triangle::Crossing;
 
@@ -132,6 +136,8 @@ pub enum WalkEnd {
     Edge,
     /// A vertex.
     Vertex,
+    /// The plane of a triangle beyond a sharp edge.
+    Overhang,
 }
 
 /// A relaxed attachment on a mesh. Memory is reused.
@@ -158,6 +164,10 @@ pub struct MeshRelaxed {
     pub branch: Branch,
     /// Y as a place; where it sticks, and where the particle is outside, the weights are those of X bit for bit.
     pub place: Option<MeshPlace>,
+    /// X of the next step: Y, but on the edge for an attachment beyond a sharp one.
+    pub kept: Option<MeshPlace>,
+    /// The part of the force that is left beyond a sharp edge.
+    pub share: Share,
     /// The part of the mesh that it is on.
     pub end: WalkEnd,
     /// Unit normal of that part, towards the side of the particle.
@@ -196,6 +206,9 @@ struct Walk<'a> {
     triangle: u32,
     weights: [f64; 3],
     derivative: &'a mut WeightDerivative,
+    share: &'a mut Share,
+    /// Weights in the triangle that differ from those of Y, for the next step.
+    kept: Option<[f64; 3]>,
     moved: Moved,
 }
 
@@ -230,7 +243,7 @@ enum Moved {
 impl WalkSurface {
     /// Relaxes the attachment `start` of the particle Z = `particle`, which is kept on side `facing`, over the mesh with these `vertices`.
     ///
-    /// An attachment that ends on the boundary of an open mesh has been pulled over it: [`Branch::Separate`].
+    /// An attachment that is pulled over a sharp edge, or the boundary of an open mesh, by more than the particle's depth has left: [`Branch::Separate`].
     ///
     /// # Panics
     /// If `vertices` are not as many as the surface was built with.
@@ -245,6 +258,7 @@ impl WalkSurface {
     ) {
         assert_eq!(vertices.len(), self.n_vertices(), "one position a vertex");
         out.derivative.clear();
+        out.share.reset();
         let mut walk = Walk {
             surface: self,
             vertices,
@@ -253,6 +267,8 @@ impl WalkSurface {
             triangle: start.triangle,
             weights: start.weights,
             derivative: &mut out.derivative,
+            share: &mut out.share,
+            kept: None,
             moved: Moved::No,
         };
         let mut next = Next::Triangle(Entry::None);
@@ -270,6 +286,7 @@ impl WalkSurface {
             }
         };
         let moved = walk.moved;
+        let kept = walk.kept.unwrap_or(walk.weights);
         let place = MeshPlace {
             triangle: walk.triangle,
             weights: walk.weights,
@@ -278,16 +295,24 @@ impl WalkSurface {
         out.end = end;
         out.normal = self.normal_at(vertices, &place, end) * facing.sign();
         let pull = self.point(vertices, &place) - particle;
-        let inside = pull.dot(&out.normal) > 0.0 && !self.is_on_boundary(&place, end);
+        let inside = pull.dot(&out.normal) > 0.0
+            && out.share.value > 0.0
+            && !self.is_on_boundary(&place, end);
         out.branch = match (inside, moved) {
             (false, _) => Branch::Separate,
             (true, Moved::No) => Branch::Stick,
             (true, Moved::Yes) => Branch::Slip,
         };
         out.place = Some(place);
+        out.kept = Some(MeshPlace {
+            weights: kept,
+            ..place
+        });
         if out.branch != Branch::Slip {
             out.place = Some(*start);
+            out.kept = out.place;
             out.derivative.clear();
+            out.share.reset();
         }
     }
 }
@@ -320,6 +345,9 @@ impl Walk<'_> {
             return Next::End(WalkEnd::Triangle);
         }
         let (opposite, t) = crossing.exit(&self.weights, &slid);
+        if self.is_sharp(self.triangle, (opposite + 1) % 3) {
+            return self.over_edge(&crossing, s);
+        }
         if let Entry::Vertex(corner) = entry
             && t <= ROUND_OFF
         {

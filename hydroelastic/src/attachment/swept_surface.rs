@@ -66,6 +66,9 @@ pub struct SurfaceHit {
     pub facing: Facing,
 }
 
+/// Parts of the motion by which entries at the same time may differ.
+const AT_ONCE: f64 = 1e-9;
+
 /// The triangles of a surface during a motion. Memory is reused.
 ///
 /// ```
@@ -150,7 +153,8 @@ impl SweptSurface {
         self.tree.intersect_aabb(&region).for_each(&mut visit);
     }
 
-    /// The first entry of a vertex on `path`, apart from triangles that `skip` names. Of entries at the same time that of the first triangle.
+    /// The first entry of a vertex on `path`, apart from triangles that `skip` names. Of triangles entered at the same time, as at an edge, the one that
+    /// the vertex approaches fastest: beside it the others are only brushed.
     pub fn first_entry(
         &self,
         surface: &WalkSurface,
@@ -158,7 +162,7 @@ impl SweptSurface {
         path: &Path,
         skip: impl Fn(&[u32; 3]) -> bool,
     ) -> Option<SurfaceHit> {
-        let mut first: Option<SurfaceHit> = None;
+        let mut first: Option<(SurfaceHit, f64)> = None;
         // Boxes of flat triangles have no thickness.
         let size = Aabb::from_points(path);
         let reach = 1e-9 * (size.max - size.min).norm();
@@ -171,21 +175,29 @@ impl SweptSurface {
             let Some(hit) = vertex_meets_triangle(path, &paths) else {
                 return;
             };
-            let Some(facing) = entered_side(crossable, path, &paths, hit.time, &hit.weights) else {
+            let Some((facing, approach)) =
+                entered_side(crossable, path, &paths, hit.time, &hit.weights)
+            else {
                 return;
             };
-            let earlier =
-                |known: &SurfaceHit| (hit.time, triangle) < (known.time, known.place.triangle);
-            if first.as_ref().is_none_or(earlier) {
+            let before = |(known, steepness): &(SurfaceHit, f64)| {
+                let apart = hit.time - known.time;
+                match apart.abs() <= AT_ONCE {
+                    true => (-approach, triangle) < (-steepness, known.place.triangle),
+                    false => apart < 0.0,
+                }
+            };
+            if first.as_ref().is_none_or(before) {
                 let weights = hit.weights;
-                first = Some(SurfaceHit {
+                let found = SurfaceHit {
                     time: hit.time,
                     place: MeshPlace { triangle, weights },
                     facing,
-                });
+                };
+                first = Some((found, approach));
             }
         });
-        first
+        first.map(|(found, _)| found)
     }
 
     /// The place of the surface at the start of the motion that is nearest to `p`, and its distance (m); `None` for a surface without triangles.
@@ -210,24 +222,26 @@ impl SweptSurface {
     }
 }
 
-/// The side from which a vertex that meets a triangle at `time` comes, if the surface can be entered from there.
+/// The side from which a vertex that meets a triangle at `time` comes, if the surface can be entered from there, and how fast it approaches its plane, m per
+/// motion.
 fn entered_side(
     crossable: Crossable,
     vertex: &Path,
     triangle: &[Path; 3],
     time: f64,
     weights: &[f64; 3],
-) -> Option<Facing> {
+) -> Option<(Facing, f64)> {
     let [a, b, c] = triangle.each_ref().map(|[p, q]| p + (q - p) * time);
     let normal = (b - a).cross(&(c - a));
     let way = |path: &Path| path[1] - path[0];
     let carried: Vector3<f64> = triangle.iter().zip(weights).map(|(x, w)| way(x) * *w).sum();
     let approach = (way(vertex) - carried).dot(&normal);
-    match crossable {
-        _ if approach < 0.0 => Some(Facing::Front),
-        Crossable::FromBoth if approach > 0.0 => Some(Facing::Back),
-        _ => None,
-    }
+    let facing = match crossable {
+        _ if approach < 0.0 => Facing::Front,
+        Crossable::FromBoth if approach > 0.0 => Facing::Back,
+        _ => return None,
+    };
+    Some((facing, approach.abs() / normal.norm()))
 }
 
 #[cfg(test)]

@@ -64,6 +64,10 @@ pub(super) fn warnings(summary: &RunSummary) -> Vec<String> {
             "in {} steps bodies may have passed into each other",
         ),
         (
+            summary.energy_gain_steps,
+            "in {} steps contacts gave more energy than they had",
+        ),
+        (
             summary.unconverged_rotation_steps,
             "in {} steps the lagged rotations of a soft body have not converged",
         ),

@@ -91,6 +91,7 @@ fn below_corners(object: GeometryIdx, behind: f64) -> Vec<Attachment> {
         object,
         particles: GeometryIdx(1),
         particle,
+        on_edge: None,
         place: AttachmentPlace::InFrame(Point3::new(
             side(particle, 0) - behind,
             side(particle, 1),

@@ -1,5 +1,7 @@
 //! Is A v − b the linearised residual, the tangent its derivative, and the potential its integral?
 
+use nalgebra::Vector3;
+
 use super::begin::{accepts, fingerprint, lasting};
 use crate::body::{BodyState, BodyStep, DeformableModel, MomentumBalance, StepInput};
 use crate::conformance::dynamics::check_dynamics;
@@ -20,6 +22,7 @@ pub(super) fn check_balance(
     let away: Vec<f64> = v0.iter().map(|v| v + 0.3 * probe.number()).collect();
     if let Some(balance) = step.as_balance() {
         check_tangent(balance, &away, probe)?;
+        check_external_impulse(model, state, input, balance, &away)?;
     }
     check_potential(step.as_ref(), &away, probe)?;
     check_linearise(step.as_mut(), &away)?;
@@ -105,6 +108,47 @@ fn check_tangent(
     }
     promise(n == 0 || best <= 1e-6, || {
         format!("the tangent is not the derivative of the residual: off by {best:e} of itself")
+    })
+}
+
+/// Without gravity the external impulse lacks what the residual lacks, with the opposite sign; a body that tells none is zero throughout.
+fn check_external_impulse(
+    model: &dyn DeformableModel,
+    state: &BodyState,
+    input: &StepInput<'_>,
+    balance: &dyn MomentumBalance,
+    v: &[f64],
+) -> Result<(), Violation> {
+    let weightless = StepInput {
+        gravity: Vector3::zeros(),
+        ..*input
+    };
+    let mut step = model.new_step();
+    accepts(step.as_mut(), state, &weightless)?;
+    let without = step
+        .as_balance()
+        .filter(|_| step.start_velocity().len() == v.len());
+    let Some(without) = without else {
+        return Ok(());
+    };
+    let of = |balance: &dyn MomentumBalance| {
+        let mut impulse = vec![f64::NAN; v.len()];
+        balance.external_impulse(&mut impulse);
+        impulse
+    };
+    let (all, loads) = (of(balance), of(without));
+    if all.iter().chain(&loads).all(|p| *p == 0.0) {
+        return Ok(());
+    }
+    let (m, m_without) = (residual(balance, v)?, residual(without, v)?);
+    let of_gravity = |(a, b): (&f64, &f64)| a - b;
+    let weight: Vec<f64> = all.iter().zip(&loads).map(of_gravity).collect();
+    let missing: Vec<f64> = m_without.iter().zip(&m).map(of_gravity).collect();
+    let off = distance(&weight, &missing);
+    promise(off <= 1e-9 * (norm(&weight) + norm(&m)), || {
+        format!(
+            "gravity changes the external impulse and the residual by different amounts: off by {off:e}"
+        )
     })
 }
 

@@ -396,4 +396,10 @@ impl MomentumBalance for NetStep {
             self.gather(&self.product(&q, &full, Compression::Kept), y);
         }))
     }
+
+    fn external_impulse(&self, out: &mut [f64]) {
+        self.gather(&self.external, out);
+        let dt = self.time_step.length_s;
+        out.iter_mut().for_each(|p| *p *= dt);
+    }
 }

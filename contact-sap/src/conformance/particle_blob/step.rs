@@ -400,6 +400,10 @@ impl MomentumBalance for BlobStep {
     fn tangent(&self, _: &[f64]) -> Result<BalanceTangent<'_>, BodyError> {
         Ok(Box::new(|x, y| self.stiffness_product(x, y)))
     }
+
+    fn external_impulse(&self, out: &mut [f64]) {
+        out.copy_from_slice(&self.external);
+    }
 }
 
 impl BlobStep {

@@ -4,7 +4,7 @@ use nalgebra::{Matrix3, Vector3, Vector6};
 use pliant_hydroelastic::Variable;
 
 use super::{Contacts, Linearised, Motion, displacement, on_deforming, on_rigid};
-use crate::penalty_force::attached::{Attached, Carrier, Object, moved_wrench};
+use crate::penalty_force::attached::{Attached, Carrier, Object, PointMoved, moved_wrench};
 
 impl Linearised {
     /// Adds −δt² cᵀ(∂f/∂x) c of every touched vertex with itself.
@@ -108,7 +108,8 @@ impl Linearised {
                             add(of_body(*object), &response.on_object);
                         }
                         Object::Surface(on_surface, _) => {
-                            let (dz, origin) = displacement(contact, places, &motion);
+                            let PointMoved { by: dz, origin, .. } =
+                                displacement(contact, places, &motion);
                             let [change, ..] = on_deforming(on_surface, &dz, |_| Vector3::zeros());
                             let arm = contact.particle.coords - origin;
                             let change = moved_wrench(&arm, &change, &dz, contact.force());

@@ -169,6 +169,15 @@ impl WalkSurface {
         twice.sum::<Vector3<f64>>() / 6.0
     }
 
+    /// Unit normals of the triangles around a vertex.
+    pub fn normals_around<'a>(
+        &'a self,
+        vertices: &'a [Point3<f64>],
+        vertex: u32,
+    ) -> impl Iterator<Item = Vector3<f64>> + 'a {
+        self.around(vertex).map(|t| self.unit_normal(vertices, t))
+    }
+
     /// Number of edges; an edge of two triangles counts once.
     #[must_use]
     pub fn n_edges(&self) -> usize {
@@ -251,7 +260,7 @@ impl WalkSurface {
     ) -> Vector3<f64> {
         let own = self.unit_normal(vertices, place.triangle);
         let sum = match end {
-            WalkEnd::Triangle => own,
+            WalkEnd::Triangle | WalkEnd::Overhang => own,
             WalkEnd::Edge => {
                 let across = self.across(place.triangle, Self::edge_of(place));
                 across.map_or(own, |other| own + self.unit_normal(vertices, other))
@@ -273,7 +282,7 @@ impl WalkSurface {
 
     pub(super) fn is_on_boundary(&self, place: &MeshPlace, end: WalkEnd) -> bool {
         match end {
-            WalkEnd::Triangle => false,
+            WalkEnd::Triangle | WalkEnd::Overhang => false,
             WalkEnd::Edge => self.across(place.triangle, Self::edge_of(place)).is_none(),
             WalkEnd::Vertex => {
                 let vertex = self.triangle(place.triangle)[heaviest_corner(&place.weights)];

@@ -210,6 +210,8 @@ fn derivatives_by_the_particle_and_by_every_visited_vertex_are_those_of_differen
         (WalkEnd::Triangle, 2),
         (WalkEnd::Triangle, 4),
         (WalkEnd::Edge, 3),
+        (WalkEnd::Overhang, 1),
+        (WalkEnd::Overhang, 2),
     ] {
         assert!(
             ends.get(&needed).copied().unwrap_or(0) > 20,
@@ -266,6 +268,38 @@ fn compare(
         }
         let error = (analytic - fine).norm() / (1.0 + fine.norm());
         assert!(error < 1e-6, "{variable:?}: {error:e}, {:?}", found.end);
+        let share_at = |shift: Vector3<f64>| {
+            let (mut vertices, mut particle) = (mesh.vertices.clone(), *particle);
+            match variable {
+                Variable::Particle => particle += shift,
+                Variable::Vertex(v) => vertices[v as usize] += shift,
+            }
+            let mut out = MeshRelaxed::default();
+            let surface = &mesh.surface;
+            surface.relax(
+                &vertices,
+                friction,
+                Facing::Front,
+                start,
+                &particle,
+                &mut out,
+            );
+            out.share.value
+        };
+        for j in 0..3 {
+            let difference = |h: f64| {
+                let step = |n: f64| share_at(Vector3::ith(j, n * h));
+                ((step(1.0) - step(-1.0)) * 8.0 - (step(2.0) - step(-2.0))) / (12.0 * h)
+            };
+            let (coarse, fine) = (difference(2e-5), difference(1e-5));
+            let error = found.share.by(variable)[j] - fine;
+            let scale = 1.0 + fine.abs();
+            // The edge with the largest overhang may change.
+            assert!(
+                error.abs() < 1e-5 * scale || (coarse - fine).abs() > 1e-5 * scale,
+                "share: {error:e} of {fine}, {coarse}"
+            );
+        }
         // Momentum: weights sum to one.
         assert!(by.row_sum().norm() < 1e-9 * (1.0 + by.norm()));
     }
@@ -360,6 +394,56 @@ fn a_particle_slides_off_the_edge_of_an_open_sheet() {
     let beyond = Point3::new(3.0, 0.5, -0.1);
     assert_eq!(mesh.relax(0.3, &start, &beyond).branch, Branch::Separate);
     assert!(!mesh.surface.is_closed() && torus().surface.is_closed());
+}
+
+#[test]
+fn the_force_fades_continuously_beyond_the_edges_and_corners_of_a_box() {
+    let cube = Mesh::of(&generate::cuboid(Vector3::repeat(0.5)).unwrap());
+    let depth = 0.01;
+    for (mu, towards) in [
+        (0.0, Vector3::x()),
+        (0.5, Vector3::x()),
+        (0.5, Vector3::new(1.0, 0.3, 0.0)),
+        (0.5, Vector3::new(1.0, 1.0, 0.0)),
+    ] {
+        // On the rim of the top, from the middle of an edge or from a corner.
+        for from in [Point3::new(0.5, 0.2, 0.5), Point3::new(0.5, 0.5, 0.5)] {
+            let start = (0..cube.surface.triangles().len() as u32)
+                .map(|t| cube.surface.nearest_on(&cube.vertices, t, &from))
+                .filter(|(distance, _)| *distance < 1e-12)
+                .map(|(_, place)| place)
+                .find(|place| {
+                    let (normal, _) = cube.surface.plane(&cube.vertices, place.triangle);
+                    normal.z > 0.5
+                })
+                .expect("a triangle of the top");
+            let way = towards.normalize();
+            let force = |beyond: f64| {
+                let particle = from + way * beyond - Vector3::z() * depth;
+                let found = cube.relax(mu, &start, &particle);
+                match found.branch {
+                    Branch::Separate => Vector3::zeros(),
+                    _ => (cube.point(&found.place.unwrap()) - particle) * found.share.value,
+                }
+            };
+            let step = 1e-3 * depth;
+            let mut last = force(0.0);
+            assert!((last.z - depth).abs() < 1e-12, "{last}");
+            for k in 1..4000 {
+                let next = force(f64::from(k) * step);
+                let jump = (next - last).norm();
+                assert!(jump < 4.0 * step, "{mu}, {towards}, {from}: {jump} at {k}");
+                assert!(next.z <= last.z + 1e-12);
+                last = next;
+            }
+            assert_eq!(last, Vector3::zeros());
+            // Beyond x = 0.5 the overhang is that of the slid attachment, here half of the depth.
+            if towards == Vector3::x() {
+                let half = force((mu + 0.5) * depth);
+                assert!((half.z - 0.5 * depth).abs() < 1e-12, "{half}");
+            }
+        }
+    }
 }
 
 #[test]

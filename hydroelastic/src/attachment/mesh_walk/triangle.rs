@@ -52,6 +52,22 @@ impl Crossing {
         }
     }
 
+    /// G_i.
+    pub(super) fn gradient(&self, i: usize) -> Vector3<f64> {
+        self.gradients.row(i).transpose()
+    }
+
+    pub(super) fn corner(&self, i: usize) -> Vector3<f64> {
+        self.corners[i]
+    }
+
+    /// ∂d/∂y for the particle and the three vertices.
+    pub(super) fn depth_by(&self) -> impl Iterator<Item = (Variable, RowVector3<f64>)> + '_ {
+        let variables = self.foot_by().map(|(variable, _)| variable);
+        let by = self.phi_by().map(|by| by * self.phi.signum());
+        variables.into_iter().zip(by)
+    }
+
     /// s, for an attachment outside of the cone.
     pub(super) fn slide(&self, mu: f64) -> f64 {
         if self.length > 0.0 {

@@ -3,6 +3,7 @@
 
 use nalgebra::Vector3;
 
+use super::triangle::Crossing;
 use super::{Entry, Next, ROUND_OFF, Walk, WalkEnd};
 
 impl Walk<'_> {
@@ -22,7 +23,9 @@ impl Walk<'_> {
                 best = Some((pull, triangle, corner, leave));
             }
         };
-        for triangle in self.surface.around(vertex) {
+        // Sharp edges bound the face: what is beyond is not entered from it.
+        let face = self.face_around(vertex);
+        for &triangle in &face {
             let corners = self.surface.triangle(triangle);
             let Some(k) = corners.iter().position(|v| *v == vertex) else {
                 continue;
@@ -37,10 +40,22 @@ impl Walk<'_> {
             // Every edge at a closed fan belongs to two triangles; either will do.
             for (edge, e) in [(k, e_1), ((k + 2) % 3, e_2)] {
                 let pull = u.dot(&e) / e.norm();
-                if pull > ROUND_OFF * size {
+                if pull > ROUND_OFF * size && !self.is_sharp(triangle, edge) {
                     consider(pull, triangle, k, Leave::Edge(edge));
                 }
             }
+        }
+        let within = matches!(best, Some((_, _, _, Leave::Face)));
+        if !within && let Some(triangle) = self.pulled_over(&face, vertex) {
+            let corners = self.surface.triangle(triangle);
+            if self.weights[corner] != 1.0 || self.triangle != triangle {
+                self.derivative.clear();
+            }
+            self.triangle = triangle;
+            self.weights = corners.map(|v| if v == vertex { 1.0 } else { 0.0 });
+            let crossing = Crossing::new(self);
+            let s = crossing.slide(self.friction.sliding);
+            return self.over_edge(&crossing, s);
         }
         let Some((_, triangle, corner, leave)) = best else {
             self.move_to_corner(corner);

@@ -86,3 +86,25 @@ fn the_nearest_place_of_a_ball_tells_inside_from_outside() {
         );
     }
 }
+
+#[test]
+fn a_vertex_that_meets_an_edge_enters_the_face_that_it_approaches() {
+    let mesh = generate::cuboid(Vector3::repeat(0.5)).unwrap();
+    let vertices: Vec<_> = mesh.vertices().iter().map(|v| Point3::from(*v)).collect();
+    let triangles: Vec<_> = mesh.raw_triangles().collect();
+    let surface = WalkSurface::new(&vertices, &triangles).unwrap();
+    let mut swept = SweptSurface::default();
+    swept.sweep(&surface, &vertices, &vertices);
+    // Onto the rim and the corners of the top, with the smallest of motions across.
+    for rim in [[0.5, 0.1], [0.5, 0.5], [-0.2, 0.5], [-0.5, -0.5]] {
+        for across in [0.0, 1e-17, -1e-17, 1e-12, -1e-12] {
+            let above = Point3::new(rim[0] * (1.0 + across), rim[1], 0.51);
+            let below = Point3::new(rim[0] * (1.0 - across), rim[1], 0.499);
+            let hit = swept
+                .first_entry(&surface, Crossable::FromFront, &[above, below], |_| false)
+                .expect("a hit");
+            let (normal, _) = surface.plane(&vertices, hit.place.triangle);
+            assert!(normal.z > 0.99, "{rim:?}, {across}: {normal}");
+        }
+    }
+}

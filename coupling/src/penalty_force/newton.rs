@@ -85,12 +85,12 @@ impl Solve {
         residual <= tolerance * scale || residual <= round_off
     }
 
-    /// Ends where the balance is met after an iteration without new contacts, or the iterations run out.
+    /// Ends where the balance is met after an iteration without new contacts, or at round-off, or the iterations run out.
     fn end_if_due(&mut self, settings: &PenaltyForceSettings) {
         let settled = self.contacts == Contacts::Known
             && self.iterations > 0
             && self.is_balanced(settings.tolerance);
-        if settled || self.sizes.residual == 0.0 {
+        if settled || self.sizes.residual <= self.sizes.round_off {
             self.progress = Progress::Ended(StopReason::Converged);
         } else if self.iterations >= settings.iterations_max as usize {
             self.progress = Progress::Ended(StopReason::IterationLimit);

@@ -258,6 +258,7 @@ pub const ROBOTS: &[(&str, &str)] = &[
         include_str!("../../robots/kneader.urdf"),
     ),
     ("robots/hoist.urdf", include_str!("../../robots/hoist.urdf")),
+    ("robots/jaws.urdf", include_str!("../../robots/jaws.urdf")),
     (
         "robots/panels.urdf",
         include_str!("../../robots/panels.urdf"),

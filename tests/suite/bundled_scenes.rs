@@ -118,14 +118,35 @@ fn close_lift_shake() {
 
 #[test]
 fn dough_rotates_the_rolling_pin_by_friction() {
-    check_to_the_end("dough-rolling");
+    check_scene("dough-rolling", &[]);
     check_scene("dough-rolling", &["mu=0"]);
+}
+
+/// Contact of particle centres, which lie h/4 below the surface of the dough.
+#[test]
+fn dough_meets_its_bounds_with_the_published_step() {
+    let published = [
+        "contact.model=sap",
+        "contact.speculation=overlapping",
+        "grid.rotation_target=start",
+        "solver.linear_algebra=schur",
+        "materials.default.relaxation_time_s=0",
+        "material_points.dough.contact_radius=0",
+    ];
+    for (name, closer) in [
+        ("dough-rolling", "depth=0.015+h/4"),
+        ("dough-tearing", "squeeze=0.009+h/4"),
+    ] {
+        let settings: Vec<&str> = published.iter().copied().chain([closer]).collect();
+        check_scene(name, &settings);
+    }
 }
 
 #[test]
 fn asynchronous_scenes() {
     check_to_the_end("async-panels");
     check_to_the_end("async-dough-rolling");
+    check_variant_to_the_end("async-dough-rolling", &["mu=0"]);
     check_scene("async-shake", &[]);
     check_scene("box-bagging", &[]);
 }

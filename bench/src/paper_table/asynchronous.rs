@@ -54,7 +54,7 @@ pub(super) fn rows() -> Vec<PaperRow> {
                     "simulation.substep_tolerance=5e-2",
                 ],
                 1e-2,
-                1.0,
+                3.7,
             ),
             (0.02, 5_920),
             2_229.1,

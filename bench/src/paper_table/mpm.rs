@@ -45,7 +45,7 @@ pub(super) fn rows() -> Vec<PaperRow> {
                 "dough rolling",
                 "dough-rolling",
                 &["h=0.02", "length=0.48"],
-                1.0,
+                3.7,
             ),
             (0.02, 5_863),
             5_827.3,

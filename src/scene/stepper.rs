@@ -203,7 +203,7 @@ static PENALTY_FORCE: TableSchema = TableSchema {
             value: ValueKind::Choice(&words(&PenaltyBaseline::NAMES)),
             unit: "",
             default: "`implicit`",
-            about: "when forces are evaluated. The others are baselines that creep or collapse where friction carries a load: all contact at the start of a step (`lag`); friction at the start (`lagfr`); friction as impulses that stop slip, without attachments (`projv`); springs with dampers at the start, c = k `relaxation_time_s`, of Yamane and Nakamura (2006)",
+            about: "when forces are evaluated. The others are baselines that may creep or collapse where friction carries a load: all contact at the start of a step (`lag`); friction at the start (`lagfr`); friction as impulses that stop slip, without attachments (`projv`); springs with dampers at the start, c = k `relaxation_time_s`, of Yamane and Nakamura (2006)",
         },
         Key {
             name: "penalty_damping",

@@ -1,4 +1,5 @@
-//! The rows, with the paper's time step, stiffness and friction. The paper prints no sizes, masses or slopes: those are the scenes'.
+//! The rows, with the paper's time step, friction and number of particles. The paper prints no sizes, masses or slopes: those are the scenes', and so is
+//! the stiffness of `plane_r` and `plane_sph`.
 
 use super::PenaltyRow;
 use crate::scene_run::SceneRun;
@@ -227,7 +228,7 @@ pub(super) fn rows() -> Vec<PenaltyRow> {
         row(
             "cloth",
             "penalty-cloth",
-            &[],
+            &["cells=58"],
             (0.005, 0.5),
             Some(6.73),
             Some(3_800),
@@ -243,7 +244,7 @@ pub(super) fn rows() -> Vec<PenaltyRow> {
         row(
             "bowl",
             "penalty-bowl",
-            &["h=0.0068"],
+            &["h=0.0044"],
             (0.001, 0.02),
             Some(632.0),
             Some(31_000),

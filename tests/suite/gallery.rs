@@ -53,7 +53,7 @@ const INSTANTS: [(&str, f64); 22] = [
     ("penalty-bowl", 1.0),
     ("penalty-cloth", 1.0),
     ("penalty-cube-on-sand", 1.0),
-    ("penalty-goo-on-sphere", 0.5),
+    ("penalty-goo-on-sphere", 1.0),
     ("penalty-sand-on-sphere", 0.6),
     ("penalty-sandbox", 1.0),
     ("penalty-tori", 1.0),

@@ -124,6 +124,33 @@ impl MeasuredRow {
 | ms per step, wall | processor (paper) | rate | paper | times the paper's | target |
 |---|---|---:|---:|---|---|---|---:|---|---:|---:|---:|---:|";
 
+    /// The heading of [`MeasuredRow::split`] in Markdown.
+    pub const SPLIT_HEADING: &'static str = "\
+| scene | geometry, % | bodies and elements, % | factorisation, % | rest of the contact solver, % | the rest of the step, % |
+|---|---:|---:|---:|---:|---:|";
+
+    /// Where the time of implicit steps went, in Markdown; `None` where bodies take substeps. Factorisation is of the bodies' matrices and of the contact
+    /// solver's, solves with them included: figure 2 of Han et al. (2023) and figure 4 of Li et al. (2025).
+    #[must_use]
+    pub fn split(&self) -> Option<String> {
+        let stages = &self.result.summary.stages;
+        if self.result.summary.substeps.is_some() {
+            return None;
+        }
+        let solver = stages.solver_set_up_s
+            + stages.solver_gradient_s
+            + stages.solver_assembly_s
+            + stages.solver_line_search_s;
+        let factorisation = stages.factors_s + stages.solver_linear_solve_s;
+        let parts = [stages.geometry_s, stages.bodies_s, factorisation, solver];
+        let rest = stages.step_s - parts.iter().sum::<f64>();
+        let shares = parts.into_iter().chain([rest]);
+        let cells: Vec<String> = shares
+            .map(|s| format!("{:.1}", 100.0 * s / stages.step_s.max(1e-9)))
+            .collect();
+        Some(format!("| {} | {} |", self.row.run.name, cells.join(" | ")))
+    }
+
     /// Simulated time over processor time of the steps.
     #[must_use]
     pub fn rate(&self) -> f64 {
@@ -218,6 +245,21 @@ mod tests {
                 assert!(row.run.n_particles().unwrap() > 0, "{name}");
             }
         }
+    }
+
+    #[test]
+    fn the_parts_of_a_step_sum_to_it() {
+        let row = Paper::Rods.rows()[0];
+        let measured = row.measure(RunLength::Until(0.02)).unwrap();
+        let split = measured.split().unwrap();
+        let cells = split.split('|').map(str::trim);
+        let shares: Vec<f64> = cells.filter_map(|cell| cell.parse().ok()).collect();
+        assert_eq!(shares.len(), 5, "{split}");
+        assert!(shares.iter().all(|s| (0.0..=100.0).contains(s)), "{split}");
+        assert!((shares.iter().sum::<f64>() - 100.0).abs() < 0.3, "{split}");
+        let substeps = Paper::Asynchronous.rows()[0];
+        let measured = substeps.measure(RunLength::Until(0.02)).unwrap();
+        assert_eq!(measured.split(), None);
     }
 
     #[test]

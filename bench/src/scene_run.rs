@@ -1,7 +1,8 @@
 //! Timed runs of scenes, for the papers' tables.
 
-use pliant::runner::{Outcome, RunLength, RunOptions, RunSummary, check, run};
+use pliant::runner::{Assembly, Outcome, RunLength, RunOptions, RunSummary, check, run};
 use pliant::scene::{ParameterOverride, Scene, SceneOptions};
+use pliant_contact_sap::{Surface, VelocityLayout};
 use pliant_coupling::{BodyIdx, Mount};
 
 use crate::cpu_time::thread_cpu_s;
@@ -85,21 +86,13 @@ impl SceneRun {
         scene.map_err(|e| self.failed(&e))
     }
 
-    /// Initial number of material points.
+    /// Initial number of particles: material points and vertices of finite elements.
     ///
     /// # Errors
     /// [`BenchError::Scene`] for a scene that cannot be assembled.
     pub fn n_particles(&self) -> Result<usize, BenchError> {
         let assembly = check(&self.load()?).map_err(|e| self.failed(&e))?;
-        let mounts = assembly.world.geometries().iter().map(|g| g.mount);
-        let mut bodies: Vec<BodyIdx> = mounts
-            .filter(|mount| matches!(mount, Mount::Vertices { .. }))
-            .filter_map(|mount| mount.body())
-            .collect();
-        // All objects on the grid are one body of the world.
-        bodies.dedup();
-        let sizes = bodies.iter().map(|b| assembly.state.bodies[b.0].q.len());
-        Ok(sizes.sum::<usize>() / 3)
+        Ok(particles(&assembly))
     }
 
     /// Runs the scene on the current thread, for `length_s` or for its full length.
@@ -198,4 +191,37 @@ impl SceneResult {
         }
         text
     }
+}
+
+/// Material points and vertices of finite elements.
+pub(crate) fn particles(assembly: &Assembly) -> usize {
+    let of_body = |b: BodyIdx| assembly.state.bodies[b.0].q.len() / 3;
+    soft_bodies(assembly).into_iter().map(of_body).sum()
+}
+
+/// The same without the points at the centroids of cloth, which mass-spring cloth does not have.
+pub(crate) fn particles_and_vertices(assembly: &Assembly) -> usize {
+    let on_grid = soft_bodies(assembly).into_iter().filter(|b| {
+        let layout = assembly.world.model(*b).velocity_layout();
+        layout == VelocityLayout::RebuiltEachStep
+    });
+    let centroids = on_grid.map(|b| {
+        let mut surface = Surface::default();
+        let state = &assembly.state.bodies[b.0];
+        assembly.world.model(b).surface(state, &mut surface);
+        surface.triangles.len()
+    });
+    particles(assembly) - centroids.sum::<usize>()
+}
+
+/// Each once: all objects on the grid are one body of the world.
+fn soft_bodies(assembly: &Assembly) -> Vec<BodyIdx> {
+    let mounts = assembly.world.geometries().iter().map(|g| g.mount);
+    let mut bodies: Vec<BodyIdx> = mounts
+        .filter(|mount| matches!(mount, Mount::Vertices { .. } | Mount::Surface { .. }))
+        .filter_map(|mount| mount.body())
+        .collect();
+    bodies.sort_unstable();
+    bodies.dedup();
+    bodies
 }

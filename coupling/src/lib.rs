@@ -52,11 +52,11 @@ pub use impulse_exchange::{ExchangeAt, ImpulseExchange};
 pub use patches::{PairPatch, PatchFinder};
 pub use penalty_force::{
     Attachment, AttachmentMotion, AttachmentPlace, EdgeCrossing, PenaltyBaseline, PenaltyDamping,
-    PenaltyForce, PenaltyForceReport, PenaltyForceSettings, PenaltyForceTimes,
+    PenaltyForce, PenaltyForceReport, PenaltyForceSettings, PenaltyForceTimes, WalkCounts,
 };
 pub use pliant_mpm::SubstepSolver;
 pub use report::{
-    ConstraintForce, ContactForce, PairForce, RowForce, RowOwner, StepReport, Wrench,
+    ConstraintForce, ContactForce, PairForce, RowForce, RowOwner, StepReport, StepTimes, Wrench,
 };
 pub use settings::{ContactSettings, Speculation, Stiction};
 pub use state::{ConstraintState, State, StepperMemory};

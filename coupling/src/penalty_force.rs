@@ -61,7 +61,7 @@ use pliant_contact_sap::{BodyError, Cancellation};
 pub use attachment::{Attachment, AttachmentMotion, AttachmentPlace, EdgeCrossing};
 pub use baselines::PenaltyBaseline;
 pub use pull::PenaltyDamping;
-pub use report::{PenaltyForceReport, PenaltyForceTimes};
+pub use report::{PenaltyForceReport, PenaltyForceTimes, WalkCounts};
 pub use settings::PenaltyForceSettings;
 
 use crate::error::{StepError, WorldError};
@@ -234,6 +234,7 @@ impl TakeStep for WholeSteps<'_> {
         };
         let mut outcome = outcome.map_err(fault)?;
         outcome.times = system.times;
+        outcome.walks = system.walks();
         if settings.baseline.is_none() {
             system.remember(kept);
         }

@@ -24,7 +24,7 @@ mod swept;
 mod swept_surface;
 
 pub use edge_pair::{EdgesCrossing, EdgesRelaxed};
-pub use entry::{Convexity, closest_attachment, entry_point};
+pub use entry::{Convexity, closest_attachment, entry_point, first_zero};
 pub use friction::{FrictionAxis, SlidingFriction};
 pub use level_set::{Branch, Relaxed, Slide, distance_on_side_of, relax_on_level_set};
 pub use mesh_walk::{

@@ -47,8 +47,8 @@ pub use attachment::{
     Branch, Convexity, Crossable, EdgeHit, EdgesCrossing, EdgesRelaxed, Facing, FrictionAxis,
     MeshPlace, MeshRelaxed, Path, Relaxed, RigidPath, Share, Slide, SlidingFriction, SurfaceHit,
     SweptSurface, Variable, VertexHit, WalkEnd, WalkSurface, WeightDerivative, closest_attachment,
-    distance_on_side_of, edge_meets_edge, edge_meets_edge_rigidly, entry_point, relax_on_level_set,
-    vertex_meets_triangle, vertex_meets_triangle_rigidly,
+    distance_on_side_of, edge_meets_edge, edge_meets_edge_rigidly, entry_point, first_zero,
+    relax_on_level_set, vertex_meets_triangle, vertex_meets_triangle_rigidly,
 };
 pub use broad_phase::{BroadPhase, Proxy};
 pub use collision_filter::{

@@ -23,6 +23,12 @@ impl Notes {
         Self { notes, warnings }
     }
 
+    /// Adds notes about results.
+    pub(super) fn note(mut self, more: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(more);
+        self
+    }
+
     /// Adds warnings about results.
     pub(super) fn warn(mut self, more: impl IntoIterator<Item = String>) -> Self {
         self.warnings.extend(more);

@@ -89,6 +89,17 @@ pub(super) fn duration(duration: Duration) -> String {
     }
 }
 
+/// `1.3 h`, `4 min`, `6 s`, for estimates.
+pub(super) fn rough_duration(duration: Duration) -> String {
+    let s = duration.as_secs_f64();
+    match s {
+        0.0..1.0 => "a second".into(),
+        1.0..59.5 => format!("{s:.0} s"),
+        59.5..3570.0 => format!("{:.0} min", s / 60.0),
+        _ => format!("{:.1} h", s / 3600.0),
+    }
+}
+
 /// Width of the text: a narrow terminal.
 pub(super) const COLUMNS: usize = 70;
 
@@ -176,6 +187,15 @@ mod tests {
         assert_eq!(
             [text(0.0423), text(5.62), text(184.0), text(3725.0)],
             ["42 ms", "5.6 s", "3 min 04 s", "1 h 02 min"]
+        );
+    }
+
+    #[test]
+    fn estimates_are_rough() {
+        let text = |s: f64| rough_duration(Duration::from_secs_f64(s));
+        assert_eq!(
+            [text(0.3), text(5.62), text(59.8), text(184.0), text(4725.0)],
+            ["a second", "6 s", "1 min", "3 min", "1.3 h"]
         );
     }
 

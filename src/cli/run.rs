@@ -25,7 +25,7 @@ use super::output::{COLUMNS, ProgressLine, number, print, say, say_text};
 use super::packages::{add_packages, parse_package};
 use super::{Ending, Failure};
 pub(super) use summary_text::allowed;
-use summary_text::{report, warnings};
+use summary_text::{report, unjudged, warnings};
 
 #[derive(Args)]
 pub(super) struct RunArguments {
@@ -205,14 +205,18 @@ pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Endi
         );
     }
     let summary = &outcome.summary;
+    let unjudged = unjudged(summary, scene.simulation.full_s);
     if arguments.json {
         let report = JsonReport {
             summary,
-            notes: notes.warn(warnings(summary)),
+            notes: notes.note(unjudged).warn(warnings(summary)),
         };
         print(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
     } else {
         print(&report(summary))?;
+        if let Some(unjudged) = unjudged {
+            print(&format!("{unjudged}\n"))?;
+        }
     }
     if let Some(fault) = watch.fault {
         return Err(fault.into());

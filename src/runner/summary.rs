@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pliant_contact_sap::{LinearSystems, StageTimes};
-use pliant_coupling::{AsynchronousReport, StepReport, Untrusted};
+use pliant_coupling::{AsynchronousReport, StepReport, StepTimes, Untrusted};
 use serde::{Deserialize, Serialize};
 
 use super::expectations::{Outcome, Verdict};
@@ -91,6 +91,12 @@ pub struct Stages {
     pub drives_s: f64,
     /// Whole steps: bodies, contact geometry, solver, advance.
     pub step_s: f64,
+    /// Of implicit steps: linearising and advancing bodies, elements included.
+    pub bodies_s: f64,
+    /// Of implicit steps: factors of the bodies' matrices for the predicted motion.
+    pub factors_s: f64,
+    /// Of implicit steps: contact geometry.
+    pub geometry_s: f64,
     /// Of the solver: checks, islands, memory.
     pub solver_set_up_s: f64,
     /// Of the solver: costs, impulses, gradients.
@@ -224,6 +230,7 @@ pub(super) struct Tally {
     unconverged_rotation: u64,
     unconverged_friction: u64,
     solver: StageTimes,
+    of_step: StepTimes,
     substeps: SubstepTally,
     pub(super) drives: Duration,
     pub(super) step: Duration,
@@ -251,6 +258,7 @@ impl Tally {
             None => {}
         }
         self.solver = self.solver + report.convergence.solve.stages;
+        self.of_step = self.of_step + report.times;
         if let Some(asynchronous) = &report.asynchronous {
             self.substeps.add(asynchronous);
         }
@@ -289,6 +297,9 @@ impl Tally {
             stages: Stages {
                 drives_s: self.drives.as_secs_f64(),
                 step_s: self.step.as_secs_f64(),
+                bodies_s: self.of_step.bodies.as_secs_f64(),
+                factors_s: self.of_step.factors.as_secs_f64(),
+                geometry_s: self.of_step.geometry.as_secs_f64(),
                 solver_set_up_s: self.solver.set_up.as_secs_f64(),
                 solver_gradient_s: self.solver.gradient.as_secs_f64(),
                 solver_assembly_s: self.solver.assembly.as_secs_f64(),

@@ -111,6 +111,25 @@ fn json_is_one_object_with_the_promised_fields() {
 }
 
 #[test]
+fn a_short_run_says_what_it_did_not_judge() {
+    let out = folder("unjudged");
+    let run = |length: &[&str]| {
+        let mut arguments = vec!["run", "box-on-incline", "--out", path(&out)];
+        arguments.extend(length);
+        let output = pliant(&arguments);
+        check_ends(&output, 0);
+        text(&output.stdout)
+    };
+    let short = run(&["--until", "0.2"]);
+    let skipped = short.matches("skipped").count();
+    assert!(skipped > 0, "{short}");
+    let said = format!("{skipped} of {skipped} expectations are of times outside this run");
+    assert!(short.contains(&said), "{short}");
+    assert!(short.contains("`--full` takes about"), "{short}");
+    assert!(!run(&["--full"]).contains("outside this run"));
+}
+
+#[test]
 fn failed_expectation_gives_exit_code_1() {
     let folder = folder("failed");
     let scene = folder.join("wrong.toml");

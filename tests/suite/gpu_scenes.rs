@@ -78,7 +78,7 @@ fn observables_of_a_device_are_those_of_the_processor() {
         let device = format!("simulation.device={device}");
         let settings = [device.as_str(), "simulation.substep_tolerance=1e-5"];
         let scene = loaded("async-panels", &settings).expect("a legal scene");
-        played(&scene, RunLength::Until(0.1))
+        played(&scene, RunLength::Until(0.05))
     };
     let (gpu, cpu) = (of("gpu"), of("cpu"));
     let names = cpu.recording.observables();

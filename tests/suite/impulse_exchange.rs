@@ -104,16 +104,26 @@ fn the_published_time_step_holds_it_too() {
 }
 
 #[test]
-fn exchange_at_particles_carries_the_load_and_oscillates_laterally_at_any_time_step() {
-    for (time_step_s, until_s, off) in [(0.001, 0.24, 0.05), (0.0002, 0.12, 0.005)] {
-        let late = Late::of("panels", time_step_s, until_s, &[EXCHANGE, AT_PARTICLES]);
-        let (normal, carried) = (late.mean("left.normal"), late.mean("left.friction"));
-        assert!((normal / 10.0 - 1.0).abs() < off, "{normal} N");
-        assert!((carried / SHARE - 1.0).abs() < off, "{carried} N");
-        let trembling = late.deviation("left.sideways");
-        eprintln!("{time_step_s} s: {normal} N, {carried} N, {trembling} N sideways");
-        assert!(trembling > 0.05 * SHARE, "{trembling} N");
-    }
+fn exchange_at_particles_carries_the_load_and_oscillates_laterally() {
+    check_oscillation(0.001, 0.24, 0.05);
+}
+
+#[test]
+#[ignore = "a quarter of a minute"]
+fn exchange_at_particles_oscillates_laterally_in_shorter_steps() {
+    check_oscillation(0.0002, 0.12, 0.005);
+}
+
+/// `off`: of the forces, relative.
+#[track_caller]
+fn check_oscillation(time_step_s: f64, until_s: f64, off: f64) {
+    let late = Late::of("panels", time_step_s, until_s, &[EXCHANGE, AT_PARTICLES]);
+    let (normal, carried) = (late.mean("left.normal"), late.mean("left.friction"));
+    assert!((normal / 10.0 - 1.0).abs() < off, "{normal} N");
+    assert!((carried / SHARE - 1.0).abs() < off, "{carried} N");
+    let trembling = late.deviation("left.sideways");
+    eprintln!("{time_step_s} s: {normal} N, {carried} N, {trembling} N sideways");
+    assert!(trembling > 0.05 * SHARE, "{trembling} N");
 }
 
 #[test]
@@ -131,6 +141,7 @@ fn exchange_at_nodes_carries_the_load_with_short_steps_and_loses_contact_with_lo
 }
 
 #[test]
+#[ignore = "half a minute"]
 fn exchange_at_nodes_leaves_a_heavy_cube_on_the_floor_that_the_convex_problem_lifts() {
     // Panels close by 0.4 s and are 44 mm up at 0.75 s; friction 0.8 on two sides carries 15 kg.
     let needed = 15.0 * 9.81 / (2.0 * 0.8);

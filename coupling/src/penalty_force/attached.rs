@@ -196,6 +196,15 @@ impl Attached {
         self.branch() != Branch::Separate
     }
 
+    /// States of the walk over a triangle mesh.
+    pub(super) fn walk_states(&self) -> Option<usize> {
+        match &self.object {
+            Object::Shape(on_shape, _) => on_shape.walk_states,
+            Object::Surface(on_surface, _) => Some(on_surface.relaxed.states),
+            Object::Edges(_) => None,
+        }
+    }
+
     /// On the particle, N, world axes.
     pub(super) fn force(&self) -> &Vector3<f64> {
         match &self.object {

@@ -74,15 +74,8 @@ enum Progress {
 }
 
 impl Solve {
-    /// Whether the balance is met, or as nearly as round-off allows.
     fn is_balanced(&self, tolerance: f64) -> bool {
-        let Sizes {
-            residual,
-            round_off,
-            scale,
-            ..
-        } = self.sizes;
-        residual <= tolerance * scale || residual <= round_off
+        self.sizes.residual <= tolerance * self.sizes.scale
     }
 
     /// Ends where the balance is met after an iteration without new contacts, or at round-off, or the iterations run out.

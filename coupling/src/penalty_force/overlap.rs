@@ -5,7 +5,7 @@
 //! that is inside as a whole needs none, for its ends are particles; nor does one that only dips through a face with its end, as those above the corner of a box.
 
 use nalgebra::Point3;
-use pliant_hydroelastic::SignedDistance;
+use pliant_hydroelastic::{Convexity, SignedDistance, first_zero};
 
 /// Of the part inside.
 const PLACES: [f64; 2] = [0.211_324_865_405_187_1, 0.788_675_134_594_812_9];
@@ -13,7 +13,8 @@ const PLACES: [f64; 2] = [0.211_324_865_405_187_1, 0.788_675_134_594_812_9];
 const FLUSH: f64 = 1e-10;
 /// Cosine of the angle between normals of one face.
 const SAME_FACE: f64 = 0.5;
-const STEPS_MAX: usize = 60;
+/// Of its length, the distance at which an edge has met the boundary: well below [`FLUSH`].
+const MET: f64 = 1e-13;
 
 /// Where the particles of an edge are on it, for a convex φ; `None` if it is outside, inside as a whole, flush, or dips in at an end.
 pub(super) fn particles_of(
@@ -22,8 +23,9 @@ pub(super) fn particles_of(
 ) -> Option<[f64; 2]> {
     let length = (b - a).norm();
     let at = |part: f64| a + (b - a) * part;
-    let first = entry(&distance, [a, b])?;
-    let last = 1.0 - entry(&distance, [b, a])?;
+    let entry = |way| first_zero(&distance, Convexity::Convex, way, MET * length);
+    let first = entry([a, b])?;
+    let last = 1.0 - entry([b, a])?;
     let exit = match (first == 0.0, last == 1.0) {
         (true, true) => return None,
         (true, false) => Some(last),
@@ -38,27 +40,6 @@ pub(super) fn particles_of(
     let parts = PLACES.map(|place| first + (last - first) * place);
     let is_inside = |part: &f64| distance(&at(*part)).value < -FLUSH * length;
     (first < last && parts.iter().all(is_inside)).then_some(parts)
-}
-
-/// The part of the way from `a` to `b` at which it enters, 0 for a start inside: by Newton's method, which does not pass the first zero of a convex φ.
-fn entry(
-    distance: impl Fn(&Point3<f64>) -> SignedDistance<f64>,
-    [a, b]: [&Point3<f64>; 2],
-) -> Option<f64> {
-    let way = b - a;
-    let mut part = 0.0;
-    for _ in 0..STEPS_MAX {
-        let at = distance(&(a + way * part));
-        if at.value <= 1e-3 * FLUSH * way.norm() {
-            return Some(part);
-        }
-        let closing = -at.gradient.dot(&way);
-        part += at.value / closing;
-        if closing <= 0.0 || part > 1.0 {
-            return None;
-        }
-    }
-    None
 }
 
 #[cfg(test)]

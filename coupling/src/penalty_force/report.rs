@@ -48,8 +48,64 @@ pub struct PenaltyForceReport {
     pub residual: f64,
     /// The steps that it was divided into: 1 unless it did not converge, or gained energy, as a whole.
     pub parts: usize,
+    /// How far attachments on triangle meshes walked.
+    pub walks: WalkCounts,
     /// Where the time went.
     pub times: PenaltyForceTimes,
+}
+
+/// Attachments on triangle meshes by the states that their relaxation went through: triangles that they slid on, edges that they slid along, vertices that
+/// they left (Ding and Schroeder 2020, section 2.1.3). Attachments of separated particles are left out.
+///
+/// ```
+/// use pliant_coupling::WalkCounts;
+///
+/// // 997 attachments stay within their triangles, two slide over an edge, one walks on to a fourth state.
+/// let walks = WalkCounts { by_states: [997, 2, 0, 1, 0] };
+/// assert_eq!((walks.total(), walks.share_ending_at_start()), (1000, 0.997));
+/// assert_eq!((walks + walks).most_states(), 4);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WalkCounts {
+    /// How many went through 1, 2, 3, 4, and 5 or more states.
+    pub by_states: [usize; 5],
+}
+
+impl WalkCounts {
+    /// Counts a walk through that many states, at least one.
+    pub(super) fn count(&mut self, states: usize) {
+        let last = self.by_states.len() - 1;
+        self.by_states[states.saturating_sub(1).min(last)] += 1;
+    }
+
+    /// All walks.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.by_states.iter().sum()
+    }
+
+    /// The share of those that end in the state in which they start; NaN without walks.
+    #[must_use]
+    pub fn share_ending_at_start(&self) -> f64 {
+        self.by_states[0] as f64 / self.total() as f64
+    }
+
+    /// States of the longest walk, where 5 stands for 5 or more; 0 without walks.
+    #[must_use]
+    pub fn most_states(&self) -> usize {
+        let longest = self.by_states.iter().rposition(|n| *n > 0);
+        longest.map_or(0, |states| states + 1)
+    }
+}
+
+impl std::ops::Add for WalkCounts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            by_states: std::array::from_fn(|k| self.by_states[k] + other.by_states[k]),
+        }
+    }
 }
 
 /// Where the time of a step goes; the rest is the linear solver's and the bookkeeping.
@@ -119,6 +175,7 @@ pub(super) struct Outcome {
     pub(super) krylov: usize,
     pub(super) evaluations: usize,
     pub(super) times: PenaltyForceTimes,
+    pub(super) walks: WalkCounts,
     /// The largest ‖g‖ of an island, and the largest relative to what it is compared with.
     pub(super) residual: f64,
     pub(super) relative_residual: f64,
@@ -142,6 +199,7 @@ impl Outcome {
             times: self.times,
             residual: self.relative_residual,
             parts: 1,
+            walks: self.walks,
         });
     }
 }

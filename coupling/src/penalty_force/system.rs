@@ -18,7 +18,7 @@ use super::linearised::{Contacts, Linearised};
 use super::places::Places;
 use super::preconditioner::Renewal;
 use super::pull::PenaltyDamping;
-use super::report::PenaltyForceTimes;
+use super::report::{PenaltyForceTimes, WalkCounts};
 use super::rows::ScalarRows;
 use super::settings::PenaltyForceSettings;
 use super::touched::Touched;
@@ -446,6 +446,16 @@ impl System {
         report.contacts.extend(active.map(Attached::describe));
         report.contacts.sort_by_key(|c| (c.a, c.b));
         self.rows.describe(time_step_s, report);
+    }
+
+    /// How far the attachments of the last evaluation walked over their meshes.
+    pub(super) fn walks(&self) -> WalkCounts {
+        let mut walks = WalkCounts::default();
+        let active = self.attached.iter().filter(|a| a.is_active());
+        active
+            .filter_map(Attached::walk_states)
+            .for_each(|states| walks.count(states));
+        walks
     }
 
     /// Moves every body.

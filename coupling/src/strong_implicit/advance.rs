@@ -1,5 +1,7 @@
 //! From velocities to the next state.
 
+use std::time::Instant;
+
 use pliant_contact_sap::VelocityLayout;
 
 use super::problem::{StepContext, StepProblem};
@@ -18,6 +20,7 @@ impl StepProblem {
         next: &mut State,
         report: &mut StepReport,
     ) -> Result<(), StepError> {
+        let clock = Instant::now();
         let StepContext { world, state, .. } = context;
         next.bodies
             .resize_with(state.bodies.len(), Default::default);
@@ -39,6 +42,8 @@ impl StepProblem {
                 .warnings
                 .extend(warnings.map(|w| format!("body \"{name}\": {w}")));
         }
+        self.times.bodies += clock.elapsed();
+        report.times = self.times;
         warn_of_depth(world, &report.contacts, &mut report.warnings);
         let untrusted = report.untrusted().map(|reason| reason.describe(world));
         report.warnings.extend(untrusted);

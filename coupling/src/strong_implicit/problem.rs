@@ -1,5 +1,7 @@
 //! The convex problem of one step: bodies linearised, motion predicted, contacts and constraints collected.
 
+use std::time::Instant;
+
 use pliant_contact_sap::{
     BlockFactors, BodyState, BodyStep, Cancellation, ConstraintSet, ContactProblem, ParticipantIdx,
     Solution, StepInput, TimeStep,
@@ -13,7 +15,7 @@ use crate::constraint_assembly::ConstraintAssembly;
 use crate::contacts::{ContactAssembly, ContactRecord, Setting};
 use crate::error::StepError;
 use crate::pair_basis::Bodies;
-use crate::report::RowOwner;
+use crate::report::{RowOwner, StepTimes};
 use crate::state::State;
 use crate::stiction;
 use crate::world::{BodyIdx, World};
@@ -54,6 +56,7 @@ pub(super) struct StepProblem {
     pub(super) moved: BodyState,
     /// ‖D b‖ with D = diag(A)^(−1/2), √J.
     pub(super) momentum_scale: f64,
+    pub(super) times: StepTimes,
 }
 
 /// Velocities of all bodies before the solve.
@@ -121,6 +124,7 @@ impl StepProblem {
 
     /// Begins the step of every body and linearises it.
     pub(super) fn linearise(&mut self, context: StepContext<'_>) -> Result<(), StepError> {
+        let clock = Instant::now();
         let StepContext { world, state, .. } = context;
         let linearise = |(b, (step, point)): (usize, (&mut Box<dyn BodyStep>, &mut Vec<f64>))| {
             let input = StepInput {
@@ -153,11 +157,16 @@ impl StepProblem {
             start.extend_from_slice(step.start_velocity());
             offsets.push(start.len());
         }
+        self.times = StepTimes {
+            bodies: clock.elapsed(),
+            ..StepTimes::default()
+        };
         Ok(())
     }
 
     /// Predicts the free motion: v* ≈ v0 + D⁻¹(b − A v0) with D the diagonal blocks of A, exact where D is all of A.
     pub(super) fn predict(&mut self, context: StepContext<'_>) -> Result<(), StepError> {
+        let clock = Instant::now();
         let factored = self.factors.factor(&self.steps);
         factored.map_err(|source| StepError::of_solve(context.world, context.state, source))?;
         self.velocities
@@ -181,6 +190,7 @@ impl StepProblem {
             start, free, path, ..
         } = &mut self.velocities;
         context.time_step.mean_velocities(start, free, path);
+        self.times.factors += clock.elapsed();
         Ok(())
     }
 
@@ -202,12 +212,15 @@ impl StepProblem {
             constraints,
             set,
             owners,
+            times,
             ..
         } = self;
         let bodies = velocities.bodies(steps, state);
         let time_step_s = time_step.length_s;
+        let clock = Instant::now();
         collision.place(world, state, &bodies, time_step_s, Search::All)?;
         collision.find(world, state, geometry, time_step_s, Search::All)?;
+        times.geometry += clock.elapsed();
 
         set.clear();
         contacts.clear();
@@ -279,6 +292,7 @@ impl StepProblem {
         if !world.parts.contact.follows_paths() {
             return Ok(&[]);
         }
+        let clock = Instant::now();
         let Velocities {
             start, solved_path, ..
         } = &mut self.velocities;
@@ -291,12 +305,16 @@ impl StepProblem {
         let collision = &mut self.collision;
         let time_step_s = time_step.length_s;
         let diverted = collision.find_diverted(world, state, &predicted, &solved)?;
-        if !diverted && !collision.any_may_pass(world, time_step_s) {
-            return Ok(&[]);
+        let any = diverted || collision.any_may_pass(world, time_step_s);
+        if any {
+            collision.place(world, state, &solved, time_step_s, Search::Missed)?;
+            collision.find(world, state, geometry, time_step_s, Search::Missed)?;
         }
-        collision.place(world, state, &solved, time_step_s, Search::Missed)?;
-        collision.find(world, state, geometry, time_step_s, Search::Missed)?;
-        Ok(&collision.contacts)
+        self.times.geometry += clock.elapsed();
+        Ok(match any {
+            true => &collision.contacts,
+            false => &[],
+        })
     }
 
     /// Adds the contacts found last.

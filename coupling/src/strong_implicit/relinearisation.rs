@@ -13,6 +13,8 @@
 //!
 //! Source: proximal Newton with a line search, after Lee, Sun, Saunders (2014), section 2.3; the test by the potential alone is ours.
 
+use std::time::Instant;
+
 use pliant_contact_sap::{BodyError, BodyStep, NonlinearBalance, ParticipantIdx};
 
 use super::outer_loop::{Attempt, LaggedQuantity, LinearisationStage, Restart, Round};
@@ -159,9 +161,11 @@ impl LaggedQuantity for Relinearisation {
             return Ok(0.0);
         }
         let (relative_tolerance, solves_max) = self.tolerance();
+        let clock = Instant::now();
         let length = self
             .search(attempt.problem)
             .map_err(|e| failed(attempt, e))?;
+        attempt.problem.times.bodies += clock.elapsed();
         self.stage = LinearisationStage::Rough;
         let mut multiple = f64::INFINITY;
         match length {
@@ -189,6 +193,7 @@ impl LaggedQuantity for Relinearisation {
     }
 
     fn update(&mut self, attempt: &mut Attempt<'_>) -> Result<Restart, StepError> {
+        let clock = Instant::now();
         self.report.relinearisations += 1;
         let problem = &mut *attempt.problem;
         self.point.clone_from(&problem.solution.velocity);
@@ -202,6 +207,7 @@ impl LaggedQuantity for Relinearisation {
             }
         }
         problem.guess_last_solution();
+        problem.times.bodies += clock.elapsed();
         Ok(Restart::Dynamics)
     }
 }

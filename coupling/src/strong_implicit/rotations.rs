@@ -1,6 +1,8 @@
 //! Lagged terms of bodies, such as the rotations of corotated laws, by fixed-point iteration: see
 //! [`LaggedTerms`](pliant_contact_sap::LaggedTerms).
 
+use std::time::Instant;
+
 use super::outer_loop::{Attempt, LaggedQuantity, LinearisationStage, Restart, Round};
 use crate::convergence::LaggedReport;
 use crate::error::StepError;
@@ -63,6 +65,7 @@ impl LaggedQuantity for RotationIteration {
     }
 
     fn update(&mut self, attempt: &mut Attempt<'_>) -> Result<Restart, StepError> {
+        let clock = Instant::now();
         let problem = &mut *attempt.problem;
         for (step, residual) in problem.steps.iter_mut().zip(&self.residuals) {
             if *residual > 1.0
@@ -72,6 +75,7 @@ impl LaggedQuantity for RotationIteration {
             }
         }
         problem.guess_last_solution();
+        problem.times.bodies += clock.elapsed();
         self.report.iterations += 1;
         Ok(Restart::RightHandSide)
     }

@@ -349,17 +349,24 @@ fn moves_in_a_minute(
 /// Cubes rattle where polygons come and go; these must not, however they are cut. A soft lower one tilts under a load aside,
 /// and pressure at the rims turns the upper one: friction in patches remembers its load and holds it.
 #[test]
-fn a_compliant_cube_rests_within_a_micrometre_in_a_minute_at_every_resolution() {
+fn a_compliant_cube_rests_within_a_micrometre_in_a_minute() {
+    check_a_minute_of_rest(&[(cube(), DT)]);
+}
+
+#[test]
+#[ignore = "half a minute"]
+fn finer_compliant_cubes_rest_within_a_micrometre_in_a_minute() {
     // The finest of them in longer steps, for a minute of it is long.
-    for (shape, time_step_s) in [
-        (cube(), DT),
-        (divided_cube(2), DT),
-        (divided_cube(5), 5.0 * DT),
-    ] {
+    check_a_minute_of_rest(&[(divided_cube(2), DT), (divided_cube(5), 5.0 * DT)]);
+}
+
+#[track_caller]
+fn check_a_minute_of_rest(cubes: &[(Shape, f64)]) {
+    for (shape, time_step_s) in cubes {
         for below in [Below::HalfSpace, Below::RigidBox, Below::Cube] {
             let aside = [0.012, -0.007, 0.35];
-            let settings = (time_step_s, ContactSettings::default());
-            let (moved, iterations) = moves_in_a_minute(&shape, below, aside, settings);
+            let settings = (*time_step_s, ContactSettings::default());
+            let (moved, iterations) = moves_in_a_minute(shape, below, aside, settings);
             let steps = (60.0 / time_step_s).round();
             eprintln!(
                 "{} on {below:?}: {moved:.1e} m, {iterations} iterations in {steps} steps",

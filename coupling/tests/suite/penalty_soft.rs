@@ -87,7 +87,19 @@ fn stack(friction: f64, upper: u32, overlap: f64) -> (World, State) {
 
 #[test]
 fn a_stack_of_soft_blocks_with_equal_faces_gains_no_energy() {
-    for (friction, upper) in [(0.5, 3), (0.5, 4), (0.0, 3)] {
+    check_energy_of_stacks(&[(0.5, 3)]);
+}
+
+#[test]
+#[ignore = "half a minute"]
+fn stacks_of_other_meshes_and_without_friction_gain_no_energy() {
+    check_energy_of_stacks(&[(0.5, 4), (0.0, 3)]);
+}
+
+/// Friction, and cells along the edges of the upper block.
+#[track_caller]
+fn check_energy_of_stacks(stacks: &[(f64, u32)]) {
+    for &(friction, upper) in stacks {
         let (world, mut state) = stack(friction, upper, 0.0);
         let mut stepper = PenaltyForce::new(PenaltyForceSettings::default()).expect("settings");
         let mut next = State::default();

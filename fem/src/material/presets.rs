@@ -5,7 +5,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use pliant_constitutive::{
-    Corotational, Lame, NeoHookean, ParameterError, StVenantKirchhoff, StableNeoHookean,
+    Corotational, FixedCorotated, Lame, NeoHookean, ParameterError, StVenantKirchhoff,
+    StableNeoHookean,
 };
 
 use super::{Linear, LinearCorotated, Material};
@@ -29,6 +30,8 @@ pub enum LawKind {
     LinearCorotated,
     /// `corotational`: [`Corotational`].
     Corotational,
+    /// `fixed-corotated`: [`FixedCorotated`].
+    FixedCorotated,
     /// `stable-neo-hookean`: [`StableNeoHookean`].
     StableNeoHookean,
     /// `neo-hookean`: [`NeoHookean`].
@@ -41,9 +44,10 @@ pub enum LawKind {
 
 impl LawKind {
     /// All laws.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::LinearCorotated,
         Self::Corotational,
+        Self::FixedCorotated,
         Self::StableNeoHookean,
         Self::NeoHookean,
         Self::StVenantKirchhoff,
@@ -56,6 +60,7 @@ impl LawKind {
         match self {
             Self::LinearCorotated => "linear-corotated",
             Self::Corotational => "corotational",
+            Self::FixedCorotated => "fixed-corotated",
             Self::StableNeoHookean => "stable-neo-hookean",
             Self::NeoHookean => "neo-hookean",
             Self::StVenantKirchhoff => "st-venant-kirchhoff",
@@ -66,11 +71,12 @@ impl LawKind {
     /// The law with the given parameters.
     ///
     /// # Errors
-    /// [`ParameterError`] of [`NeoHookean::new`].
+    /// [`ParameterError`] of [`FixedCorotated::new`] and [`NeoHookean::new`].
     pub fn of(self, lame: Lame) -> Result<Arc<dyn Material>, ParameterError> {
         Ok(match self {
             Self::LinearCorotated => Arc::new(LinearCorotated::new(lame)),
             Self::Corotational => Arc::new(Corotational::new(lame)),
+            Self::FixedCorotated => Arc::new(FixedCorotated::new(lame)?),
             Self::StableNeoHookean => Arc::new(StableNeoHookean::new(lame)),
             Self::NeoHookean => Arc::new(NeoHookean::new(lame)?),
             Self::StVenantKirchhoff => Arc::new(StVenantKirchhoff::new(lame)),

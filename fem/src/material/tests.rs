@@ -4,7 +4,8 @@ mod hyper_dual;
 
 use nalgebra::{Matrix3, Rotation3, Vector3};
 use pliant_constitutive::{
-    Corotational, Domain, Lame, MooneyRivlin, NeoHookean, StVenantKirchhoff, StableNeoHookean,
+    Corotational, Domain, FixedCorotated, Lame, MooneyRivlin, NeoHookean, StVenantKirchhoff,
+    StableNeoHookean,
 };
 
 use self::hyper_dual::{Gradient, HyperDual, derivatives};
@@ -184,11 +185,24 @@ fn corotational_is_its_energy_s_derivatives() {
     check_by_duals(&law, energy, &INVERTED);
 }
 
+#[test]
+fn fixed_corotated_is_its_energy_s_derivatives() {
+    let energy: Energy = |F| {
+        let square = F.first_invariant() - F.stretch_trace() * 2.0.into() + 3.0.into();
+        let dilation = F.determinant() - 1.0.into();
+        shear_modulus() * square + lambda() * 0.5.into() * dilation * dilation
+    };
+    let law = FixedCorotated::new(lame()).unwrap();
+    check_by_duals(&law, energy, &UPRIGHT);
+    check_by_duals(&law, energy, &INVERTED);
+}
+
 fn laws() -> Vec<Box<dyn Material>> {
     vec![
         Box::new(LinearCorotated::new(lame())),
         Box::new(Linear::new(lame())),
         Box::new(Corotational::new(lame())),
+        Box::new(FixedCorotated::new(lame()).unwrap()),
         Box::new(StableNeoHookean::new(lame())),
         Box::new(StVenantKirchhoff::new(lame())),
         Box::new(MooneyRivlin::new(1.3e4, 0.7e4, 1.2e5).unwrap()),

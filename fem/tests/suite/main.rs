@@ -15,6 +15,7 @@ mod implicit;
 mod lagged_rotations;
 mod linear_algebra;
 mod loads;
+mod long_steps;
 mod parts;
 mod passing_through;
 mod random_contact;

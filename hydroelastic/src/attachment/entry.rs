@@ -94,15 +94,37 @@ fn first_crossing(
     if before <= 0.0 || (after > 0.0 && before + after > length) {
         return None;
     }
+    first_zero(distance, convexity, [start, end], MET * length)
+}
+
+/// The part of the way from `start` to `end` at which φ has fallen to `met`, m: 0 for a start that is as deep; `None` if it stays above.
+///
+/// ```
+/// use nalgebra::Point3;
+/// use pliant_hydroelastic::{Convexity, Shape, first_zero};
+///
+/// let ball = Shape::sphere(0.1)?;
+/// let way = [Point3::new(-0.3, 0.0, 0.0), Point3::new(0.1, 0.0, 0.0)];
+/// let part = first_zero(|p| ball.signed_distance(p), Convexity::Convex, [&way[0], &way[1]], 1e-12);
+/// assert!((part.expect("it enters") - 0.5).abs() < 1e-11);
+/// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+/// ```
+pub fn first_zero(
+    distance: impl Fn(&Point3<f64>) -> SignedDistance<f64>,
+    convexity: Convexity,
+    [start, end]: [&Point3<f64>; 2],
+    met: f64,
+) -> Option<f64> {
+    let way = end - start;
     let mut part = 0.0;
     for _ in 0..STEPS_MAX {
         let at = distance(&(start + way * part));
-        if at.value <= MET * length {
+        if at.value <= met {
             return Some(part);
         }
         let closing = match convexity {
             Convexity::Convex => -at.gradient.dot(&way),
-            Convexity::Unknown => length,
+            Convexity::Unknown => way.norm(),
         };
         part += at.value / closing;
         if closing <= 0.0 || part > 1.0 {

@@ -167,3 +167,43 @@ fn between_coplanar_triangles_of_a_mesh_only_their_normal_is_exposed() {
     assert!(!exposed(&-Vector3::x()));
     assert!(!exposed(&leaning(0.05)));
 }
+
+#[test]
+fn the_edge_of_a_flush_mesh_has_no_normal_but_the_common_one() {
+    let half = 0.05;
+    let corner = |c: usize| {
+        Point3::new(
+            if c & 1 > 0 { half } else { -half },
+            if c & 2 > 0 { half } else { -half },
+            if c & 4 > 0 { half } else { -half },
+        )
+    };
+    let corners: Vec<Point3<f64>> = (0..8).map(corner).collect();
+    let quads = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
+    let triangles: Vec<[u32; 3]> = (quads.iter())
+        .flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]])
+        .collect();
+    let mesh = Shape::mesh(&corners, &triangles).expect("a solid");
+    let (left, right) = (at(&mesh, -0.05, -0.05), at(&mesh, 0.05, -0.05));
+    let p = Point3::new(0.0, 0.001, 0.0);
+    for angle in [1e-3, 0.025, 0.1, 0.5, 1.0, 1.5] {
+        assert!(
+            !is_exposed(&right, &p, &leaning(angle), [left].into_iter(), 0.08),
+            "{angle}"
+        );
+    }
+    assert!(is_exposed(
+        &right,
+        &p,
+        &leaning(0.0),
+        [left].into_iter(),
+        0.08
+    ));
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::cli::output::{duration, number, table};
+use crate::cli::output::{duration, number, rough_duration, table};
 use crate::runner::{Outcome, RunSummary, Verdict};
 
 /// The summary as text.
@@ -50,6 +50,23 @@ pub(super) fn report(summary: &RunSummary) -> String {
         );
     }
     text
+}
+
+/// How many expectations the run did not judge, where the scene's full length of `full_s` would.
+pub(super) fn unjudged(summary: &RunSummary, full_s: f64) -> Option<String> {
+    let expectations = &summary.expectations;
+    let skipped = (expectations.iter())
+        .filter(|verdict| verdict.outcome == Outcome::Skipped)
+        .count();
+    let lengths = full_s / summary.simulated_s;
+    let full_run = Duration::try_from_secs_f64(summary.wall_s * lengths).ok()?;
+    (skipped > 0 && lengths > 1.0 + f64::EPSILON.sqrt()).then(|| {
+        format!(
+            "{skipped} of {} expectations are of times outside this run; `--full` takes about {}",
+            expectations.len(),
+            rough_duration(full_run)
+        )
+    })
 }
 
 /// Why some steps are not trusted.

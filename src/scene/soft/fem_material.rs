@@ -21,7 +21,7 @@ static LAW: TableSchema = TableSchema {
         value: ValueKind::Described("name of a law"),
         unit: "",
         default: "`linear-corotated`",
-        about: "the hyperelastic law: `linear-corotated`, which needs one linear solve per time step, `corotational`, `stable-neo-hookean`, `neo-hookean`, `st-venant-kirchhoff`, `linear` or `mooney-rivlin`",
+        about: "the hyperelastic law: `linear-corotated`, which needs one linear solve per time step, `corotational`, `fixed-corotated`, `stable-neo-hookean`, `neo-hookean`, `st-venant-kirchhoff`, `linear` or `mooney-rivlin`",
     }],
 };
 
@@ -47,7 +47,7 @@ static TWO_MODULI: TableSchema = TableSchema {
             value: ValueKind::Between(-1.0, 0.5),
             unit: "",
             default: "the preset's",
-            about: "Poisson's ratio ν; not negative for `neo-hookean`; linear tetrahedra lock above about 0.45, smoothed ones do not",
+            about: "Poisson's ratio ν; not negative for `fixed-corotated` and `neo-hookean`; linear tetrahedra lock above about 0.45, smoothed ones do not",
         },
     ],
 };
@@ -87,15 +87,7 @@ pub(super) struct Constitutive {
 
 /// Registers the built-in laws, the default first.
 pub(crate) fn register(registry: &mut Registry) {
-    let of_two_moduli = [
-        LawKind::LinearCorotated,
-        LawKind::Corotational,
-        LawKind::StableNeoHookean,
-        LawKind::NeoHookean,
-        LawKind::StVenantKirchhoff,
-        LawKind::Linear,
-    ];
-    for kind in of_two_moduli {
+    for kind in LawKind::ALL {
         registry.shared_fem_material(kind.name(), TWO_MODULI.keys, move |table| {
             let preset = preset(table)?;
             let stiffness = modulus(table, "youngs_modulus", preset.map(|p| p.youngs_modulus))?;

@@ -108,7 +108,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-/// Runs the named rows, or all, and prints each when it is finished.
+/// Runs the named rows, or all, and prints each when it is finished; then where the time of their steps went.
 fn table(
     paper: Paper,
     names: &[String],
@@ -118,10 +118,15 @@ fn table(
     println!("{}", MeasuredRow::HEADING);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let mut sound = true;
+    let mut splits = Vec::new();
     for row in rows {
         let measured = pool.install(|| row.measure(length))?;
         sound &= measured.result.is_sound();
         println!("{}", measured.line());
+        splits.extend(measured.split());
+    }
+    if !splits.is_empty() {
+        println!("\n{}\n{}", MeasuredRow::SPLIT_HEADING, splits.join("\n"));
     }
     match sound {
         true => Ok(()),

@@ -18,6 +18,8 @@ pub(in crate::penalty_force) struct OnShape {
     pub(in crate::penalty_force) relaxed: Relaxed<f64>,
     /// X of the next step on a mesh.
     pub(in crate::penalty_force) place: Option<MeshPlace>,
+    /// States of the walk over a mesh.
+    pub(in crate::penalty_force) walk_states: Option<usize>,
     /// The part of the force that is left beyond a sharp edge of a mesh, and ∂m/∂Z there.
     share: (f64, RowVector3<f64>),
     /// φ(Z) less the distance that the particle is kept at.
@@ -41,6 +43,7 @@ impl Default for OnShape {
         Self {
             relaxed: separate(),
             place: None,
+            walk_states: None,
             share: (1.0, RowVector3::zeros()),
             signed_distance: 0.0,
             offset: Vector3::zeros(),
@@ -159,6 +162,7 @@ impl OnShape {
         self.signed_distance = (kept - old).dot(&normal);
         self.offset = old - (kept - normal * self.signed_distance);
         self.place = out.kept;
+        self.walk_states = Some(out.states);
         self.share = (out.share.value, out.share.by(Variable::Particle));
         self.relaxed = Relaxed {
             branch: out.branch,

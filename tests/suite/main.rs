@@ -12,6 +12,7 @@ mod check_command;
 mod checkpoint_faults;
 mod command_line;
 mod contact_models;
+mod coverage;
 mod crowned_pulley;
 mod default_observables;
 mod documentation_links;

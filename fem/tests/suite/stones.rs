@@ -1,7 +1,7 @@
 //! An arch of stones as stiff as rock, at a step of 40 ms: it stands with every contact model, and
 //! the friction bounds of every step converge.
 //!
-//! After Han, Masterjohn and Castro (2023), section VIII.
+//! After Han, Masterjohn and Castro (2023), section VII-B.
 
 use std::f64::consts::PI;
 use std::sync::Arc;

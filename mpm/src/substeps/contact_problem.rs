@@ -12,7 +12,7 @@
 //!
 //! All numbers are f64, whatever precision the grid has: contacts are few.
 //!
-//! Source: Yu et al. (2025), eq. (12); the links' part is that of `docs/theory/yu-2025.md`.
+//! Source: Yu et al. (2025), eq. (8); the links' part is that of `docs/theory/yu-2025.md`.
 
 use nalgebra::{DVector, Matrix3, Vector3, Vector4, Vector6};
 use pliant_contact_sap::{

@@ -86,6 +86,7 @@ pub struct RunSummary {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Stages {
     /// Targets, inverse kinematics, loads.
     pub drives_s: f64,
@@ -136,6 +137,7 @@ pub struct Stages {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SubstepSummary {
     /// Substeps of a step, mean over the steps.
     pub per_step_mean: f64,

@@ -56,6 +56,7 @@ mod recordings_in_files;
 mod rendered_pictures;
 mod replay_in_browser;
 mod replay_size;
+mod results;
 mod robot_files;
 mod rod_baselines;
 mod rod_faults;

@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use pliant_contact_sap::conformance::{MassSpringNet, NetSettings};
 use pliant_coupling::{
     AttachmentPlace, BodyIdx, Geometry, GeometryIdx, Mount, PenaltyForce, PenaltyForceSettings,
-    State, StepReport, Stepper, World, WorldBuilder,
+    State, StepReport, Stepper, WalkCounts, World, WorldBuilder,
 };
 use pliant_hydroelastic::mesh::generate;
 use pliant_hydroelastic::{ContactMaterial, Shape};
@@ -235,13 +235,23 @@ fn a_rigid_mesh_of_a_box_holds_what_the_box_holds() {
         Shape::cuboid(Vector3::new(1.0, 1.0, 0.1)).expect("positive lengths"),
         Shape::mesh(&vertices, &triangles).expect("a closed mesh"),
     ];
+    let mut walks = [WalkCounts::default(); 2];
+    let mut on_mesh = walks.iter_mut();
     let paths = shapes.map(|shape| {
         let world = floor_of(shape);
         let mut state = world.default_state();
-        run(&world, &mut state, (5e-3, 200), 1e-9, |_, _| {});
+        let walks = on_mesh.next().expect("as many as shapes");
+        run(&world, &mut state, (5e-3, 200), 1e-9, |report, _| {
+            *walks = *walks + report.penalty_force.expect("of this stepper").walks;
+        });
         assert_eq!(state.memory.attachments.len(), 16);
         state.bodies[0].q.clone()
     });
+    // All slide in every step, and a few of them over the diagonal of the mesh's upper face.
+    assert_eq!(walks[0].total(), 0, "a box is no mesh");
+    assert_eq!(walks[1].total(), 16 * 200);
+    assert!((2..=3).contains(&walks[1].most_states()), "{walks:?}");
+    assert!(walks[1].share_ending_at_start() > 0.98, "{walks:?}");
     let apart = paths[0].iter().zip(&paths[1]).map(|(a, b)| (a - b).abs());
     assert!(apart.fold(0.0, f64::max) < 1e-7, "{paths:?}");
 }

@@ -17,6 +17,7 @@ mod linear_algebra;
 mod loads;
 mod parts;
 mod passing_through;
+mod properties;
 mod random_contact;
 mod shared_data;
 mod silicones;

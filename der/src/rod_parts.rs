@@ -111,6 +111,20 @@ impl RodParts {
         }
     }
 
+    /// Entry `i` of the velocities in words, numbered as the user does.
+    pub(crate) fn unknown_name(&self, i: usize) -> String {
+        let edge = i / 4;
+        if i % 4 != 3 {
+            self.node_name(i / 4)
+        } else if self.clamp_edges[0] && edge == 0 {
+            "angle of the clamp edge before the first node".into()
+        } else if self.clamp_edges[1] && edge + 1 == self.n_edges {
+            "angle of the clamp edge after the last node".into()
+        } else {
+            format!("angle of edge {}", edge - self.first_node())
+        }
+    }
+
     /// Error message for an inadmissible configuration.
     pub(crate) fn describe(&self, impossible: Impossible) -> String {
         let edge_name = |edge: usize| {
@@ -182,8 +196,7 @@ impl RodParts {
             if let Some(i) = values.iter().position(|x| !x.is_finite()) {
                 let entry = match what {
                     "history of a rod" => format!("{what}, entry {i}"),
-                    _ if i % 4 == 3 => format!("{what}, angle of edge {}", i / 4),
-                    _ => format!("{what}, {}", self.node_name(i / 4)),
+                    _ => format!("{what}, {}", self.unknown_name(i)),
                 };
                 return Err(BodyError::NotFinite {
                     location: entry,

@@ -100,6 +100,12 @@ impl RodStep {
         for load in &control.loads {
             self.add_load(load)?;
         }
-        Ok(())
+        match self.force.iter().position(|force| !force.is_finite()) {
+            None => Ok(()),
+            Some(i) => Err(BodyError::NotFinite {
+                location: format!("the force on {} of a rod", self.rod.unknown_name(i)),
+                value: self.force[i],
+            }),
+        }
     }
 }

@@ -15,6 +15,7 @@ mod invariants;
 mod iterations;
 mod knot_files;
 mod patch_contact;
+mod properties;
 mod relinearised;
 mod section_contact;
 mod segment_contact;

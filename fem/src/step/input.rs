@@ -21,7 +21,7 @@ impl FemStep {
             }
             if let Some(i) = values.iter().position(|x| !x.is_finite()) {
                 return Err(BodyError::NotFinite {
-                    location: format!("{what}, vertex {}, axis {}", i / 3, ["x", "y", "z"][i % 3]),
+                    location: format!("{what}, {}", component(i)),
                     value: values[i],
                 });
             }
@@ -50,6 +50,15 @@ impl FemStep {
                     what,
                     found,
                     expected,
+                });
+            }
+        }
+        let held = control.held.iter().enumerate();
+        for (i, velocity) in held.filter_map(|(i, v)| v.map(|v| (i, v))) {
+            if !velocity.is_finite() {
+                return Err(BodyError::NotFinite {
+                    location: format!("the held velocity of {}", component(i)),
+                    value: velocity,
                 });
             }
         }
@@ -99,6 +108,18 @@ impl FemStep {
                 self.external[vertex] += load.force_W * weight;
             }
         }
-        Ok(())
+        let mut forces = self.external.iter().flat_map(|force| force.iter());
+        match forces.position(|force| !force.is_finite()) {
+            None => Ok(()),
+            Some(i) => Err(BodyError::NotFinite {
+                location: format!("the force on {}", component(i)),
+                value: self.external[i / 3][i % 3],
+            }),
+        }
     }
+}
+
+/// Component `i` of a field of vectors on vertices.
+fn component(i: usize) -> String {
+    format!("vertex {}, axis {}", i / 3, ["x", "y", "z"][i % 3])
 }

@@ -18,6 +18,7 @@ mod loads;
 mod long_steps;
 mod parts;
 mod passing_through;
+mod properties;
 mod random_contact;
 mod shared_data;
 mod silicones;

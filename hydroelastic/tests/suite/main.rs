@@ -13,6 +13,7 @@ mod mesh_readers;
 mod mesh_repairs;
 mod patch_accuracy;
 mod patch_soak;
+mod properties;
 mod published_meshes;
 mod scenes_of_meshes;
 mod shared_data;

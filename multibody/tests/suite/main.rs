@@ -24,6 +24,7 @@ mod mjcf_loops;
 mod mjcf_models;
 mod mjcf_tendons;
 mod project_robots;
+mod properties;
 mod published_files;
 mod published_mjcf;
 mod published_sdf;

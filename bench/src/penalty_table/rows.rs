@@ -1,5 +1,4 @@
-//! The rows, with the paper's time step, friction and number of particles. The paper prints no sizes, masses or slopes: those are the scenes', and so is
-//! the stiffness of `plane_r` and `plane_sph`.
+//! The rows, with the paper's time step, friction, stiffness and number of particles. The paper prints no sizes, masses or slopes: those are the scenes'.
 
 use super::PenaltyRow;
 use crate::scene_run::SceneRun;

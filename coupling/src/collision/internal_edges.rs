@@ -149,11 +149,9 @@ impl InternalEdges {
             }
             _ => false,
         };
-        // The point may be off the surface by as much as the sides are apart, and outside a neighbour whose surface goes on there.
-        let off = contact.point.signed_distance.abs();
         let covers = |g: &usize| {
             let bounds = match &placed.proxies[*g] {
-                Proxy::Box(bounds) => bounds.inflated(off).contains(&p_W),
+                Proxy::Box(bounds) => bounds.contains(&p_W),
                 Proxy::HalfSpace { .. } | Proxy::Anywhere => true,
             };
             bounds && *g != touch.touched && placed.geometries()[*g].shape.is_some()

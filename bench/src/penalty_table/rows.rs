@@ -275,7 +275,7 @@ pub(super) fn rows() -> Vec<PenaltyRow> {
             ..row(
                 "sandbox_sph",
                 "penalty-sandbox",
-                &["h=0.0076"],
+                &["h=0.0079"],
                 (0.001, 0.003),
                 Some(7095.0),
                 Some(900_000),

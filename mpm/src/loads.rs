@@ -21,12 +21,28 @@ pub(crate) fn sorted_index_of(
     }
 }
 
-/// Index among the sorted particles of the one that a load acts on.
+/// Index among the sorted particles of the one that a load acts on, whose force must be finite.
 pub(crate) fn sorted_index_of_load(load: &Load, sorted_index: &[u32]) -> Result<usize, BodyError> {
     if load.torque_W != Vector3::zeros() {
         return Err(BodyError::Unsupported {
             what: "torque on a particle",
         });
     }
+    if let Some(value) = load.force_W.iter().find(|x| !x.is_finite()) {
+        return Err(BodyError::NotFinite {
+            location: format!("the load on {:?}", load.point.primitive),
+            value: *value,
+        });
+    }
     sorted_index_of(&load.point, sorted_index)
+}
+
+/// Checks that all loads act on particles, of which there are `n`.
+pub(crate) fn check_loads(loads: &[Load], n: usize) -> Result<(), BodyError> {
+    let places: Vec<u32> = match loads.is_empty() {
+        true => Vec::new(),
+        false => (0..n as u32).collect(),
+    };
+    let mut each = loads.iter();
+    each.try_for_each(|load| sorted_index_of_load(load, &places).map(|_| ()))
 }

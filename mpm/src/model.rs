@@ -15,6 +15,7 @@ use pliant_contact_sap::{
 
 use crate::cloth::{ClothMesh, ClothObject};
 use crate::free_motion::FreeMotionSettings;
+use crate::loads::check_loads;
 use crate::material::{Lagged, Law, Material};
 use crate::particle::Particle;
 use crate::spline::GradientForm;
@@ -448,6 +449,7 @@ impl DeformableModel for MaterialPoints {
         }
         self.parts.check_held(&control.held)?;
         let records = Records::read(&self.parts, state)?;
+        check_loads(&control.loads, records.particles.len())?;
         records.check_cloths(&self.parts)?;
         records.check_strains(&self.parts)?;
         records.check_counters()?;

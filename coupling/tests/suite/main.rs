@@ -25,6 +25,7 @@ mod penalty_shapes;
 mod penalty_soft;
 mod penalty_tiles;
 mod penalty_worlds;
+mod properties;
 mod random_rigid;
 mod refusals;
 mod reports;

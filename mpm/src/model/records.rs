@@ -214,8 +214,9 @@ fn read_chunk(
     let given = q.chunks_exact(3).zip(v.chunks_exact(3));
     let given = given.zip(history.chunks_exact(RECORD));
     for (p, ((own, own_id), ((x, v), record))) in (first..).zip(own.zip(given)) {
-        let (object, id) = (record[20], record[21] as u32);
-        let is_known = object == f64::from(own.object) && id == *own_id && p == own.index as usize;
+        let (object, id) = (record[20], record[21]);
+        let is_known =
+            object == f64::from(own.object) && id == f64::from(*own_id) && p == own.index as usize;
         let differences = difference(x, own.x.as_slice())
             | difference(v, own.v.as_slice())
             | difference(&record[..9], own.c.as_slice())
@@ -225,13 +226,18 @@ fn read_chunk(
             continue;
         }
         comparison = Comparison::Other;
-        if !(object >= 0.0 && object < parts.objects.len() as f64) {
+        if !(is_index(object) && object < parts.objects.len() as f64) {
             return Err(BodyError::Model(format!(
                 "particle {p} belongs to object {object}, the model has {}",
                 parts.objects.len()
             )));
         }
-        let object = object as u32;
+        if !is_index(id) {
+            return Err(BodyError::Model(format!(
+                "particle {p} has the id {id}, which is no number of a particle"
+            )));
+        }
+        let (object, id) = (object as u32, id as u32);
         let spec = &parts.objects[object as usize];
         let (mass, volume) = match &spec.cloth {
             Some(cloth) => cloth.mass_and_volume(id),
@@ -255,6 +261,11 @@ fn read_chunk(
         (*own, *own_id) = (read, id);
     }
     Ok(comparison)
+}
+
+/// Whether a number of the history is a whole one that fits.
+fn is_index(x: f64) -> bool {
+    f64::from(x as u32) == x
 }
 
 /// The bits that differ.

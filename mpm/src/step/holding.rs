@@ -37,17 +37,26 @@ impl Parts {
         }
     }
 
-    /// Checks that there are no held velocities, or three for each set.
+    /// Checks that there are no held velocities, or three for each set, all of them finite: not a number would mean that a component is free.
     pub(crate) fn check_held(&self, held: &[Option<f64>]) -> Result<(), BodyError> {
         let expected = 3 * self.grips.len();
-        if held.is_empty() || held.len() == expected {
-            return Ok(());
+        if !held.is_empty() && held.len() != expected {
+            return Err(BodyError::StateLength {
+                what: "held velocities of material points (three for each set)",
+                found: held.len(),
+                expected,
+            });
         }
-        Err(BodyError::StateLength {
-            what: "held velocities of material points (three for each set)",
-            found: held.len(),
-            expected,
-        })
+        for (i, velocity) in held.iter().enumerate() {
+            if let Some(value) = velocity.filter(|v| !v.is_finite()) {
+                let (set, axis) = (&self.grips[i / 3].0, ["x", "y", "z"][i % 3]);
+                return Err(BodyError::NotFinite {
+                    location: format!("the held velocity of \"{set}\", axis {axis}"),
+                    value,
+                });
+            }
+        }
+        Ok(())
     }
 }
 

@@ -21,7 +21,7 @@ use rand_chacha::ChaCha8Rng;
 
 const H: f64 = 0.05;
 
-fn material(number: usize) -> Arc<dyn Material> {
+pub(crate) fn material(number: usize) -> Arc<dyn Material> {
     let solid = LinearCorotated::new(Lame::from_young_poisson(1e5, 0.4).unwrap());
     let liquid = Liquid::new(2e4, 7.0).unwrap();
     match number {
@@ -46,7 +46,7 @@ fn material(number: usize) -> Arc<dyn Material> {
     }
 }
 
-const MATERIALS: usize = 9;
+pub(crate) const MATERIALS: usize = 9;
 
 /// Record of a particle: C and F, two internal variables, object, id.
 const RECORD: usize = 22;

@@ -18,6 +18,7 @@ mod contact;
 mod explicit;
 mod friction_in_substeps;
 mod one_step;
+mod properties;
 mod random_problems;
 mod sand;
 mod shapes;

@@ -107,11 +107,7 @@ fn draw() -> impl Strategy<Value = Draw> {
     })
 }
 
-/// Fixed to the world or not.
-fn is_free() -> impl Strategy<Value = bool> {
-    any::<bool>()
-}
-
+/// Free, or fixed to the world.
 fn root(is_free: bool, X_WR: &Isometry3<f64>) -> Root {
     match is_free {
         true => Root::Floating,
@@ -187,7 +183,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn a_rotated_world_has_the_rotated_motion(draw in draw(), is_free in is_free(), X_WR in pose()) {
+    fn a_rotated_world_has_the_rotated_motion(draw in draw(), is_free in any::<bool>(), X_WR in pose()) {
         let here = draw.plain(is_free);
         let order: Vec<usize> = (0..draw.limbs.len()).collect();
         let there = draw.model(root(is_free, &X_WR), &order);
@@ -271,7 +267,7 @@ proptest! {
     }
 
     #[test]
-    fn gravity_does_the_work_that_the_potential_loses(draw in draw(), is_free in is_free()) {
+    fn gravity_does_the_work_that_the_potential_loses(draw in draw(), is_free in any::<bool>()) {
         let model = draw.plain(is_free);
         let (q, v) = draw.state(&model);
         let (n, mut w) = (model.n_v(), Workspace::new(&model));
@@ -301,7 +297,7 @@ proptest! {
     #[test]
     fn the_jacobian_of_a_point_is_its_motion_and_its_transpose_does_the_work_of_a_wrench(
         draw in draw(),
-        is_free in is_free(),
+        is_free in any::<bool>(),
         link in any::<prop::sample::Index>(),
         p_LQ in vector(0.5),
         (force, torque) in (vector(10.0), vector(10.0)),
@@ -340,7 +336,7 @@ proptest! {
     }
 
     #[test]
-    fn the_mass_matrix_is_symmetric_positive_definite_and_that_of_the_energy(draw in draw(), is_free in is_free()) {
+    fn the_mass_matrix_is_symmetric_positive_definite_and_that_of_the_energy(draw in draw(), is_free in any::<bool>()) {
         let model = draw.plain(is_free);
         let (q, v) = draw.state(&model);
         let (n, mut w) = (model.n_v(), Workspace::new(&model));
@@ -356,7 +352,7 @@ proptest! {
     }
 
     #[test]
-    fn every_tree_conforms_in_any_motion(draw in draw(), is_free in is_free()) {
+    fn every_tree_conforms_in_any_motion(draw in draw(), is_free in any::<bool>()) {
         let model = draw.plain(is_free);
         let (q, v) = draw.state(&model);
         let tree = RigidTree::new(model).starting_at(&q, &v);
@@ -369,7 +365,7 @@ proptest! {
     #[test]
     fn a_number_that_is_not_finite_or_missing_is_an_error_wherever_it_is(
         draw in draw(),
-        is_free in is_free(),
+        is_free in any::<bool>(),
         which in 0..4,
         place in any::<prop::sample::Index>(),
         bad in prop::sample::select(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY]),

@@ -57,6 +57,7 @@ pub struct RunSummary {
     /// [`Convergence::missed_contact`](pliant_coupling::Convergence::missed_contact).
     pub missed_contact_steps: u64,
     /// Steps of penalty forces that converged, but whose contacts gave more energy than they had.
+    #[serde(default)]
     pub energy_gain_steps: u64,
     /// Steps whose solver converged, but not the lagged rotations of a soft body in contact.
     pub unconverged_rotation_steps: u64,

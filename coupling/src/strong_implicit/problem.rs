@@ -255,7 +255,9 @@ impl StepProblem {
             let Some(lagged) = step.as_lagged() else {
                 continue;
             };
+            let clock = Instant::now();
             let free = lagged.update_in_free_motion();
+            self.times.bodies += clock.elapsed();
             if let Some(free) = free.map_err(|source| context.of_body(b, source))? {
                 self.guess[self.velocities.range(b)].copy_from_slice(free);
             }

@@ -51,7 +51,9 @@ impl LaggedQuantity for RotationIteration {
             let Some(lagged) = step.as_lagged() else {
                 continue;
             };
+            let clock = Instant::now();
             let residual = lagged.residual(&problem.solution.velocity[problem.velocities.range(b)]);
+            problem.times.bodies += clock.elapsed();
             self.residuals[b] = residual;
             if residual > self.report.residual.max(1.0) {
                 self.report.residual = residual;

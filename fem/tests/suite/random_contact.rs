@@ -48,8 +48,11 @@ fn law(rng: &mut ChaCha8Rng) -> (Arc<dyn Material>, bool, bool) {
         k if k < n => {
             let law = LawKind::ALL[k];
             let inverts = law != LawKind::NeoHookean;
-            // The law with a barrier requires a positive ratio.
-            let lame = if inverts { lame } else { solid(nu.abs()) };
+            // The energies of two laws have no lower bound at a negative ratio.
+            let lame = match law {
+                LawKind::NeoHookean | LawKind::FixedCorotated => solid(nu.abs()),
+                _ => lame,
+            };
             (law.of(lame).unwrap(), law != LawKind::Linear, inverts)
         }
         k if k == n => {

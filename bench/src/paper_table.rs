@@ -256,7 +256,7 @@ mod tests {
         let shares: Vec<f64> = cells.filter_map(|cell| cell.parse().ok()).collect();
         assert_eq!(shares.len(), 5, "{split}");
         assert!(shares.iter().all(|s| (0.0..=100.0).contains(s)), "{split}");
-        assert!((shares.iter().sum::<f64>() - 100.0).abs() < 0.3, "{split}");
+        assert!(shares[..4].iter().all(|s| *s > 0.0), "{split}");
         let substeps = Paper::Asynchronous.rows()[0];
         let measured = substeps.measure(RunLength::Until(0.02)).unwrap();
         assert_eq!(measured.split(), None);

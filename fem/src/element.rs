@@ -46,7 +46,6 @@ use crate::smoothing::edge_domains;
 pub enum Element {
     /// Linear tetrahedra with one F each. The cheapest; they lock, in bending at any ν and in volume near ν = ½: a bent body is about
     /// 1 + 2.5 (1 − ν)/((1 + ν)(1 − 2ν)n²) times too stiff with n cells across.
-    #[default]
     Linear,
     /// Edge-based smoothed tetrahedra: F is the mean over the tetrahedra around an edge, and in the volumetric part λ of the energy the mean
     /// over a patch of about six tetrahedra. They bend right with two cells across, at any ν, and have the same patch test, no zero-energy
@@ -56,6 +55,7 @@ pub enum Element {
     /// non-linear solid mechanics problems"; He, Li, Zhong, Li (2013), "An edge-based smoothed tetrahedron finite element method (ES-T-FEM)
     /// for 3D static and dynamic problems"; the patches: de Souza Neto, Andrade Pires, Owen (2005), "F-bar-based linear triangles and
     /// tetrahedra for finite strain analysis of nearly incompressible solids".
+    #[default]
     Smoothed,
 }
 

@@ -29,6 +29,7 @@ mod device;
 mod friction_bounds;
 mod gauss_seidel;
 mod input;
+mod internal_edges;
 mod laws;
 mod links;
 mod majoriser;

@@ -10,7 +10,7 @@ use pliant_coupling::{
     Geometry, Linearisation, Mount, State, StepError, StepReport, Stepper, StrongImplicit,
     StrongImplicitSettings, World, WorldBuilder, WorldError,
 };
-use pliant_fem::{Axis, FemBody, FemBuilder, LawKind, Region};
+use pliant_fem::{Axis, Element, FemBody, FemBuilder, LawKind, Region};
 use pliant_hydroelastic::mesh::TetIdx;
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::{ContactMaterial, Shape};
@@ -27,7 +27,11 @@ fn cube(law: LawKind, youngs_modulus: f64) -> FemBody {
         .of(Lame::from_young_poisson(youngs_modulus, 0.4).unwrap())
         .unwrap();
     let pose = Isometry3::translation(0.0, 0.0, 0.06);
-    built(FemBuilder::new(mesh, material, 1000.0).pose(pose))
+    built(
+        FemBuilder::new(mesh, material, 1000.0)
+            .element(Element::Linear)
+            .pose(pose),
+    )
 }
 
 fn on_floor(body: &FemBody) -> World {
@@ -193,7 +197,9 @@ fn cantilever() -> (World, u32) {
     };
     let tip = tip.vertices(&mesh, "the tip").unwrap()[0];
     let law = LawKind::Corotational.of(Lame::from_young_poisson(1e6, 0.3).unwrap());
-    let beam = FemBuilder::new(mesh, law.unwrap(), 1000.0).damping(UNDAMPED);
+    let beam = FemBuilder::new(mesh, law.unwrap(), 1000.0)
+        .element(Element::Linear)
+        .damping(UNDAMPED);
     let mut builder = WorldBuilder::default();
     builder.add_body("beam", Box::new(built(beam.fix(clamp, &Axis::ALL))));
     (builder.build().unwrap(), tip)
@@ -244,7 +250,11 @@ fn a_cantilever_of_the_corotational_law_is_at_rest_after_one_step() {
 fn swing(integration: Integration, linearisation: Linearisation, n: usize) -> Vector3<f64> {
     let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
     let law = LawKind::StableNeoHookean.of(Lame::from_young_poisson(3e4, 0.3).unwrap());
-    let body = built(FemBuilder::new(mesh, law.unwrap(), 1000.0).damping(UNDAMPED));
+    let body = built(
+        FemBuilder::new(mesh, law.unwrap(), 1000.0)
+            .element(Element::Linear)
+            .damping(UNDAMPED),
+    );
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::zeros());
     builder.add_body("cube", Box::new(body));

@@ -13,7 +13,7 @@ use pliant_coupling::{
     Geometry, Mount, State, StepReport, Stepper, StrongImplicit, StrongImplicitSettings, Untrusted,
     World, WorldBuilder,
 };
-use pliant_fem::{Axis, FemBuilder, Material, Region};
+use pliant_fem::{Axis, Element, FemBuilder, Material, Region};
 use pliant_hydroelastic::Shape;
 use pliant_hydroelastic::mesh::generate::{tet_cuboid, tet_torus};
 
@@ -45,7 +45,9 @@ fn held_shut(material: Arc<dyn Material>) -> ([f64; 2], usize) {
     let upright = UnitQuaternion::from_scaled_axis(Vector3::x() * FRAC_PI_2);
     let height = 2.0 * share * (major + minor);
     let pose = Isometry3::from_parts(Vector3::new(0.0, 0.0, 0.5 * height).into(), upright);
-    let ring = FemBuilder::new(mesh, material, 100.0).pose(pose);
+    let ring = FemBuilder::new(mesh, material, 100.0)
+        .element(Element::Linear)
+        .pose(pose);
     let ring = built(ring.fix(Region::All, &[Axis::Y]));
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::zeros());

@@ -9,7 +9,7 @@ use crate::support::{Alone, GRAVITY, UNDAMPED, built, corotated};
 use nalgebra::{DMatrix, DVector, Vector3};
 use pliant_constitutive::{Corotational, Lame};
 use pliant_contact_sap::{BodyError, BodyState, Control, DeformableModel, StepInput};
-use pliant_fem::{Axis, FemBody, FemBuilder, Material, Region};
+use pliant_fem::{Axis, Element, FemBody, FemBuilder, Material, Region};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 
 const STEP_S: f64 = 1.0;
@@ -25,7 +25,9 @@ fn cantilever(material: Arc<dyn Material>) -> FemBody {
         point: Vector3::new(-half.x, 0.0, 0.0),
         normal: Vector3::x(),
     };
-    let builder = FemBuilder::new(mesh, material, 500.0).damping(UNDAMPED);
+    let builder = FemBuilder::new(mesh, material, 500.0)
+        .element(Element::Linear)
+        .damping(UNDAMPED);
     built(builder.fix(wall, &Axis::ALL))
 }
 

@@ -170,8 +170,8 @@ fn deflection(n: u32, law: LawKind) -> f64 {
         point: Vector3::new(-0.5, 0.0, 0.0),
         normal: Vector3::x(),
     };
-    let builder = FemBuilder::new(mesh, material, 1000.0).damping(UNDAMPED);
-    let body = built(builder.fix(wall, &Axis::ALL));
+    let builder = FemBuilder::new(mesh, material, 1000.0).element(Element::Linear);
+    let body = built(builder.damping(UNDAMPED).fix(wall, &Axis::ALL));
     let mut state = body.default_state();
     let mut alone = Alone::new(&body, STATIC_S).under(GRAVITY);
     alone.steps(&mut state, 2);

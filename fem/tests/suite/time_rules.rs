@@ -24,7 +24,9 @@ fn rubber() -> ContactMaterial {
 fn world_with_cube(height: f64) -> World {
     let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
     let pose = Isometry3::translation(0.0, 0.0, 0.05 + height);
-    let cube = FemBuilder::new(mesh, corotated(1e5, 0.3), 1000.0).damping(UNDAMPED);
+    let cube = FemBuilder::new(mesh, corotated(1e5, 0.3), 1000.0)
+        .element(Element::Linear)
+        .damping(UNDAMPED);
     let mut builder = WorldBuilder::default();
     add_floor(&mut builder, rubber());
     add_soft(

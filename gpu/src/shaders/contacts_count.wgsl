@@ -18,7 +18,8 @@ fn main(
     var count = 0u;
     if p < P.n_particles && is_open && have_room() {
         for (var o = 0u; o < P.n_obstacles; o++) {
-            if touch(p, o).is_near {
+            let found = touch(p, o);
+            if found.is_near && !is_covered(p, o, found) {
                 count++;
             }
         }

@@ -40,7 +40,7 @@ fn main(
             continue;
         }
         let found = touch(p, o);
-        if !found.is_near {
+        if !found.is_near || is_covered(p, o, found) {
             continue;
         }
         let own = particles[P.particles_at + p];

@@ -239,6 +239,18 @@ impl Core<'_> {
         }
     }
 
+    /// Calls `visit` with the directions of straight edges; of round bodies, the axis.
+    pub(crate) fn edge_directions(&self, mut visit: impl FnMut(Vector3<f64>)) {
+        match self {
+            Self::Box(_) => [Vector3::x(), Vector3::y(), Vector3::z()]
+                .into_iter()
+                .for_each(visit),
+            Self::Triangle([a, b, c]) => [b - a, c - b, a - c].into_iter().for_each(visit),
+            Self::Edge([a, b]) => visit(b - a),
+            _ => self.axis().into_iter().for_each(visit),
+        }
+    }
+
     /// Calls `visit` with outward directions that are likely contact normals with a body at `other` (in this frame):
     /// the flat faces, and for curved sides the direction towards `other`.
     pub(crate) fn candidate_normals(

@@ -174,8 +174,7 @@ impl Piece {
             rounding: 0.0,
         };
         let shallow = SHALLOW * (a.core.thickness() + round_A);
-        let fits =
-            |s: &Separation| pushes_outwards(mesh, self.feature, &s.normal, &outward, s.distance);
+        let fits = |s: &Separation| pushes_outwards(mesh, self.feature, s, round_A, &outward);
         let Some(any) = separation(a, round_A, &b, reach) else {
             return;
         };
@@ -218,15 +217,16 @@ impl Piece {
 fn pushes_outwards(
     mesh: &MeshShape,
     feature: MeshFeature,
-    normal: &Vector3<f64>,
+    s: &Separation,
+    round_A: f64,
     outward: &Vector3<f64>,
-    distance: f64,
 ) -> bool {
-    if distance > 0.0 {
-        mesh.normal_cone_contains(feature, normal, CONE_TOLERANCE)
+    let cores_are_apart = s.distance + round_A > 0.0;
+    if cores_are_apart {
+        mesh.normal_cone_contains(feature, &s.normal, CONE_TOLERANCE)
     } else {
         // The separation direction of an overlap may lie slightly outside the cone; an inward one is wrong.
-        normal.dot(outward) > 0.2
+        s.normal.dot(outward) > 0.2
     }
 }
 

@@ -194,15 +194,18 @@ fn best_candidate(a: &PosedCore<'_>, b: &Core<'_>, guess: Option<Vector3<f64>>) 
     let b_in_A = a.rotation.tr_mul(&(center_B - a.translation));
     a.core
         .candidate_normals(&b_in_A, |n| consider(-(a.rotation * n)));
-    let axes = (a.core.axis().map(|z| a.rotation * z), b.axis());
-    if let (Some(z_A), Some(z_B)) = axes
-        && let Some(n) = z_A.cross(&z_B).try_normalize(1e-6)
-    {
-        consider(n);
-        consider(-n);
-    }
+    a.core.edge_directions(|edge_A| {
+        let edge_A = a.rotation * edge_A;
+        b.edge_directions(|edge_B| {
+            let n = edge_A.cross(&edge_B);
+            if let Some(n) = n.try_normalize(1e-6 * edge_A.norm() * edge_B.norm()) {
+                consider(n);
+                consider(-n);
+            }
+        });
+    });
     // Coaxial round bodies at the same position: any direction perpendicular to the axis.
-    if let Some(z) = axes.1.or(axes.0) {
+    if let Some(z) = b.axis().or_else(|| a.core.axis().map(|z| a.rotation * z)) {
         let x = radial(&apart);
         if let Some(n) = (x - z * x.dot(&z)).try_normalize(1e-6) {
             consider(n);

@@ -166,6 +166,26 @@ fn exchanging_the_shapes_swaps_the_contact() {
 }
 
 #[test]
+fn a_capsule_deep_in_a_box_is_pushed_out_along_the_shortest_way() {
+    let mut rng = ChaCha8Rng::seed_from_u64(31);
+    let cuboid = Shape::cuboid(Vector3::new(0.4, 0.5, 0.7)).unwrap();
+    let capsule = Shape::capsule(0.05, 0.4).unwrap();
+    for _ in 0..200 {
+        let X_BA = random_pose(&mut rng, 0.4);
+        let one = convex_separation(&capsule, &cuboid, &X_BA, f64::INFINITY).unwrap();
+        let other = convex_separation(&cuboid, &capsule, &X_BA.inverse(), f64::INFINITY).unwrap();
+        assert!(
+            (one.distance - other.distance).abs() < 1e-9,
+            "{one:?} {other:?}"
+        );
+        for _ in 0..300 {
+            let n = random_unit(&mut rng);
+            assert!(slab_width(&capsule, &cuboid, &X_BA, &n) <= one.distance + 1e-9);
+        }
+    }
+}
+
+#[test]
 fn distance_is_continuous_along_random_paths() {
     let mut rng = ChaCha8Rng::seed_from_u64(24);
     for a in convex_shapes() {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::mesh::generate::cuboid;
 use crate::test_support::{random_pose, random_unit};
 use crate::{SelfExclusion, Twist};
 use nalgebra::{Point3, UnitQuaternion};
@@ -421,5 +422,32 @@ fn two_approaching_meshes_get_speculative_contacts() {
     for c in &contacts {
         assert!((c.normal_W + Vector3::x()).norm() < 1e-6, "{c:?}");
         assert!((c.signed_distance - 0.1).abs() < 1e-4 && (c.entry - 1.0 / 3.0).abs() < 1e-3);
+    }
+}
+
+#[test]
+fn a_ball_on_a_mesh_touches_an_edge_beside_it_only_within_its_normal_cone() {
+    let cube = cuboid(Vector3::repeat(0.05)).expect("a size");
+    let corners: Vec<Point3<f64>> = cube.vertices().iter().map(|v| (*v).into()).collect();
+    let triangles: Vec<[u32; 3]> = cube.raw_triangles().collect();
+    let cube = Shape::mesh(&corners, &triangles).expect("a solid");
+    let ball = Shape::sphere(0.04).expect("a radius");
+    let at = |p: Vector3<f64>| Isometry3::translation(p.x, p.y, p.z);
+    for beside in [-0.002, -0.0012, -0.0005, -0.0001, 0.0003, 0.0009] {
+        // The top is at z = 0 and ends at x = 0.05.
+        let X_WB = at(Vector3::new(0.05 + beside, 0.013, 0.03998));
+        let contacts = collide(
+            rigid(
+                &cube,
+                at(-Vector3::z() * 0.05),
+                Vector3::zeros(),
+                Vector3::zeros(),
+            ),
+            rigid(&ball, X_WB, Vector3::x(), Vector3::zeros()),
+            &Query::new(1e-3, 9.81).expect("a query"),
+        );
+        assert_eq!(contacts.len(), 1, "{beside}: {contacts:?}");
+        let from = Vector3::new(beside.max(0.0), 0.0, 0.03998).normalize();
+        assert!((contacts[0].normal_W + from).norm() < 1e-9, "{beside}");
     }
 }

@@ -9,11 +9,12 @@
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_constitutive::Real;
-use pliant_hydroelastic::Aabb;
+use pliant_hydroelastic::{Aabb, SignedDistance};
 use rayon::prelude::*;
 
 use super::Obstacle;
 use super::contact_problem::Contact;
+use super::internal_edges::drop_covered;
 use super::links::RigidLinks;
 use super::prescribed::node_index;
 use crate::colours::worth_threads;
@@ -23,7 +24,7 @@ use crate::sparse_grid::{Cell, NONE, SparseGrid};
 use crate::spline::{GradientForm, Stencil, corner};
 
 /// An obstacle in the present substep.
-struct Placed<'a> {
+pub(super) struct Placed<'a> {
     number: u32,
     obstacle: &'a Obstacle,
     X_WG: Isometry3<f64>,
@@ -33,10 +34,14 @@ struct Placed<'a> {
 }
 
 impl Placed<'_> {
+    pub(super) fn signed_distance(&self, p_W: &Point3<f64>) -> SignedDistance<f64> {
+        let local = self.X_WG.inverse_transform_point(p_W);
+        self.obstacle.shape.signed_distance(&local)
+    }
+
     /// Whether its surface may come within `reach` of a point in the ball of `radius` around `centre`.
     fn is_near(&self, centre: &Point3<f64>, radius: f64, reach: f64) -> bool {
-        let local = self.X_WG.inverse_transform_point(centre);
-        self.obstacle.shape.signed_distance(&local).value <= radius + reach + self.way
+        self.signed_distance(centre).value <= radius + reach + self.way
     }
 }
 
@@ -116,7 +121,9 @@ fn in_block<T: Real>(
         placed.bounds.intersects(&bounds)
             && placed.is_near(&place(corner, 2.5), 4.0 * half_diagonal, reach)
     });
-    for placed in near.collect::<Vec<_>>() {
+    let near: Vec<&Placed<'_>> = near.collect();
+    let before = out.len();
+    for placed in &near {
         for cell in cells {
             if placed.is_near(&place(cell.base, 1.0), half_diagonal, reach) {
                 let own = cell.particles.start as usize..cell.particles.end as usize;
@@ -124,6 +131,9 @@ fn in_block<T: Real>(
                 out.extend(particles.filter_map(|p| contact(scene, placed, block, cell, p)));
             }
         }
+    }
+    if near.len() > 1 {
+        drop_covered(scene, placed, before, out);
     }
 }
 
@@ -137,8 +147,7 @@ fn contact<T: Real>(
     let obstacle = placed.obstacle;
     let x = Point3::from(p.x.map(T::wide));
     obstacle.pairs[p.object as usize]?;
-    let local = placed.X_WG.inverse_transform_point(&x);
-    let distance = obstacle.shape.signed_distance(&local);
+    let distance = placed.signed_distance(&x);
     let radius = scene.parts.objects[p.object as usize].radius;
     let gap = distance.value - radius;
     let v = p.v.map(T::wide);

@@ -14,6 +14,7 @@
 //! times the prescribed velocity.
 
 mod assembly;
+mod bending_term;
 mod cell_stiffness;
 mod cloth_term;
 mod motion;
@@ -31,8 +32,8 @@ use crate::cloth::ClothObject;
 use crate::material::{Definiteness, EnergyForm, Lagged, Law, Material, Tangent};
 use crate::nodes::{Nodes, add_divergence, gradient};
 use crate::particle::Particle;
-use crate::sparse_grid::SparseGrid;
-use crate::spline::{GradientForm, Stencil};
+use crate::sparse_grid::{NONE, SparseGrid};
+use crate::spline::{GradientForm, Stencil, corner};
 use crate::transfer::{NodeField, Transfer, sort_particles};
 
 pub(crate) use assembly::BlockMatrix;
@@ -346,6 +347,13 @@ impl GridSystem {
             Some((_, cloth)) => cloth.object().material.wave_modulus(),
             None => self.material(p).wave_modulus(),
         }
+    }
+
+    /// The nodes of particle `p` and their weights.
+    fn weights(&self, p: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let around = self.nodes.of_cell[self.cell_of[p] as usize].iter();
+        let present = around.enumerate().filter(|(_, node)| **node != NONE);
+        present.map(move |(n, node)| (*node, self.stencils[p].weight(corner(n))))
     }
 
     /// Whether particle `p` belongs to a cloth.

@@ -4,7 +4,7 @@
 //! [`StepMotion`](super::StepMotion). With F = [x ∇N, d₃] of every triangle, a cloth adds to E(v), times δt/α,
 //!
 //! ```text
-//! Σ_t V ψ(F) + Σ_t V τ/2 Ė:S(Ė) + Σ_h ½ c (θ(x) − θ₀)²        Ė = sym(F₀ᵀ(F − F₀))/τ
+//! Σ_t V ψ(F) + Σ_t V τ/2 Ė:S(Ė) + E_b(x)        Ė = sym(F₀ᵀ(F − F₀))/τ
 //! ```
 //!
 //! τ is the time over which forces act. The first and the third term are not convex in v: A has their positive semidefinite tangents
@@ -18,6 +18,7 @@ use nalgebra::{Matrix3, Matrix3x2, SMatrix, SVector, Vector3};
 use rayon::prelude::*;
 
 use super::GridSystem;
+use super::bending_term::{BendingTangent, bending_forces};
 use super::motion::{ClothPoint, ClothVertex};
 use crate::cloth::{ClothObject, ClothTriangle, SurfaceFrame, shape_gradients};
 use crate::material::Definiteness;
@@ -55,14 +56,7 @@ struct TriangleStart {
 pub(crate) struct ClothTangent {
     /// Of each triangle, on vec F, times its volume.
     triangles: Vec<SMatrix<f64, 9, 9>>,
-    hinges: Vec<HingeTangent>,
-}
-
-#[derive(Clone, Debug)]
-enum HingeTangent {
-    /// k kᵀ.
-    Root(SVector<f64, 12>),
-    Full(Box<SMatrix<f64, 12, 12>>),
+    bending: BendingTangent,
 }
 
 impl ClothTerm {
@@ -198,10 +192,7 @@ impl ClothTerm {
             density * triangle.volume
         };
         let of_triangles = in_parallel(cloth.triangles().len(), of_triangle);
-        let of_hinges = cloth.hinges().iter();
-        let of_hinges =
-            of_hinges.map(|hinge| hinge.energy(&hinge.vertices.map(|v| positions[v as usize])));
-        of_triangles.iter().sum::<f64>() + of_hinges.sum::<f64>()
+        of_triangles.iter().sum::<f64>() + cloth.bending_energy(&positions)
     }
 
     /// Writes ∂E/∂x (N) of the vertices and ∂E/∂d₃ (J) of the centroids to their entries of `out`.
@@ -221,11 +212,9 @@ impl ClothTerm {
             by_corners(triangle, &stress)
         };
         let of_triangles = in_parallel(cloth.triangles().len(), of_triangle);
-        let of_hinges = cloth.hinges().iter().map(|hinge| {
-            let x = hinge.vertices.map(|v| positions[v as usize]);
-            hinge.forces(&x).map(|f| -f)
-        });
-        self.sum(&of_triangles, of_hinges, out);
+        let mut of_hinges = bending_forces(cloth, &positions);
+        of_hinges.iter_mut().flatten().for_each(|f| *f = -*f);
+        self.sum(&of_triangles, &of_hinges, out);
     }
 
     /// Second derivatives, positive semidefinite unless exact ones are asked for.
@@ -253,14 +242,7 @@ impl ClothTerm {
             stiffness * triangle.volume
         };
         out.triangles = in_parallel(cloth.triangles().len(), of_triangle);
-        out.hinges = in_parallel(cloth.hinges().len(), |k| {
-            let hinge = &cloth.hinges()[k];
-            let x = hinge.vertices.map(|v| positions[v as usize]);
-            match is_exact {
-                true => HingeTangent::Full(Box::new(hinge.second_derivative(&x))),
-                false => HingeTangent::Root(hinge.root_stiffness(&x)),
-            }
-        });
+        out.bending = BendingTangent::of(cloth, &positions, definiteness);
     }
 
     /// Writes the product of the second derivatives with `changes` to the entries of the cloth.
@@ -282,24 +264,15 @@ impl ClothTerm {
             by_corners(triangle, &stress)
         };
         let of_triangles = in_parallel(cloth.triangles().len(), of_triangle);
-        let of_hinges = cloth.hinges().iter().zip(&tangent.hinges);
-        let of_hinges = of_hinges.map(|(hinge, tangent)| {
-            let dx = hinge.vertices.map(of_vertex);
-            let dx = SVector::<f64, 12>::from_fn(|i, _| dx[i / 3][i % 3]);
-            let force = match tangent {
-                HingeTangent::Root(root) => root * root.dot(&dx),
-                HingeTangent::Full(full) => **full * dx,
-            };
-            [0, 1, 2, 3].map(|k| force.fixed_rows::<3>(3 * k).into_owned())
-        });
-        self.sum(&of_triangles, of_hinges, out);
+        let of_hinges = tangent.bending.apply(cloth, of_vertex);
+        self.sum(&of_triangles, &of_hinges, out);
     }
 
     /// Sums corners of triangles and hinges at the vertices, and writes them and the values of the centroids.
     fn sum(
         &self,
         of_triangles: &[[Vector3<f64>; 4]],
-        of_hinges: impl Iterator<Item = [Vector3<f64>; 4]>,
+        of_hinges: &[[Vector3<f64>; 4]],
         out: &mut [Vector3<f64>],
     ) {
         let cloth = &self.object.cloth;
@@ -308,7 +281,7 @@ impl ClothTerm {
             corners.extend([a, b, c]);
             out[self.centroid(t)] = *across;
         }
-        corners.extend(of_hinges.flatten());
+        corners.extend(of_hinges.iter().flatten());
         let mut vertices = vec![Vector3::zeros(); self.object.n_vertices()];
         cloth.sum_corners(&corners, &mut vertices);
         for (k, sum) in self.sorted.iter().zip(vertices) {
@@ -340,18 +313,8 @@ impl ClothTerm {
             nodes.add(system, self.centroid(t), &[0.0, 0.0, 1.0]);
             nodes.blocks(|r, c| tangent.triangles[t][(r, c)])
         });
-        let of_hinges = in_parallel(cloth.hinges().len(), |k| {
-            let mut nodes = NodeRows::<4>::default();
-            for (corner, v) in cloth.hinges()[k].vertices.iter().enumerate() {
-                let mut slot = [0.0; 4];
-                slot[corner] = 1.0;
-                nodes.add(system, self.sorted[*v as usize] as usize, &slot);
-            }
-            match &tangent.hinges[k] {
-                HingeTangent::Root(root) => nodes.blocks(|r, c| root[r] * root[c]),
-                HingeTangent::Full(full) => nodes.blocks(|r, c| full[(r, c)]),
-            }
-        });
+        let (of_vertices, _) = self.sorted.split_at(self.object.n_vertices());
+        let of_hinges = tangent.bending.diagonal(cloth, (system, of_vertices));
         for (node, block) in of_triangles.iter().chain(&of_hinges).flatten() {
             let to = &mut out[9 * *node as usize..][..9];
             to.iter_mut()
@@ -369,14 +332,14 @@ fn by_corners(triangle: &ClothTriangle<f64>, stress: &Matrix3<f64>) -> [Vector3<
 }
 
 /// f(0), f(1), …
-fn in_parallel<V: Send>(count: usize, f: impl Fn(usize) -> V + Send + Sync) -> Vec<V> {
+pub(super) fn in_parallel<V: Send>(count: usize, f: impl Fn(usize) -> V + Send + Sync) -> Vec<V> {
     let numbers = (0..count).into_par_iter().with_min_len(PARALLEL_MIN);
     numbers.map(f).collect()
 }
 
 /// How the coordinates of an element, `N` vectors, depend on the nodes: for each node and each component, the share of each vector.
 #[derive(Clone, Debug)]
-struct NodeRows<const N: usize> {
+pub(super) struct NodeRows<const N: usize> {
     nodes: Vec<(u32, [[f64; N]; 3])>,
 }
 
@@ -390,7 +353,7 @@ impl<const N: usize> Default for NodeRows<N> {
 
 impl<const N: usize> NodeRows<N> {
     /// Adds a point of the cloth whose changes enter the vectors with these shares.
-    fn add(&mut self, system: &GridSystem, p: usize, shares: &[f64; N]) {
+    pub(super) fn add(&mut self, system: &GridSystem, p: usize, shares: &[f64; N]) {
         let around = &system.nodes.of_cell[system.cell_of[p] as usize];
         let present = around.iter().enumerate();
         for (n, &node) in present.filter(|(_, node)| **node != crate::sparse_grid::NONE) {
@@ -416,7 +379,7 @@ impl<const N: usize> NodeRows<N> {
     }
 
     /// The diagonal blocks of each node, of a matrix on the `N` vectors with these entries.
-    fn blocks(&self, entry: impl Fn(usize, usize) -> f64) -> Vec<(u32, [f64; 9])> {
+    pub(super) fn blocks(&self, entry: impl Fn(usize, usize) -> f64) -> Vec<(u32, [f64; 9])> {
         let each = self.nodes.iter().map(|(node, rates)| {
             let block = std::array::from_fn(|at| {
                 let (k, l) = (at / 3, at % 3);

@@ -307,14 +307,17 @@ impl<T: Real> Cloth<T> {
 
     /// Sums values at the corners of the triangles, then of the hinges, at the vertices, in an order that does not depend on the threads.
     pub(crate) fn sum_corners(&self, corners: &[Vector3<T>], vertices: &mut [Vector3<T>]) {
-        vertices
-            .par_iter_mut()
-            .enumerate()
-            .with_min_len(PARALLEL_TRIANGLES_MIN)
-            .for_each(|(vertex, sum)| {
-                let at = self.corners.at(vertex).iter();
-                *sum = at.fold(Vector3::zeros(), |sum, n| sum + corners[*n as usize]);
-            });
+        let sum_at = |(vertex, sum): (usize, &mut Vector3<T>)| {
+            let at = self.corners.at(vertex).iter();
+            *sum = at.fold(Vector3::zeros(), |sum, n| sum + corners[*n as usize]);
+        };
+        if vertices.len() < 2 * PARALLEL_TRIANGLES_MIN {
+            vertices.iter_mut().enumerate().for_each(sum_at);
+            return;
+        }
+        let numbered = vertices.par_iter_mut().enumerate();
+        let parts = numbered.with_min_len(PARALLEL_TRIANGLES_MIN);
+        parts.for_each(sum_at);
     }
 
     fn check_lengths(&self, of_vertices: usize, of_triangles: usize) {

@@ -14,6 +14,7 @@
 //! times the prescribed velocity.
 
 mod assembly;
+mod at_nodes;
 mod bending_term;
 mod cell_stiffness;
 mod cloth_term;
@@ -21,6 +22,7 @@ mod motion;
 mod operator;
 #[cfg(test)]
 mod tests;
+mod vertex_stiffness;
 
 use std::sync::Arc;
 
@@ -74,6 +76,8 @@ pub(crate) struct GridSystem {
     pub(crate) cloths: Vec<(u32, ClothTerm)>,
     /// What each particle is to a cloth; empty without cloth.
     cloth_points: Vec<ClothPoint>,
+    /// Whether some particle belongs to no cloth.
+    has_solids: bool,
     /// Changes of positions and normals that do not depend on the end velocities: those of held vertices, and β times the rates of the start.
     start_changes: Vec<Vector3<f64>>,
 }
@@ -84,6 +88,8 @@ pub(crate) struct Tangents {
     /// ∂²ψ/∂G² of each particle.
     pub(crate) particles: Vec<Tangent<f64>>,
     pub(crate) cloths: Vec<ClothTangent>,
+    /// Whether each particle is the centroid of a triangle whose normal has a stiffness; empty without cloth.
+    is_pressed: Vec<bool>,
 }
 
 impl GridSystem {
@@ -146,6 +152,7 @@ impl GridSystem {
 
     fn open_cloths(&mut self) {
         self.cloth_points.clear();
+        self.has_solids = true;
         if self.cloths.is_empty() {
             return;
         }
@@ -155,6 +162,8 @@ impl GridSystem {
         for (object, cloth) in &mut self.cloths {
             cloth.open((&self.particles, *object), time_s, &mut self.cloth_points);
         }
+        let is_other = |point: &ClothPoint| matches!(point, ClothPoint::Other);
+        self.has_solids = self.cloth_points.iter().any(is_other);
     }
 
     fn find_stencils(&mut self) {
@@ -337,6 +346,11 @@ impl GridSystem {
         of_cloths.resize_with(self.cloths.len(), ClothTangent::default);
         for ((_, cloth), out) in self.cloths.iter().zip(of_cloths) {
             cloth.tangent(&motion.cloth, definiteness, out);
+        }
+        tangents.is_pressed.clear();
+        tangents.is_pressed.resize(self.cloth_points.len(), false);
+        for ((_, cloth), of_cloth) in self.cloths.iter().zip(&tangents.cloths) {
+            cloth.mark_pressed(of_cloth, &mut tangents.is_pressed);
         }
     }
 

@@ -3,11 +3,10 @@
 //! Hinges by themselves have E = Σ ½ c (θ − θ₀)², a plate E = ½ |G s|² with the strains s of all its hinges. The positive semidefinite tangents are
 //! those of Gauss and Newton: c ∇θ ∇θᵀ, and (∇s)ᵀ GᵀG ∇s.
 
-use nalgebra::{SMatrix, SVector, Vector3};
+use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 
-use super::GridSystem;
-use super::cloth_term::{NodeRows, in_parallel};
-use super::motion::ClothPoint;
+use super::at_nodes::AtNodes;
+use super::cloth_term::in_parallel;
 use crate::cloth::{Cloth, PlateStiffness};
 use crate::material::Definiteness;
 
@@ -99,112 +98,69 @@ impl BendingTangent {
         }
     }
 
-    /// The product with `changes` of the vertices, at the vertices of the hinges.
+    /// Adds the product with `changes` of the vertices to `out`.
     pub(super) fn apply(
         &self,
         cloth: &Cloth<f64>,
-        changes: impl Fn(u32) -> Vector3<f64> + Sync,
-    ) -> Vec<Corners> {
-        let n = cloth.hinges().len();
-        let change = |k: usize| stacked(&cloth.hinges()[k].vertices.map(&changes));
+        changes: &[Vector3<f64>],
+        out: &mut [Vector3<f64>],
+    ) {
+        let hinges = cloth.hinges();
+        let change = |k: usize| stacked(&hinges[k].vertices.map(|v| changes[v as usize]));
+        let mut add = |k: usize, forces: &Gradient| {
+            for (v, force) in hinges[k].vertices.iter().zip(of_corners(forces)) {
+                out[*v as usize] += force;
+            }
+        };
         let slopes = in_parallel(self.gradients.len(), |k| self.gradients[k].dot(&change(k)));
         let factors = match cloth.plate() {
             Some(plate) => moments(plate, &slopes),
             None => slopes,
         };
-        in_parallel(n, |k| {
-            let along = match self.gradients.get(k) {
-                Some(gradient) => gradient * factors[k],
-                None => Gradient::zeros(),
-            };
-            match self.curvatures.get(k) {
-                Some(curvature) => of_corners(&(along + curvature * change(k))),
-                None => of_corners(&along),
-            }
-        })
-    }
-
-    /// The 3×3 blocks on the diagonal, by nodes, one list after the other. `sorted` are the places of the vertices among the particles.
-    pub(super) fn diagonal(
-        &self,
-        cloth: &Cloth<f64>,
-        (system, sorted): (&GridSystem, &[u32]),
-    ) -> Vec<Vec<(u32, [f64; 9])>> {
-        let n = cloth.hinges().len();
-        let mut blocks = match cloth.plate() {
-            Some(plate) => self.diagonal_of_plate(cloth, plate, (system, sorted)),
-            None => Vec::new(),
-        };
-        let is_by_hinge = cloth.plate().is_none() || !self.curvatures.is_empty();
-        if is_by_hinge {
-            blocks.extend(in_parallel(n, |k| {
-                let mut nodes = NodeRows::<4>::default();
-                for (corner, v) in cloth.hinges()[k].vertices.iter().enumerate() {
-                    let mut slot = [0.0; 4];
-                    slot[corner] = 1.0;
-                    nodes.add(system, sorted[*v as usize] as usize, &slot);
-                }
-                match self.curvatures.get(k) {
-                    Some(full) => nodes.blocks(|r, c| full[(r, c)]),
-                    None => nodes.blocks(|r, c| self.gradients[k][r] * self.gradients[k][c]),
-                }
-            }));
+        for (k, (gradient, factor)) in self.gradients.iter().zip(factors).enumerate() {
+            add(k, &(gradient * factor));
         }
-        blocks
-    }
-
-    /// y yᵀ of each row of G ∇s, y its derivatives by the velocity of a node.
-    fn diagonal_of_plate(
-        &self,
-        cloth: &Cloth<f64>,
-        plate: &PlateStiffness<f64>,
-        (system, sorted): (&GridSystem, &[u32]),
-    ) -> Vec<Vec<(u32, [f64; 9])>> {
-        in_parallel(cloth.hinges().len(), |row| {
-            let of_vertices = self.row_at_vertices(cloth, plate, row);
-            let mut at_nodes: Vec<(u32, Vector3<f64>)> = Vec::with_capacity(27 * of_vertices.len());
-            for (v, slope) in of_vertices {
-                let p = sorted[v as usize] as usize;
-                let ClothPoint::Vertex(vertex) = &system.cloth_points[p] else {
-                    continue;
-                };
-                let slope = slope.component_mul(&vertex.free);
-                at_nodes.extend(
-                    system
-                        .weights(p)
-                        .map(|(node, weight)| (node, slope * weight)),
-                );
-            }
-            at_nodes.sort_unstable_by_key(|(node, _)| *node);
-            at_nodes
-                .chunk_by(|a, b| a.0 == b.0)
-                .map(|of_node| {
-                    let y: Vector3<f64> = of_node.iter().map(|(_, y)| y).sum();
-                    let block = y * y.transpose();
-                    (of_node[0].0, std::array::from_fn(|at| block[at]))
-                })
-                .collect()
-        })
-    }
-
-    /// Row of G ∇s: vertices and derivatives by their positions.
-    fn row_at_vertices(
-        &self,
-        cloth: &Cloth<f64>,
-        plate: &PlateStiffness<f64>,
-        row: usize,
-    ) -> Vec<(u32, Vector3<f64>)> {
-        let mut of_vertices: Vec<(u32, Vector3<f64>)> = Vec::new();
-        for (hinge, entry) in plate.row(row) {
-            let corners = of_corners(&self.gradients[*hinge as usize]);
-            for (v, gradient) in cloth.hinges()[*hinge as usize].vertices.iter().zip(corners) {
-                let share = gradient * *entry;
-                match of_vertices.iter_mut().find(|(known, _)| known == v) {
-                    Some((_, sum)) => *sum += share,
-                    None => of_vertices.push((*v, share)),
-                }
-            }
+        for (k, curvature) in self.curvatures.iter().enumerate() {
+            add(k, &(curvature * change(k)));
         }
-        of_vertices
     }
+
+    /// Adds the 3×3 blocks of the nodes on the diagonal.
+    pub(super) fn add_diagonal(
+        &self,
+        cloth: &Cloth<f64>,
+        at_nodes: &AtNodes,
+        add: &mut impl FnMut(u32, &Matrix3<f64>),
+    ) {
+        let hinges = cloth.hinges();
+        let (mut sums, mut touched) = (Vec::new(), Vec::new());
+        for k in 0..self.gradients.len() {
+            let own = [(k as u32, 1.0)];
+            let row = cloth.plate().map_or(&own[..], |plate| plate.row(k));
+            let slopes = row.iter().flat_map(|(hinge, entry)| {
+                let corners = of_corners(&self.gradients[*hinge as usize]);
+                let vertices = hinges[*hinge as usize].vertices;
+                (0..4).map(move |c| (vertices[c], corners[c] * *entry))
+            });
+            let slopes = merged(slopes);
+            at_nodes.add_square(slopes.into_iter(), (&mut sums, &mut touched), add);
+        }
+        for (hinge, curvature) in hinges.iter().zip(&self.curvatures) {
+            let block =
+                |a: usize, b: usize| curvature.fixed_view::<3, 3>(3 * a, 3 * b).into_owned();
+            at_nodes.add_element(&hinge.vertices, block, add);
+        }
+    }
+}
+
+/// One slope for each vertex.
+fn merged(slopes: impl Iterator<Item = (u32, Vector3<f64>)>) -> Vec<(u32, Vector3<f64>)> {
+    let mut merged: Vec<(u32, Vector3<f64>)> = Vec::with_capacity(64);
+    for (v, slope) in slopes {
+        match merged.iter_mut().find(|(known, _)| *known == v) {
+            Some((_, sum)) => *sum += slope,
+            None => merged.push((v, slope)),
+        }
+    }
+    merged
 }

@@ -18,19 +18,22 @@ use nalgebra::{Matrix3, Matrix3x2, SMatrix, SVector, Vector3};
 use rayon::prelude::*;
 
 use super::GridSystem;
+use super::at_nodes::{AtNodes, NodeRows};
 use super::bending_term::{BendingTangent, bending_forces};
 use super::motion::{ClothPoint, ClothVertex};
+use super::vertex_stiffness::{VertexPattern, VertexStiffness};
 use crate::cloth::{ClothObject, ClothTriangle, SurfaceFrame, shape_gradients};
 use crate::material::Definiteness;
 use crate::particle::Particle;
 
-/// Below so many elements, threads cost more than they save.
-const PARALLEL_MIN: usize = 128;
+/// Below so many elements, waking threads costs more than they save.
+const PARALLEL_MIN: usize = 2048;
 
 /// One cloth in one step.
 #[derive(Clone, Debug)]
 pub(crate) struct ClothTerm {
     object: Arc<ClothObject>,
+    pattern: VertexPattern,
     /// Index in sorted order of each vertex, then of each centroid.
     sorted: Vec<u32>,
     /// Of the vertices at the start of the step, m.
@@ -54,14 +57,17 @@ struct TriangleStart {
 /// ∂²E/∂(x, d₃)² of a cloth.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClothTangent {
-    /// Of each triangle, on vec F, times its volume.
-    triangles: Vec<SMatrix<f64, 9, 9>>,
+    /// Of triangles without layers near them, on their vertices.
+    in_plane: VertexStiffness,
+    /// Of the others, on vec F, times the volume.
+    pressed: Vec<(u32, SMatrix<f64, 9, 9>)>,
     bending: BendingTangent,
 }
 
 impl ClothTerm {
     pub(crate) fn new(object: Arc<ClothObject>) -> Self {
         Self {
+            pattern: VertexPattern::new(object.n_vertices(), object.cloth.triangles()),
             object,
             sorted: Vec::new(),
             positions: Vec::new(),
@@ -241,11 +247,30 @@ impl ClothTerm {
             }
             stiffness * triangle.volume
         };
-        out.triangles = in_parallel(cloth.triangles().len(), of_triangle);
+        let of_triangles = in_parallel(cloth.triangles().len(), of_triangle);
+        out.in_plane.clear(&self.pattern);
+        out.pressed.clear();
+        for (t, stiffness) in of_triangles.into_iter().enumerate() {
+            let has_layers = stiffness.fixed_columns::<3>(6).iter().any(|k| *k != 0.0);
+            match has_layers {
+                true => out.pressed.push((t as u32, stiffness)),
+                false => {
+                    let triangle = &cloth.triangles()[t];
+                    out.in_plane.add(&self.pattern, (t, triangle), &stiffness);
+                }
+            }
+        }
         out.bending = BendingTangent::of(cloth, &positions, definiteness);
     }
 
-    /// Writes the product of the second derivatives with `changes` to the entries of the cloth.
+    /// Marks the centroids whose normals have a stiffness in `is_pressed`, which has an entry for each particle in sorted order.
+    pub(crate) fn mark_pressed(&self, tangent: &ClothTangent, is_pressed: &mut [bool]) {
+        for (t, _) in &tangent.pressed {
+            is_pressed[self.centroid(*t as usize)] = true;
+        }
+    }
+
+    /// Writes the product of the second derivatives with `changes` to the entries of the vertices and of the marked centroids.
     pub(crate) fn apply(
         &self,
         tangent: &ClothTangent,
@@ -253,19 +278,28 @@ impl ClothTerm {
         out: &mut [Vector3<f64>],
     ) {
         let cloth = &self.object.cloth;
-        let of_vertex = |v: u32| changes[self.sorted[v as usize] as usize];
-        let of_triangle = |t: usize| {
-            let triangle = &cloth.triangles()[t];
-            let corners = triangle.vertices.map(of_vertex);
-            let dF = triangle.deformation_gradient(&corners, &changes[self.centroid(t)]);
-            let change = tangent.triangles[t] * SVector::<f64, 9>::from_column_slice(dF.as_slice());
+        let (of_vertices, _) = self.sorted.split_at(self.object.n_vertices());
+        let moved: Vec<Vector3<f64>> = of_vertices.iter().map(|k| changes[*k as usize]).collect();
+        let mut forces = vec![Vector3::zeros(); moved.len()];
+        tangent.in_plane.apply(&self.pattern, &moved, &mut forces);
+        for (t, stiffness) in &tangent.pressed {
+            let triangle = &cloth.triangles()[*t as usize];
+            let corners = triangle.vertices.map(|v| moved[v as usize]);
+            let centroid = self.centroid(*t as usize);
+            let dF = triangle.deformation_gradient(&corners, &changes[centroid]);
+            let change = stiffness * SVector::<f64, 9>::from_column_slice(dF.as_slice());
             // The volume is in the tangent.
             let stress = Matrix3::from_column_slice(change.as_slice()) / triangle.volume;
-            by_corners(triangle, &stress)
-        };
-        let of_triangles = in_parallel(cloth.triangles().len(), of_triangle);
-        let of_hinges = tangent.bending.apply(cloth, of_vertex);
-        self.sum(&of_triangles, &of_hinges, out);
+            let [a, b, c, across] = by_corners(triangle, &stress);
+            for (v, force) in triangle.vertices.iter().zip([a, b, c]) {
+                forces[*v as usize] += force;
+            }
+            out[centroid] = across;
+        }
+        tangent.bending.apply(cloth, &moved, &mut forces);
+        for (k, force) in of_vertices.iter().zip(forces) {
+            out[*k as usize] = force;
+        }
     }
 
     /// Sums corners of triangles and hinges at the vertices, and writes them and the values of the centroids.
@@ -299,8 +333,17 @@ impl ClothTerm {
         out: &mut [f64],
     ) {
         let cloth = &self.object.cloth;
-        let of_triangles = in_parallel(cloth.triangles().len(), |t| {
-            let triangle = &cloth.triangles()[t];
+        let (of_vertices, _) = self.sorted.split_at(self.object.n_vertices());
+        let at_nodes = AtNodes::new(system, of_vertices);
+        let mut add = |node: u32, block: &Matrix3<f64>| {
+            let to = &mut out[9 * node as usize..][..9];
+            let each = to.iter_mut().zip(block.iter());
+            each.for_each(|(to, b)| *to += scale * b);
+        };
+        at_nodes.add_pairs(&self.pattern, &tangent.in_plane, &mut add);
+        let of_pressed = in_parallel(tangent.pressed.len(), |k| {
+            let (t, stiffness) = &tangent.pressed[k];
+            let triangle = &cloth.triangles()[*t as usize];
             let mut nodes = NodeRows::<3>::default();
             for (v, [x, y]) in triangle
                 .vertices
@@ -310,17 +353,13 @@ impl ClothTerm {
                 let at = self.sorted[*v as usize] as usize;
                 nodes.add(system, at, &[x, y, 0.0]);
             }
-            nodes.add(system, self.centroid(t), &[0.0, 0.0, 1.0]);
-            nodes.blocks(|r, c| tangent.triangles[t][(r, c)])
+            nodes.add(system, self.centroid(*t as usize), &[0.0, 0.0, 1.0]);
+            nodes.blocks(|r, c| stiffness[(r, c)])
         });
-        let (of_vertices, _) = self.sorted.split_at(self.object.n_vertices());
-        let of_hinges = tangent.bending.diagonal(cloth, (system, of_vertices));
-        for (node, block) in of_triangles.iter().chain(&of_hinges).flatten() {
-            let to = &mut out[9 * *node as usize..][..9];
-            to.iter_mut()
-                .zip(block)
-                .for_each(|(to, b)| *to += scale * b);
+        for (node, block) in of_pressed.iter().flatten() {
+            add(*node, block);
         }
+        tangent.bending.add_diagonal(cloth, &at_nodes, &mut add);
     }
 }
 
@@ -333,66 +372,9 @@ fn by_corners(triangle: &ClothTriangle<f64>, stress: &Matrix3<f64>) -> [Vector3<
 
 /// f(0), f(1), …
 pub(super) fn in_parallel<V: Send>(count: usize, f: impl Fn(usize) -> V + Send + Sync) -> Vec<V> {
-    let numbers = (0..count).into_par_iter().with_min_len(PARALLEL_MIN);
-    numbers.map(f).collect()
-}
-
-/// How the coordinates of an element, `N` vectors, depend on the nodes: for each node and each component, the share of each vector.
-#[derive(Clone, Debug)]
-pub(super) struct NodeRows<const N: usize> {
-    nodes: Vec<(u32, [[f64; N]; 3])>,
-}
-
-impl<const N: usize> Default for NodeRows<N> {
-    fn default() -> Self {
-        Self {
-            nodes: Vec::with_capacity(64),
-        }
+    if count < PARALLEL_MIN {
+        return (0..count).map(f).collect();
     }
-}
-
-impl<const N: usize> NodeRows<N> {
-    /// Adds a point of the cloth whose changes enter the vectors with these shares.
-    pub(super) fn add(&mut self, system: &GridSystem, p: usize, shares: &[f64; N]) {
-        let around = &system.nodes.of_cell[system.cell_of[p] as usize];
-        let present = around.iter().enumerate();
-        for (n, &node) in present.filter(|(_, node)| **node != crate::sparse_grid::NONE) {
-            let at = crate::spline::corner(n);
-            let stencil = &system.stencils[p];
-            let rates = match &system.cloth_points[p] {
-                ClothPoint::Other => continue,
-                ClothPoint::Vertex(vertex) => vertex.free * stencil.weight(at),
-                ClothPoint::Centroid(normal) => Vector3::repeat(stencil.gradient(at).dot(normal)),
-            };
-            let row = match self.nodes.iter().position(|(known, _)| *known == node) {
-                Some(row) => row,
-                None => {
-                    self.nodes.push((node, [[0.0; N]; 3]));
-                    self.nodes.len() - 1
-                }
-            };
-            for (of_component, rate) in self.nodes[row].1.iter_mut().zip(rates.iter()) {
-                let each = of_component.iter_mut().zip(shares);
-                each.for_each(|(to, share)| *to += rate * share);
-            }
-        }
-    }
-
-    /// The diagonal blocks of each node, of a matrix on the `N` vectors with these entries.
-    pub(super) fn blocks(&self, entry: impl Fn(usize, usize) -> f64) -> Vec<(u32, [f64; 9])> {
-        let each = self.nodes.iter().map(|(node, rates)| {
-            let block = std::array::from_fn(|at| {
-                let (k, l) = (at / 3, at % 3);
-                let mut sum = 0.0;
-                for (a, first) in rates[k].iter().enumerate() {
-                    for (b, second) in rates[l].iter().enumerate() {
-                        sum += first * second * entry(3 * a + k, 3 * b + l);
-                    }
-                }
-                sum
-            });
-            (*node, block)
-        });
-        each.collect()
-    }
+    let numbers = (0..count).into_par_iter();
+    numbers.with_min_len(PARALLEL_MIN / 8).map(f).collect()
 }

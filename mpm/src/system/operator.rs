@@ -25,19 +25,9 @@ impl GridSystem {
         y.fill(0.0);
         let scale = self.tangent_scale();
         if scale != 0.0 {
-            self.nodes.scatter::<3>(&self.grid, y, |number, cell, out| {
-                let (system, x) = (self, inner);
-                let work = CellProduct {
-                    system,
-                    tangents,
-                    number,
-                    cell,
-                    x,
-                    scale,
-                    out,
-                };
-                f64::dispatch(InstructionSet::widest(), work);
-            });
+            if self.has_solids {
+                self.apply_solids(tangents, inner, scale, y);
+            }
             self.apply_cloths(tangents, inner, scale, y);
         }
         if self.any_prescribed {
@@ -52,18 +42,36 @@ impl GridSystem {
         }
     }
 
+    /// Adds `scale` times the product of the stiffness of all particles that belong to no cloth with x.
+    fn apply_solids(&self, tangents: &Tangents, x: &[f64], scale: f64, y: &mut [f64]) {
+        self.nodes.scatter::<3>(&self.grid, y, |number, cell, out| {
+            let system = self;
+            let work = CellProduct {
+                system,
+                tangents,
+                number,
+                cell,
+                x,
+                scale,
+                out,
+            };
+            f64::dispatch(InstructionSet::widest(), work);
+        });
+    }
+
     /// Adds `scale` times the product of the cloths' stiffness with x.
     fn apply_cloths(&self, tangents: &Tangents, x: &[f64], scale: f64, y: &mut [f64]) {
         if self.cloths.is_empty() {
             return;
         }
         let mut changes = Vec::new();
-        self.cloth_changes(x, 1.0, &mut changes);
+        let is_pressed = |p: usize| tangents.is_pressed[p];
+        self.changes_where(is_pressed, x, 1.0, &mut changes);
         let mut forces = vec![Vector3::zeros(); self.particles.len()];
         for ((_, cloth), tangent) in self.cloths.iter().zip(&tangents.cloths) {
             cloth.apply(tangent, &changes, &mut forces);
         }
-        self.scatter_cloth(&forces, scale, y);
+        self.scatter_where(is_pressed, &forces, scale, y);
     }
 
     /// The 3×3 blocks on the diagonal of A, column-major:

@@ -79,10 +79,17 @@ impl VertexStiffness {
     }
 
     /// The product with values at the vertices.
-    pub(super) fn apply(&self, pattern: &VertexPattern, x: &[Vector3<f64>], y: &mut [Vector3<f64>]) {
+    pub(super) fn apply(
+        &self,
+        pattern: &VertexPattern,
+        x: &[Vector3<f64>],
+        y: &mut [Vector3<f64>],
+    ) {
         for (row, y) in y.iter_mut().enumerate() {
             let range = pattern.range(row);
-            let each = self.blocks[range.clone()].iter().zip(&pattern.columns[range]);
+            let each = self.blocks[range.clone()]
+                .iter()
+                .zip(&pattern.columns[range]);
             *y = each.fold(Vector3::zeros(), |sum, (block, v)| {
                 sum + block * x[*v as usize]
             });

@@ -26,8 +26,7 @@ fn points(size: [f64; 2], edge: f64, angle: f64) -> Vec<[f64; 2]> {
             let x = edge * (f64::from(i) + 0.5 * f64::from(j)) + 0.2 * edge;
             let y = edge * 0.75_f64.sqrt() * f64::from(j) + 0.3 * edge;
             let turned = [c * x - s * y, s * x + c * y];
-            let is_inside =
-                |k: usize| (0.5 * edge..=size[k] - 0.5 * edge).contains(&turned[k]);
+            let is_inside = |k: usize| (0.5 * edge..=size[k] - 0.5 * edge).contains(&turned[k]);
             if is_inside(0) && is_inside(1) {
                 points.push(turned);
             }
@@ -59,7 +58,9 @@ fn triangles(points: &[[f64; 2]]) -> Vec<[u32; 3]> {
     let mut found = Vec::new();
     for a in 0..n {
         for b in a + 1..n {
-            let apart = (0..2).map(|k| (points[a][k] - points[b][k]).powi(2)).sum::<f64>();
+            let apart = (0..2)
+                .map(|k| (points[a][k] - points[b][k]).powi(2))
+                .sum::<f64>();
             if apart > 9.0 * LENGTH * LENGTH / 100.0 {
                 continue;
             }

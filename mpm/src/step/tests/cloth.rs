@@ -317,3 +317,71 @@ fn a_stretched_sheet_gains_no_energy_at_any_time_step() {
         }
     }
 }
+
+#[test]
+#[ignore = "times"]
+fn time_of_products() {
+    let mesh = generate::sheet([0.24, 0.24], [24, 24]).unwrap();
+    let (mesh, _) = ClothMesh::new("sheet", mesh, 0.02).unwrap();
+    let material = ClothMaterial::new(InPlaneLaw::FixedCorotated, 5e4, 0.3, 1000.0, 1e-3)
+        .and_then(|m| m.with_bending_stiffness(5e-6))
+        .and_then(|m| m.with_damping_time(2e-3))
+        .and_then(|m| m.with_affine_fraction(0.5))
+        .unwrap();
+    let t = std::time::Instant::now();
+    let mut spec = ClothSpec::new("sheet", mesh, material);
+    for x in &mut spec.positions {
+        *x = Vector3::new(x.x, x.y, -3.0 * x.x * x.x);
+    }
+    let mut builder = MpmBuilder::new(MpmSettings::new(0.02));
+    builder.cloth(spec);
+    let model = builder.build().unwrap();
+    println!("model {:?}", t.elapsed());
+    let mut step = MpmStep::new(Arc::clone(&model.parts));
+    let t = std::time::Instant::now();
+    let control = model.default_control();
+    let mut input = input(&control, 0.005);
+    input.gravity = Vector3::new(0.0, 0.0, -9.81);
+    step.begin(&model.default_state(), &input).unwrap();
+    println!(
+        "begin {:?} dofs {}",
+        t.elapsed(),
+        step.start_velocity().len()
+    );
+    let t = std::time::Instant::now();
+    let mut v = Vec::new();
+    step.linearise_start(&mut v).unwrap();
+    println!("free {:?} {:?}", t.elapsed(), step.report);
+    let t = std::time::Instant::now();
+    step.write_dynamics().unwrap();
+    println!("write {:?}", t.elapsed());
+    let mut d = Vec::new();
+    let t = std::time::Instant::now();
+    for _ in 0..10 {
+        step.system.diagonal(&step.system.tangents, &mut d);
+    }
+    println!("diagonal {:?}", t.elapsed() / 10);
+    let t = std::time::Instant::now();
+    let motion = step.free.motion.clone();
+    for _ in 0..10 {
+        step.system.find_tangents(&motion, Definiteness::Projected);
+    }
+    println!("tangents {:?}", t.elapsed() / 10);
+    let mut y = vec![0.0; v.len()];
+    let t = std::time::Instant::now();
+    for _ in 0..200 {
+        Dynamics::apply(&step, &v, &mut y);
+    }
+    println!("product {:?}", t.elapsed() / 200);
+    let t = std::time::Instant::now();
+    let mut ch = Vec::new();
+    for _ in 0..200 {
+        step.system.cloth_changes(&v, 1.0, &mut ch);
+    }
+    println!("gather {:?}", t.elapsed() / 200);
+    let t = std::time::Instant::now();
+    for _ in 0..200 {
+        step.system.scatter_cloth(&ch, 1.0, &mut y);
+    }
+    println!("scatter {:?}", t.elapsed() / 200);
+}

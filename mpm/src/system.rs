@@ -34,8 +34,8 @@ use crate::cloth::ClothObject;
 use crate::material::{Definiteness, EnergyForm, Lagged, Law, Material, Tangent};
 use crate::nodes::{Nodes, add_divergence, gradient};
 use crate::particle::Particle;
-use crate::sparse_grid::{NONE, SparseGrid};
-use crate::spline::{GradientForm, Stencil, corner};
+use crate::sparse_grid::SparseGrid;
+use crate::spline::{GradientForm, Stencil};
 use crate::transfer::{NodeField, Transfer, sort_particles};
 
 pub(crate) use assembly::BlockMatrix;
@@ -88,8 +88,6 @@ pub(crate) struct Tangents {
     /// ∂²ψ/∂G² of each particle.
     pub(crate) particles: Vec<Tangent<f64>>,
     pub(crate) cloths: Vec<ClothTangent>,
-    /// Whether each particle is the centroid of a triangle whose normal has a stiffness; empty without cloth.
-    is_pressed: Vec<bool>,
 }
 
 impl GridSystem {
@@ -148,6 +146,11 @@ impl GridSystem {
             }
         }
         self.find_start_gradients();
+        let mut cloths = std::mem::take(&mut self.cloths);
+        for (_, cloth) in &mut cloths {
+            cloth.settle(self);
+        }
+        self.cloths = cloths;
     }
 
     fn open_cloths(&mut self) {
@@ -345,12 +348,7 @@ impl GridSystem {
         let of_cloths = &mut tangents.cloths;
         of_cloths.resize_with(self.cloths.len(), ClothTangent::default);
         for ((_, cloth), out) in self.cloths.iter().zip(of_cloths) {
-            cloth.tangent(&motion.cloth, definiteness, out);
-        }
-        tangents.is_pressed.clear();
-        tangents.is_pressed.resize(self.cloth_points.len(), false);
-        for ((_, cloth), of_cloth) in self.cloths.iter().zip(&tangents.cloths) {
-            cloth.mark_pressed(of_cloth, &mut tangents.is_pressed);
+            cloth.tangent(self, &motion.cloth, definiteness, out);
         }
     }
 
@@ -361,13 +359,6 @@ impl GridSystem {
             Some((_, cloth)) => cloth.object().material.wave_modulus(),
             None => self.material(p).wave_modulus(),
         }
-    }
-
-    /// The nodes of particle `p` and their weights.
-    fn weights(&self, p: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
-        let around = self.nodes.of_cell[self.cell_of[p] as usize].iter();
-        let present = around.enumerate().filter(|(_, node)| **node != NONE);
-        present.map(move |(n, node)| (*node, self.stencils[p].weight(corner(n))))
     }
 
     /// Whether particle `p` belongs to a cloth.

@@ -1,32 +1,122 @@
-//! From matrices on the points of a cloth to the 3×3 blocks of the grid nodes on the diagonal of A.
+//! From the grid nodes to the points of a cloth and back, and from matrices on the points to the 3×3 blocks of the nodes on the diagonal of A.
 
 use nalgebra::{Matrix3, Vector3};
+use rayon::prelude::*;
 
 use super::GridSystem;
+use super::cloth_term::{PARALLEL_MIN, in_parallel};
 use super::motion::ClothPoint;
 use super::vertex_stiffness::{VertexPattern, VertexStiffness};
+use crate::sparse_grid::NONE;
+use crate::spline::corner;
 
-/// The nodes around each vertex of a cloth.
+/// Positions or normals of points of a cloth as sums over the grid nodes around each.
+#[derive(Clone, Debug, Default)]
 pub(super) struct AtNodes {
-    /// 1 for each component of a vertex that moves with the grid, 0 where it is held.
+    /// 1 for each component of a point that moves with the grid, 0 where it is held.
     free: Vec<Vector3<f64>>,
-    /// Nodes and weights.
-    weights: Vec<Vec<(u32, f64)>>,
+    nodes: Vec<[u32; 27]>,
+    /// Zero for nodes without mass, whose numbers are then those of others.
+    weights: Vec<[f64; 27]>,
     n_nodes: usize,
+    /// One past the last of `around` of each node.
+    ends: Vec<u32>,
+    /// Points and weights around each node.
+    around: Vec<(u32, f64)>,
 }
 
 impl AtNodes {
-    /// `sorted` are the places of the vertices among the particles.
-    pub(super) fn new(system: &GridSystem, sorted: &[u32]) -> Self {
-        let free = |p: &u32| match &system.cloth_points[*p as usize] {
-            ClothPoint::Vertex(vertex) => vertex.free,
-            _ => Vector3::zeros(),
-        };
-        let weights = |p: &u32| system.weights(*p as usize).collect();
-        Self {
-            free: sorted.iter().map(free).collect(),
-            weights: sorted.iter().map(weights).collect(),
+    /// Of these particles, in sorted order: w of vertices, and ∇w·d₃ of centroids.
+    pub(super) fn new(system: &GridSystem, particles: impl Iterator<Item = usize>) -> Self {
+        let mut made = Self {
             n_nodes: system.nodes.len(),
+            ..Self::default()
+        };
+        for p in particles {
+            let stencil = &system.stencils[p];
+            let (free, normal) = match &system.cloth_points[p] {
+                ClothPoint::Other => (Vector3::zeros(), None),
+                ClothPoint::Vertex(vertex) => (vertex.free, None),
+                ClothPoint::Centroid(normal) => (Vector3::repeat(1.0), Some(normal)),
+            };
+            let around = &system.nodes.of_cell[system.cell_of[p] as usize];
+            let weight = |n: usize| match normal {
+                _ if around[n] == NONE => 0.0,
+                Some(normal) => stencil.gradient(corner(n)).dot(normal),
+                None => stencil.weight(corner(n)),
+            };
+            made.free.push(free);
+            made.nodes
+                .push(around.map(|node| if node == NONE { 0 } else { node }));
+            made.weights.push(std::array::from_fn(weight));
+        }
+        made.turn();
+        made
+    }
+
+    /// Lists the points around each node.
+    fn turn(&mut self) {
+        let each = self
+            .nodes
+            .iter()
+            .flatten()
+            .zip(self.weights.iter().flatten());
+        let present = each.enumerate().filter(|(_, (_, weight))| **weight != 0.0);
+        self.ends = vec![0; self.n_nodes];
+        present
+            .clone()
+            .for_each(|(_, (node, _))| self.ends[*node as usize] += 1);
+        let mut start = 0;
+        for end in &mut self.ends {
+            (start, *end) = (start + *end, start);
+        }
+        self.around = vec![(0, 0.0); start as usize];
+        for (k, (node, weight)) in present {
+            let next = &mut self.ends[*node as usize];
+            self.around[*next as usize] = ((k / 27) as u32, *weight);
+            *next += 1;
+        }
+    }
+
+    fn present(&self, point: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let each = self.nodes[point].iter().zip(&self.weights[point]);
+        let present = each.filter(|(_, weight)| **weight != 0.0);
+        present.map(|(node, weight)| (*node, *weight))
+    }
+
+    /// The changes of the points for values at the nodes.
+    pub(super) fn gather(&self, values: &[f64]) -> Vec<Vector3<f64>> {
+        in_parallel(self.free.len(), |point| {
+            let mut sum = [0.0; 3];
+            for (node, weight) in self.nodes[point].iter().zip(&self.weights[point]) {
+                let at = 3 * *node as usize;
+                let value = &values[at..at + 3];
+                (0..3).for_each(|k| sum[k] += weight * value[k]);
+            }
+            Vector3::from(sum).component_mul(&self.free[point])
+        })
+    }
+
+    /// Adds `scale` times forces on the points to the nodes: the transpose of [`Self::gather`].
+    pub(super) fn scatter(&self, forces: &mut [Vector3<f64>], scale: f64, out: &mut [f64]) {
+        for (force, free) in forces.iter_mut().zip(&self.free) {
+            *force = force.component_mul(free) * scale;
+        }
+        let forces = &*forces;
+        let add = |(node, out): (usize, &mut [f64])| {
+            let start = node.checked_sub(1).map_or(0, |before| self.ends[before]);
+            let mut sum = [0.0; 3];
+            for (point, weight) in &self.around[start as usize..self.ends[node] as usize] {
+                let force = &forces[*point as usize];
+                (0..3).for_each(|k| sum[k] += weight * force[k]);
+            }
+            (0..3).for_each(|k| out[k] += sum[k]);
+        };
+        if self.n_nodes < PARALLEL_MIN {
+            out.chunks_exact_mut(3).enumerate().for_each(add);
+        } else {
+            let nodes = out.par_chunks_exact_mut(3).enumerate();
+            nodes.with_min_len(PARALLEL_MIN / 8).for_each(add);
         }
     }
 
@@ -38,21 +128,21 @@ impl AtNodes {
         add: &mut impl FnMut(u32, &Matrix3<f64>),
     ) {
         let mut own = vec![0.0; self.n_nodes];
-        for (row, weights) in self.weights.iter().enumerate() {
-            for (node, weight) in weights {
-                own[*node as usize] = *weight;
+        for row in 0..self.free.len() {
+            for (node, weight) in self.present(row) {
+                own[node as usize] = weight;
             }
             for (column, block) in stiffness.row(pattern, row) {
                 let block = self.masked(block, row, column as usize);
-                for (node, weight) in &self.weights[column as usize] {
-                    let both = own[*node as usize] * weight;
+                for (node, weight) in self.present(column as usize) {
+                    let both = own[node as usize] * weight;
                     if both != 0.0 {
-                        add(*node, &(block * both));
+                        add(node, &(block * both));
                     }
                 }
             }
-            for (node, _) in weights {
-                own[*node as usize] = 0.0;
+            for (node, _) in self.present(row) {
+                own[node as usize] = 0.0;
             }
         }
     }
@@ -62,27 +152,30 @@ impl AtNodes {
         block.component_mul(&(self.free[row] * self.free[column].transpose()))
     }
 
-    /// Adds y yᵀ of every node, y the derivative by its velocity of a number that depends on vertices with these slopes. `sums` is zero for
+    /// Adds y yᵀ of every node, y the derivative by its velocity of a number that depends on points with these slopes. `sums` is zero for
     /// all nodes before and after.
     pub(super) fn add_square(
         &self,
-        slopes: impl Iterator<Item = (u32, Vector3<f64>)>,
-        (sums, touched): (&mut Vec<Vector3<f64>>, &mut Vec<u32>),
+        slopes: &[(u32, Vector3<f64>)],
+        sums: &mut Vec<Vector3<f64>>,
         add: &mut impl FnMut(u32, &Matrix3<f64>),
     ) {
         sums.resize(self.n_nodes, Vector3::zeros());
-        touched.clear();
-        for (v, slope) in slopes {
-            let slope = slope.component_mul(&self.free[v as usize]);
-            for (node, weight) in &self.weights[v as usize] {
+        for (point, slope) in slopes {
+            let point = *point as usize;
+            let slope = slope.component_mul(&self.free[point]);
+            for (node, weight) in self.nodes[point].iter().zip(&self.weights[point]) {
                 sums[*node as usize] += slope * *weight;
-                touched.push(*node);
             }
         }
-        for node in touched.iter() {
-            let y = std::mem::replace(&mut sums[*node as usize], Vector3::zeros());
+        for node in slopes
+            .iter()
+            .flat_map(|(point, _)| &self.nodes[*point as usize])
+        {
+            let y = sums[*node as usize];
             if y != Vector3::zeros() {
                 add(*node, &(y * y.transpose()));
+                sums[*node as usize] = Vector3::zeros();
             }
         }
     }
@@ -97,10 +190,10 @@ impl AtNodes {
         for (a, row) in vertices.iter().enumerate() {
             for (b, column) in vertices.iter().enumerate() {
                 let block = self.masked(&block(a, b), *row as usize, *column as usize);
-                for (node, weight) in &self.weights[*column as usize] {
-                    let mut of_row = self.weights[*row as usize].iter();
-                    if let Some((_, own)) = of_row.find(|(other, _)| other == node) {
-                        add(*node, &(block * (own * weight)));
+                for (node, weight) in self.present(*column as usize) {
+                    let of_row = self.present(*row as usize);
+                    for (_, own) in of_row.filter(|(other, _)| *other == node) {
+                        add(node, &(block * (own * weight)));
                     }
                 }
             }

@@ -133,7 +133,7 @@ impl BendingTangent {
         add: &mut impl FnMut(u32, &Matrix3<f64>),
     ) {
         let hinges = cloth.hinges();
-        let (mut sums, mut touched) = (Vec::new(), Vec::new());
+        let mut sums = Vec::new();
         for k in 0..self.gradients.len() {
             let own = [(k as u32, 1.0)];
             let row = cloth.plate().map_or(&own[..], |plate| plate.row(k));
@@ -143,7 +143,7 @@ impl BendingTangent {
                 (0..4).map(move |c| (vertices[c], corners[c] * *entry))
             });
             let slopes = merged(slopes);
-            at_nodes.add_square(slopes.into_iter(), (&mut sums, &mut touched), add);
+            at_nodes.add_square(&slopes, &mut sums, add);
         }
         for (hinge, curvature) in hinges.iter().zip(&self.curvatures) {
             let block =

@@ -27,13 +27,15 @@ use crate::material::Definiteness;
 use crate::particle::Particle;
 
 /// Below so many elements, waking threads costs more than they save.
-const PARALLEL_MIN: usize = 2048;
+pub(super) const PARALLEL_MIN: usize = 2048;
 
 /// One cloth in one step.
 #[derive(Clone, Debug)]
 pub(crate) struct ClothTerm {
     object: Arc<ClothObject>,
     pattern: VertexPattern,
+    /// Of the vertices.
+    at_nodes: AtNodes,
     /// Index in sorted order of each vertex, then of each centroid.
     sorted: Vec<u32>,
     /// Of the vertices at the start of the step, m.
@@ -61,6 +63,8 @@ pub(crate) struct ClothTangent {
     in_plane: VertexStiffness,
     /// Of the others, on vec F, times the volume.
     pressed: Vec<(u32, SMatrix<f64, 9, 9>)>,
+    /// Their normals.
+    normals: AtNodes,
     bending: BendingTangent,
 }
 
@@ -69,6 +73,7 @@ impl ClothTerm {
         Self {
             pattern: VertexPattern::new(object.n_vertices(), object.cloth.triangles()),
             object,
+            at_nodes: AtNodes::default(),
             sorted: Vec::new(),
             positions: Vec::new(),
             triangles: Vec::new(),
@@ -226,6 +231,7 @@ impl ClothTerm {
     /// Second derivatives, positive semidefinite unless exact ones are asked for.
     pub(crate) fn tangent(
         &self,
+        system: &GridSystem,
         changes: &[Vector3<f64>],
         definiteness: Definiteness,
         out: &mut ClothTangent,
@@ -260,33 +266,36 @@ impl ClothTerm {
                 }
             }
         }
+        let centroids = out.pressed.iter().map(|(t, _)| self.centroid(*t as usize));
+        out.normals = AtNodes::new(system, centroids);
         out.bending = BendingTangent::of(cloth, &positions, definiteness);
     }
 
-    /// Marks the centroids whose normals have a stiffness in `is_pressed`, which has an entry for each particle in sorted order.
-    pub(crate) fn mark_pressed(&self, tangent: &ClothTangent, is_pressed: &mut [bool]) {
-        for (t, _) in &tangent.pressed {
-            is_pressed[self.centroid(*t as usize)] = true;
-        }
+    /// Finds the nodes around the vertices, after all that are held are known.
+    pub(super) fn settle(&mut self, system: &GridSystem) {
+        let (of_vertices, _) = self.sorted.split_at(self.object.n_vertices());
+        let places = of_vertices.iter().map(|k| *k as usize);
+        self.at_nodes = AtNodes::new(system, places);
     }
 
-    /// Writes the product of the second derivatives with `changes` to the entries of the vertices and of the marked centroids.
-    pub(crate) fn apply(
+    /// Adds `scale` times the product of Jᵀ (∂²E) J with the velocities `x` of the nodes to `out`, J the derivative of
+    /// [`GridSystem::cloth_changes`] by them.
+    pub(crate) fn add_product(
         &self,
         tangent: &ClothTangent,
-        changes: &[Vector3<f64>],
-        out: &mut [Vector3<f64>],
+        x: &[f64],
+        scale: f64,
+        out: &mut [f64],
     ) {
         let cloth = &self.object.cloth;
-        let (of_vertices, _) = self.sorted.split_at(self.object.n_vertices());
-        let moved: Vec<Vector3<f64>> = of_vertices.iter().map(|k| changes[*k as usize]).collect();
+        let moved = self.at_nodes.gather(x);
         let mut forces = vec![Vector3::zeros(); moved.len()];
         tangent.in_plane.apply(&self.pattern, &moved, &mut forces);
-        for (t, stiffness) in &tangent.pressed {
+        let mut normals = tangent.normals.gather(x);
+        for ((t, stiffness), normal) in tangent.pressed.iter().zip(&mut normals) {
             let triangle = &cloth.triangles()[*t as usize];
             let corners = triangle.vertices.map(|v| moved[v as usize]);
-            let centroid = self.centroid(*t as usize);
-            let dF = triangle.deformation_gradient(&corners, &changes[centroid]);
+            let dF = triangle.deformation_gradient(&corners, normal);
             let change = stiffness * SVector::<f64, 9>::from_column_slice(dF.as_slice());
             // The volume is in the tangent.
             let stress = Matrix3::from_column_slice(change.as_slice()) / triangle.volume;
@@ -294,11 +303,12 @@ impl ClothTerm {
             for (v, force) in triangle.vertices.iter().zip([a, b, c]) {
                 forces[*v as usize] += force;
             }
-            out[centroid] = across;
+            *normal = across;
         }
         tangent.bending.apply(cloth, &moved, &mut forces);
-        for (k, force) in of_vertices.iter().zip(forces) {
-            out[*k as usize] = force;
+        self.at_nodes.scatter(&mut forces, scale, out);
+        if !normals.is_empty() {
+            tangent.normals.scatter(&mut normals, scale, out);
         }
     }
 
@@ -323,8 +333,7 @@ impl ClothTerm {
         }
     }
 
-    /// Adds `scale` times the 3×3 blocks on the diagonal of Jᵀ (∂²E) J to `out`, column-major, J the derivative of
-    /// [`GridSystem::cloth_changes`] by the velocities of the nodes.
+    /// Adds `scale` times the 3×3 blocks on the diagonal of the matrix of [`Self::add_product`] to `out`, column-major.
     pub(crate) fn add_diagonal(
         &self,
         system: &GridSystem,
@@ -333,8 +342,7 @@ impl ClothTerm {
         out: &mut [f64],
     ) {
         let cloth = &self.object.cloth;
-        let (of_vertices, _) = self.sorted.split_at(self.object.n_vertices());
-        let at_nodes = AtNodes::new(system, of_vertices);
+        let at_nodes = &self.at_nodes;
         let mut add = |node: u32, block: &Matrix3<f64>| {
             let to = &mut out[9 * node as usize..][..9];
             let each = to.iter_mut().zip(block.iter());
@@ -359,7 +367,7 @@ impl ClothTerm {
         for (node, block) in of_pressed.iter().flatten() {
             add(*node, block);
         }
-        tangent.bending.add_diagonal(cloth, &at_nodes, &mut add);
+        tangent.bending.add_diagonal(cloth, at_nodes, &mut add);
     }
 }
 

@@ -104,17 +104,6 @@ impl GridSystem {
 
     /// `time_s` times the rates of positions of vertices and of normals; empty without cloth.
     pub(crate) fn cloth_changes(&self, v: &[f64], time_s: f64, out: &mut Vec<Vector3<f64>>) {
-        self.changes_where(|_| true, v, time_s, out);
-    }
-
-    /// The same, with the normals of these centroids alone; those of others are zero.
-    pub(super) fn changes_where(
-        &self,
-        is_wanted: impl Fn(usize) -> bool + Sync,
-        v: &[f64],
-        time_s: f64,
-        out: &mut Vec<Vector3<f64>>,
-    ) {
         out.clear();
         if self.cloth_points.is_empty() {
             return;
@@ -127,27 +116,15 @@ impl GridSystem {
                 ClothPoint::Vertex(vertex) => {
                     *out = interpolate(stencil, local).component_mul(&vertex.free) * time_s;
                 }
-                ClothPoint::Centroid(normal) if is_wanted(p) => {
+                ClothPoint::Centroid(normal) => {
                     *out = gradient(stencil, local) * normal * time_s;
                 }
-                ClothPoint::Centroid(_) => {}
             }
         });
     }
 
     /// Adds `factor` times the forces that are conjugate to the changes to the nodes: the transpose of [`Self::cloth_changes`].
     pub(crate) fn scatter_cloth(&self, forces: &[Vector3<f64>], factor: f64, out: &mut [f64]) {
-        self.scatter_where(|_| true, forces, factor, out);
-    }
-
-    /// The same, with the normals of these centroids alone.
-    pub(super) fn scatter_where(
-        &self,
-        is_wanted: impl Fn(usize) -> bool + Sync,
-        forces: &[Vector3<f64>],
-        factor: f64,
-        out: &mut [f64],
-    ) {
         self.nodes.scatter::<3>(&self.grid, out, |_, cell, local| {
             for p in cell.particles.clone().map(|p| p as usize) {
                 let stencil = &self.stencils[p];
@@ -160,7 +137,6 @@ impl GridSystem {
                             (0..3).for_each(|k| to[k] += weight * force[k]);
                         }
                     }
-                    ClothPoint::Centroid(_) if !is_wanted(p) => {}
                     ClothPoint::Centroid(normal) => {
                         let stress = forces[p] * factor * normal.transpose();
                         add_divergence(stencil, &stress, local);

@@ -1,7 +1,5 @@
 //! Matrix-free products with A, and the 3×3 blocks on its diagonal.
 
-use nalgebra::Vector3;
-
 use crate::nodes::{add_divergence, gradient};
 use crate::spline::corner;
 
@@ -28,7 +26,9 @@ impl GridSystem {
             if self.has_solids {
                 self.apply_solids(tangents, inner, scale, y);
             }
-            self.apply_cloths(tangents, inner, scale, y);
+            for ((_, cloth), tangent) in self.cloths.iter().zip(&tangents.cloths) {
+                cloth.add_product(tangent, inner, scale, y);
+            }
         }
         if self.any_prescribed {
             for (y, p) in y.iter_mut().zip(&self.prescribed) {
@@ -57,21 +57,6 @@ impl GridSystem {
             };
             f64::dispatch(InstructionSet::widest(), work);
         });
-    }
-
-    /// Adds `scale` times the product of the cloths' stiffness with x.
-    fn apply_cloths(&self, tangents: &Tangents, x: &[f64], scale: f64, y: &mut [f64]) {
-        if self.cloths.is_empty() {
-            return;
-        }
-        let mut changes = Vec::new();
-        let is_pressed = |p: usize| tangents.is_pressed[p];
-        self.changes_where(is_pressed, x, 1.0, &mut changes);
-        let mut forces = vec![Vector3::zeros(); self.particles.len()];
-        for ((_, cloth), tangent) in self.cloths.iter().zip(&tangents.cloths) {
-            cloth.apply(tangent, &changes, &mut forces);
-        }
-        self.scatter_where(is_pressed, &forces, scale, y);
     }
 
     /// The 3×3 blocks on the diagonal of A, column-major:

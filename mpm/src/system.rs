@@ -39,6 +39,7 @@ use crate::spline::{GradientForm, Stencil};
 use crate::transfer::{NodeField, Transfer, sort_particles};
 
 pub(crate) use assembly::BlockMatrix;
+pub(crate) use bending_term::Blocks;
 pub(crate) use cloth_term::{ClothTangent, ClothTerm};
 pub(crate) use motion::StepMotion;
 

@@ -17,6 +17,8 @@ const STRIP: &str = include_str!("hanging_strip/strip.toml");
 const LINKS: u32 = 2000;
 /// Ten edges along the strip; the grid is 1.4 edges wide.
 const WITHIN: f64 = 0.03;
+/// w l³/B of a strip twice as long as its bending length.
+const PEIRCE_WEIGHT: f64 = 8.0;
 const SOURCE: &str = "B θ'' = w (l − s) cos θ with θ(0) = 0 and θ'(l) = 0, by shooting; Peirce (1930), The handle of cloth as a measurable quantity";
 
 fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
@@ -33,31 +35,12 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
     };
     let mut findings = Vec::new();
     for (weight, cells) in cases {
-        let width = 0.01 * f64::from(*cells);
-        let settings = [
-            format!("G={weight}"),
-            format!("m={cells}"),
-            format!("width={width}"),
-        ];
-        let options = SceneOptions {
-            parameters: settings
-                .iter()
-                .map(|s| s.parse())
-                .collect::<Result<_, _>>()?,
-            ..SceneOptions::default()
-        };
-        let scene = Scene::parse("strip.toml", STRIP, &options)?;
-        let outcome = run_scene(&scene, &RunOptions::default(), &mut |_| {})?;
-        let last = outcome.series.times_s().len() - 1;
-        let value = |name: &str| {
-            let column = scene.observables.iter().position(|o| o.name.name == name);
-            outcome.series.at(last, column.unwrap_or_default())
-        };
-        let (drop, reach) = elastica(*weight);
         let of = format!("hanging-strip, w l³/B = {weight}, {cells} edges wide");
+        let found = hung(*weight, *cells)?;
+        let expected = elastica(*weight);
         for (name, found, expected) in [
-            ("drop over length", value("drop"), drop),
-            ("reach over length", value("reach"), reach),
+            ("drop over length", found.0, expected.0),
+            ("reach over length", found.1, expected.1),
         ] {
             let name = format!("{of}: {name}");
             findings.push(Finding::equals(
@@ -69,7 +52,48 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
             ));
         }
     }
+    findings.push(peirce()?);
     Ok(findings)
+}
+
+/// The bending length c = ∛(B/w) over the length from the angle at which the strip hangs, as Peirce's test reads it.
+fn peirce() -> Outcome<Finding> {
+    let (drop, reach) = hung(PEIRCE_WEIGHT, 2)?;
+    let angle = drop.atan2(reach);
+    let length = ((0.5 * angle).cos() / (8.0 * angle.tan())).cbrt();
+    let expected = PEIRCE_WEIGHT.recip().cbrt();
+    Ok(Finding::equals(
+        "hanging-strip, Peirce's test at 41.5°: bending length over overhang".into(),
+        length,
+        expected,
+        WITHIN * expected,
+        "c = l ∛(cos(θ/2)/(8 tan θ)), half of the overhang at 41.5°: Peirce (1930); 1.9 % above the elastica there",
+    ))
+}
+
+/// Drop and reach of the tip over the length at rest, for the weight w l³/B and a width of so many edges.
+fn hung(weight: f64, cells: u32) -> Outcome<(f64, f64)> {
+    let width = 0.01 * f64::from(cells);
+    let settings = [
+        format!("G={weight}"),
+        format!("m={cells}"),
+        format!("width={width}"),
+    ];
+    let options = SceneOptions {
+        parameters: settings
+            .iter()
+            .map(|s| s.parse())
+            .collect::<Result<_, _>>()?,
+        ..SceneOptions::default()
+    };
+    let scene = Scene::parse("strip.toml", STRIP, &options)?;
+    let outcome = run_scene(&scene, &RunOptions::default(), &mut |_| {})?;
+    let last = outcome.series.times_s().len() - 1;
+    let value = |name: &str| {
+        let column = scene.observables.iter().position(|o| o.name.name == name);
+        outcome.series.at(last, column.unwrap_or_default())
+    };
+    Ok((value("drop"), value("reach")))
 }
 
 /// Drop and reach of the tip over the length, for the weight w l³/B: a chain of links with hinges between them, and half of one at the clamp.

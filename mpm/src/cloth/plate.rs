@@ -98,6 +98,13 @@ impl<T: Real> PlateStiffness<T> {
         self.factor.row(row)
     }
 
+    /// The root of a hinge's stiffness while no other bends, √J.
+    pub(crate) fn root(&self, hinge: usize) -> T {
+        let column = self.transpose.row(hinge).iter();
+        let square = column.fold(T::zero(), |sum, (_, entry)| sum + *entry * *entry);
+        square.sqrt()
+    }
+
     /// The moment l m = Gᵀ (G s) of a hinge, J, from all [`Self::combined`] strains.
     #[inline]
     pub(crate) fn moment(&self, hinge: usize, combined: &[T]) -> T {

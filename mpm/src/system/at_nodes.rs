@@ -1,6 +1,6 @@
 //! From the grid nodes to the points of a cloth and back, and from matrices on the points to the 3×3 blocks of the nodes on the diagonal of A.
 
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{Matrix3, Vector3, Vector4};
 use rayon::prelude::*;
 
 use super::GridSystem;
@@ -10,11 +10,18 @@ use super::vertex_stiffness::{VertexPattern, VertexStiffness};
 use crate::sparse_grid::NONE;
 use crate::spline::corner;
 
+/// A vector in four lanes, the last of them zero: half of the instructions of three.
+pub(super) type Padded = Vector4<f64>;
+
+pub(super) fn padded(v: &Vector3<f64>) -> Padded {
+    Padded::new(v.x, v.y, v.z, 0.0)
+}
+
 /// Positions or normals of points of a cloth as sums over the grid nodes around each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AtNodes {
     /// 1 for each component of a point that moves with the grid, 0 where it is held.
-    free: Vec<Vector3<f64>>,
+    free: Vec<Padded>,
     nodes: Vec<[u32; 27]>,
     /// Zero for nodes without mass, whose numbers are then those of others.
     weights: Vec<[f64; 27]>,
@@ -45,7 +52,7 @@ impl AtNodes {
                 Some(normal) => stencil.gradient(corner(n)).dot(normal),
                 None => stencil.weight(corner(n)),
             };
-            made.free.push(free);
+            made.free.push(padded(&free));
             made.nodes
                 .push(around.map(|node| if node == NONE { 0 } else { node }));
             made.weights.push(std::array::from_fn(weight));
@@ -85,32 +92,36 @@ impl AtNodes {
     }
 
     /// The changes of the points for values at the nodes.
-    pub(super) fn gather(&self, values: &[f64]) -> Vec<Vector3<f64>> {
+    #[inline(always)]
+    pub(super) fn gather(&self, values: &[f64]) -> Vec<Padded> {
+        let mut longer = Vec::with_capacity(values.len() + 1);
+        longer.extend_from_slice(values);
+        longer.push(0.0);
         in_parallel(self.free.len(), |point| {
-            let mut sum = [0.0; 3];
-            for (node, weight) in self.nodes[point].iter().zip(&self.weights[point]) {
+            let each = self.nodes[point].iter().zip(&self.weights[point]);
+            let mut sum = Padded::zeros();
+            for (node, weight) in each {
                 let at = 3 * *node as usize;
-                let value = &values[at..at + 3];
-                (0..3).for_each(|k| sum[k] += weight * value[k]);
+                sum += Padded::from_column_slice(&longer[at..at + 4]) * *weight;
             }
-            Vector3::from(sum).component_mul(&self.free[point])
+            sum.component_mul(&self.free[point])
         })
     }
 
     /// Adds `scale` times forces on the points to the nodes: the transpose of [`Self::gather`].
-    pub(super) fn scatter(&self, forces: &mut [Vector3<f64>], scale: f64, out: &mut [f64]) {
+    #[inline(always)]
+    pub(super) fn scatter(&self, forces: &mut [Padded], scale: f64, out: &mut [f64]) {
         for (force, free) in forces.iter_mut().zip(&self.free) {
             *force = force.component_mul(free) * scale;
         }
         let forces = &*forces;
         let add = |(node, out): (usize, &mut [f64])| {
             let start = node.checked_sub(1).map_or(0, |before| self.ends[before]);
-            let mut sum = [0.0; 3];
+            let mut sum = Padded::zeros();
             for (point, weight) in &self.around[start as usize..self.ends[node] as usize] {
-                let force = &forces[*point as usize];
-                (0..3).for_each(|k| sum[k] += weight * force[k]);
+                sum += forces[*point as usize] * *weight;
             }
-            (0..3).for_each(|k| out[k] += sum[k]);
+            out.iter_mut().zip(&sum).for_each(|(out, sum)| *out += sum);
         };
         if self.n_nodes < PARALLEL_MIN {
             out.chunks_exact_mut(3).enumerate().for_each(add);
@@ -133,7 +144,7 @@ impl AtNodes {
                 own[node as usize] = weight;
             }
             for (column, block) in stiffness.row(pattern, row) {
-                let block = self.masked(block, row, column as usize);
+                let block = self.masked(&block, row, column as usize);
                 for (node, weight) in self.present(column as usize) {
                     let both = own[node as usize] * weight;
                     if both != 0.0 {
@@ -149,18 +160,18 @@ impl AtNodes {
 
     /// A block without the rows and columns of held components.
     fn masked(&self, block: &Matrix3<f64>, row: usize, column: usize) -> Matrix3<f64> {
-        block.component_mul(&(self.free[row] * self.free[column].transpose()))
+        block.component_mul(&(self.free[row].xyz() * self.free[column].xyz().transpose()))
     }
 
     /// Adds y yᵀ of every node, y the derivative by its velocity of a number that depends on points with these slopes. `sums` is zero for
     /// all nodes before and after.
     pub(super) fn add_square(
         &self,
-        slopes: &[(u32, Vector3<f64>)],
-        sums: &mut Vec<Vector3<f64>>,
+        slopes: &[(u32, Padded)],
+        sums: &mut Vec<Padded>,
         add: &mut impl FnMut(u32, &Matrix3<f64>),
     ) {
-        sums.resize(self.n_nodes, Vector3::zeros());
+        sums.resize(self.n_nodes, Padded::zeros());
         for (point, slope) in slopes {
             let point = *point as usize;
             let slope = slope.component_mul(&self.free[point]);
@@ -173,9 +184,9 @@ impl AtNodes {
             .flat_map(|(point, _)| &self.nodes[*point as usize])
         {
             let y = sums[*node as usize];
-            if y != Vector3::zeros() {
-                add(*node, &(y * y.transpose()));
-                sums[*node as usize] = Vector3::zeros();
+            if y != Padded::zeros() {
+                add(*node, &(y.xyz() * y.xyz().transpose()));
+                sums[*node as usize] = Padded::zeros();
             }
         }
     }

@@ -5,21 +5,20 @@
 
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 
-use super::at_nodes::AtNodes;
+use super::at_nodes::{AtNodes, Padded, padded};
 use super::cloth_term::in_parallel;
 use crate::cloth::{Cloth, PlateStiffness};
 use crate::material::Definiteness;
 
-type Gradient = SVector<f64, 12>;
-type Curvature = SMatrix<f64, 12, 12>;
 /// Forces on the four vertices of a hinge.
 type Corners = [Vector3<f64>; 4];
+type Curvature = SMatrix<f64, 12, 12>;
 
 /// ∂²E/∂x² of the bending energy.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BendingTangent {
     /// √c ∇θ of each hinge, or ∇s of those of a plate; empty where curvatures are the whole.
-    gradients: Vec<Gradient>,
+    gradients: Vec<[Padded; 4]>,
     /// What the gradients do not have of an exact second derivative.
     curvatures: Vec<Curvature>,
 }
@@ -42,18 +41,15 @@ pub(super) fn bending_forces(cloth: &Cloth<f64>, positions: &[Vector3<f64>]) -> 
 }
 
 /// GᵀG s, J.
+#[inline(always)]
 fn moments(plate: &PlateStiffness<f64>, strains: &[f64]) -> Vec<f64> {
     let n = strains.len();
     let combined = in_parallel(n, |k| plate.combined(k, strains));
     in_parallel(n, |k| plate.moment(k, &combined))
 }
 
-fn stacked(corners: &Corners) -> Gradient {
-    SVector::from_fn(|i, _| corners[i / 3][i % 3])
-}
-
-fn of_corners(stacked: &Gradient) -> Corners {
-    [0, 1, 2, 3].map(|k| stacked.fixed_rows::<3>(3 * k).into_owned())
+fn of_corners(stacked: &SVector<f64, 12>) -> [Padded; 4] {
+    [0, 1, 2, 3].map(|k| padded(&stacked.fixed_rows::<3>(3 * k).into_owned()))
 }
 
 impl BendingTangent {
@@ -72,13 +68,15 @@ impl BendingTangent {
                 curvatures: in_parallel(n, |k| cloth.hinges()[k].second_derivative(&corners(k))),
             },
             None => Self {
-                gradients: in_parallel(n, |k| cloth.hinges()[k].root_stiffness(&corners(k))),
+                gradients: in_parallel(n, |k| {
+                    of_corners(&cloth.hinges()[k].root_stiffness(&corners(k)))
+                }),
                 curvatures: Vec::new(),
             },
             Some(plate) => {
                 let (strains, gradients): (Vec<_>, Vec<_>) = in_parallel(n, |k| {
                     let (strain, gradient) = cloth.hinges()[k].strain(&corners(k));
-                    (strain, stacked(&gradient))
+                    (strain, gradient.map(|g| padded(&g)))
                 })
                 .into_iter()
                 .unzip();
@@ -99,29 +97,36 @@ impl BendingTangent {
     }
 
     /// Adds the product with `changes` of the vertices to `out`.
-    pub(super) fn apply(
-        &self,
-        cloth: &Cloth<f64>,
-        changes: &[Vector3<f64>],
-        out: &mut [Vector3<f64>],
-    ) {
+    #[inline(always)]
+    pub(super) fn apply(&self, cloth: &Cloth<f64>, changes: &[Padded], out: &mut [Padded]) {
         let hinges = cloth.hinges();
-        let change = |k: usize| stacked(&hinges[k].vertices.map(|v| changes[v as usize]));
-        let mut add = |k: usize, forces: &Gradient| {
-            for (v, force) in hinges[k].vertices.iter().zip(of_corners(forces)) {
-                out[*v as usize] += force;
+        let slopes = in_parallel(self.gradients.len(), |k| {
+            let each = self.gradients[k].iter().zip(hinges[k].vertices);
+            let mut along = Padded::zeros();
+            for (gradient, v) in each {
+                along += gradient.component_mul(&changes[v as usize]);
             }
-        };
-        let slopes = in_parallel(self.gradients.len(), |k| self.gradients[k].dot(&change(k)));
+            along.sum()
+        });
         let factors = match cloth.plate() {
             Some(plate) => moments(plate, &slopes),
             None => slopes,
         };
-        for (k, (gradient, factor)) in self.gradients.iter().zip(factors).enumerate() {
-            add(k, &(gradient * factor));
+        for ((hinge, gradients), factor) in hinges.iter().zip(&self.gradients).zip(factors) {
+            for (v, gradient) in hinge.vertices.iter().zip(gradients) {
+                out[*v as usize] += gradient * factor;
+            }
         }
-        for (k, curvature) in self.curvatures.iter().enumerate() {
-            add(k, &(curvature * change(k)));
+        for (hinge, curvature) in hinges.iter().zip(&self.curvatures) {
+            let change = hinge.vertices.map(|v| changes[v as usize]);
+            let stacked = SVector::<f64, 12>::from_fn(|i, _| change[i / 3][i % 3]);
+            for (v, force) in hinge
+                .vertices
+                .iter()
+                .zip(of_corners(&(curvature * stacked)))
+            {
+                out[*v as usize] += force;
+            }
         }
     }
 
@@ -129,21 +134,23 @@ impl BendingTangent {
     pub(super) fn add_diagonal(
         &self,
         cloth: &Cloth<f64>,
-        at_nodes: &AtNodes,
+        (at_nodes, blocks): (&AtNodes, Blocks),
         add: &mut impl FnMut(u32, &Matrix3<f64>),
     ) {
         let hinges = cloth.hinges();
         let mut sums = Vec::new();
         for k in 0..self.gradients.len() {
-            let own = [(k as u32, 1.0)];
-            let row = cloth.plate().map_or(&own[..], |plate| plate.row(k));
+            let by_itself = [(k as u32, cloth.plate().map_or(1.0, |plate| plate.root(k)))];
+            let row = match (cloth.plate(), blocks) {
+                (Some(plate), Blocks::Exact) => plate.row(k),
+                _ => &by_itself[..],
+            };
             let slopes = row.iter().flat_map(|(hinge, entry)| {
-                let corners = of_corners(&self.gradients[*hinge as usize]);
+                let gradients = &self.gradients[*hinge as usize];
                 let vertices = hinges[*hinge as usize].vertices;
-                (0..4).map(move |c| (vertices[c], corners[c] * *entry))
+                (0..4).map(move |c| (vertices[c], gradients[c] * *entry))
             });
-            let slopes = merged(slopes);
-            at_nodes.add_square(&slopes, &mut sums, add);
+            at_nodes.add_square(&merged(slopes), &mut sums, add);
         }
         for (hinge, curvature) in hinges.iter().zip(&self.curvatures) {
             let block =
@@ -153,9 +160,18 @@ impl BendingTangent {
     }
 }
 
+/// Which blocks on the diagonal of A.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blocks {
+    /// Those of A.
+    Exact,
+    /// For a preconditioner: each hinge of a plate resists by itself.
+    Near,
+}
+
 /// One slope for each vertex.
-fn merged(slopes: impl Iterator<Item = (u32, Vector3<f64>)>) -> Vec<(u32, Vector3<f64>)> {
-    let mut merged: Vec<(u32, Vector3<f64>)> = Vec::with_capacity(64);
+fn merged(slopes: impl Iterator<Item = (u32, Padded)>) -> Vec<(u32, Padded)> {
+    let mut merged: Vec<(u32, Padded)> = Vec::with_capacity(64);
     for (v, slope) in slopes {
         match merged.iter_mut().find(|(known, _)| *known == v) {
             Some((_, sum)) => *sum += slope,

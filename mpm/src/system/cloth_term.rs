@@ -18,8 +18,8 @@ use nalgebra::{Matrix3, Matrix3x2, SMatrix, SVector, Vector3};
 use rayon::prelude::*;
 
 use super::GridSystem;
-use super::at_nodes::{AtNodes, NodeRows};
-use super::bending_term::{BendingTangent, bending_forces};
+use super::at_nodes::{AtNodes, NodeRows, Padded, padded};
+use super::bending_term::{BendingTangent, Blocks, bending_forces};
 use super::motion::{ClothPoint, ClothVertex};
 use super::vertex_stiffness::{VertexPattern, VertexStiffness};
 use crate::cloth::{ClothObject, ClothTriangle, SurfaceFrame, shape_gradients};
@@ -287,23 +287,32 @@ impl ClothTerm {
         scale: f64,
         out: &mut [f64],
     ) {
+        // With the vectors of the processor.
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || self.add_wide_product(tangent, x, scale, out),
+        );
+    }
+
+    #[inline(always)]
+    fn add_wide_product(&self, tangent: &ClothTangent, x: &[f64], scale: f64, out: &mut [f64]) {
         let cloth = &self.object.cloth;
         let moved = self.at_nodes.gather(x);
-        let mut forces = vec![Vector3::zeros(); moved.len()];
+        let mut forces = vec![Padded::zeros(); moved.len()];
         tangent.in_plane.apply(&self.pattern, &moved, &mut forces);
         let mut normals = tangent.normals.gather(x);
         for ((t, stiffness), normal) in tangent.pressed.iter().zip(&mut normals) {
             let triangle = &cloth.triangles()[*t as usize];
-            let corners = triangle.vertices.map(|v| moved[v as usize]);
-            let dF = triangle.deformation_gradient(&corners, normal);
+            let corners = triangle.vertices.map(|v| moved[v as usize].xyz());
+            let dF = triangle.deformation_gradient(&corners, &normal.xyz());
             let change = stiffness * SVector::<f64, 9>::from_column_slice(dF.as_slice());
             // The volume is in the tangent.
             let stress = Matrix3::from_column_slice(change.as_slice()) / triangle.volume;
             let [a, b, c, across] = by_corners(triangle, &stress);
             for (v, force) in triangle.vertices.iter().zip([a, b, c]) {
-                forces[*v as usize] += force;
+                forces[*v as usize] += padded(&force);
             }
-            *normal = across;
+            *normal = padded(&across);
         }
         tangent.bending.apply(cloth, &moved, &mut forces);
         self.at_nodes.scatter(&mut forces, scale, out);
@@ -337,7 +346,7 @@ impl ClothTerm {
     pub(crate) fn add_diagonal(
         &self,
         system: &GridSystem,
-        tangent: &ClothTangent,
+        (tangent, blocks): (&ClothTangent, Blocks),
         scale: f64,
         out: &mut [f64],
     ) {
@@ -367,7 +376,8 @@ impl ClothTerm {
         for (node, block) in of_pressed.iter().flatten() {
             add(*node, block);
         }
-        tangent.bending.add_diagonal(cloth, at_nodes, &mut add);
+        let of_bending = (at_nodes, blocks);
+        tangent.bending.add_diagonal(cloth, of_bending, &mut add);
     }
 }
 
@@ -379,6 +389,7 @@ fn by_corners(triangle: &ClothTriangle<f64>, stress: &Matrix3<f64>) -> [Vector3<
 }
 
 /// f(0), f(1), …
+#[inline(always)]
 pub(super) fn in_parallel<V: Send>(count: usize, f: impl Fn(usize) -> V + Send + Sync) -> Vec<V> {
     if count < PARALLEL_MIN {
         return (0..count).map(f).collect();

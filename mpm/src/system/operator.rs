@@ -3,7 +3,7 @@
 use crate::nodes::{add_divergence, gradient};
 use crate::spline::corner;
 
-use super::{GridSystem, Tangents};
+use super::{Blocks, GridSystem, Tangents};
 use crate::lanes::{InstructionSet, LaneScalar, LaneWork, Lanes};
 use crate::sparse_grid::Cell;
 
@@ -64,7 +64,7 @@ impl GridSystem {
     /// ```text
     /// A_ii = m_i I + αδt Σ_p V_p (μ |q|² I + (μ + λ) q qᵀ),  q = W ∇w_i,   for isotropic tangents
     /// ```
-    pub(crate) fn diagonal(&self, tangents: &Tangents, out: &mut Vec<f64>) {
+    pub(crate) fn diagonal(&self, tangents: &Tangents, blocks: Blocks, out: &mut Vec<f64>) {
         out.clear();
         out.resize(9 * self.nodes.len(), 0.0);
         let scale = self.tangent_scale();
@@ -81,7 +81,7 @@ impl GridSystem {
                 }
             });
             for ((_, cloth), tangent) in self.cloths.iter().zip(&tangents.cloths) {
-                cloth.add_diagonal(self, tangent, scale, out);
+                cloth.add_diagonal(self, (tangent, blocks), scale, out);
             }
         }
         for (node, block) in out.chunks_exact_mut(9).enumerate() {

@@ -1,7 +1,8 @@
 //! The stiffness of the triangles of a cloth on its vertices, assembled once for all products with it.
 
-use nalgebra::{Matrix3, SMatrix, Vector3};
+use nalgebra::{Matrix3, SMatrix};
 
+use super::at_nodes::{Padded, padded};
 use crate::cloth::{ClothTriangle, shape_gradients};
 
 /// Which vertices share a triangle, in compressed rows.
@@ -51,14 +52,16 @@ impl VertexPattern {
 /// 3×3 blocks in the entries of a [`VertexPattern`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct VertexStiffness {
-    blocks: Vec<Matrix3<f64>>,
+    /// Columns.
+    blocks: Vec<[Padded; 3]>,
 }
 
 impl VertexStiffness {
     /// Sets all blocks to zero.
     pub(super) fn clear(&mut self, pattern: &VertexPattern) {
         self.blocks.clear();
-        self.blocks.resize(pattern.columns.len(), Matrix3::zeros());
+        self.blocks
+            .resize(pattern.columns.len(), [Padded::zeros(); 3]);
     }
 
     /// Adds ∂²E/∂x² of a triangle from that on vec F, which has no part across the surface.
@@ -74,25 +77,26 @@ impl VertexStiffness {
         for (k, slot) in pattern.slots[t].iter().enumerate() {
             let ([a, b], [c, d]) = (gradients[k / 3], gradients[k % 3]);
             let block = first * (a * c) + mixed * (a * d) + mixed.transpose() * (b * c);
-            self.blocks[*slot as usize] += block + second * (b * d);
+            let block = block + second * (b * d);
+            let columns = self.blocks[*slot as usize].iter_mut();
+            for (sum, column) in columns.zip(block.column_iter()) {
+                *sum += padded(&column.into_owned());
+            }
         }
     }
 
     /// The product with values at the vertices.
-    pub(super) fn apply(
-        &self,
-        pattern: &VertexPattern,
-        x: &[Vector3<f64>],
-        y: &mut [Vector3<f64>],
-    ) {
+    #[inline(always)]
+    pub(super) fn apply(&self, pattern: &VertexPattern, x: &[Padded], y: &mut [Padded]) {
         for (row, y) in y.iter_mut().enumerate() {
             let range = pattern.range(row);
-            let each = self.blocks[range.clone()]
-                .iter()
-                .zip(&pattern.columns[range]);
-            *y = each.fold(Vector3::zeros(), |sum, (block, v)| {
-                sum + block * x[*v as usize]
-            });
+            let each = self.blocks[range.clone()].iter();
+            let mut sum = Padded::zeros();
+            for ([a, b, c], v) in each.zip(&pattern.columns[range]) {
+                let x = &x[*v as usize];
+                sum += a * x.x + b * x.y + c * x.z;
+            }
+            *y = sum;
         }
     }
 
@@ -101,9 +105,11 @@ impl VertexStiffness {
         &'a self,
         pattern: &'a VertexPattern,
         row: usize,
-    ) -> impl Iterator<Item = (u32, &'a Matrix3<f64>)> {
+    ) -> impl Iterator<Item = (u32, Matrix3<f64>)> + 'a {
         let range = pattern.range(row);
         let columns = pattern.columns[range.clone()].iter();
-        columns.copied().zip(&self.blocks[range])
+        let blocks = self.blocks[range].iter();
+        let whole = blocks.map(|columns| Matrix3::from_columns(&columns.map(|c| c.xyz())));
+        columns.copied().zip(whole)
     }
 }

@@ -358,7 +358,8 @@ fn time_of_products() {
     let mut d = Vec::new();
     let t = std::time::Instant::now();
     for _ in 0..10 {
-        step.system.diagonal(&step.system.tangents, &mut d);
+        step.system
+            .diagonal(&step.system.tangents, crate::system::Blocks::Exact, &mut d);
     }
     println!("diagonal {:?}", t.elapsed() / 10);
     let t = std::time::Instant::now();

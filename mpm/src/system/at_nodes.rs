@@ -231,8 +231,8 @@ impl<const N: usize> NodeRows<N> {
     pub(super) fn add(&mut self, system: &GridSystem, p: usize, shares: &[f64; N]) {
         let around = &system.nodes.of_cell[system.cell_of[p] as usize];
         let present = around.iter().enumerate();
-        for (n, &node) in present.filter(|(_, node)| **node != crate::sparse_grid::NONE) {
-            let at = crate::spline::corner(n);
+        for (n, &node) in present.filter(|(_, node)| **node != NONE) {
+            let at = corner(n);
             let stencil = &system.stencils[p];
             let rates = match &system.cloth_points[p] {
                 ClothPoint::Other => continue,

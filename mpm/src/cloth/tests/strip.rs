@@ -165,7 +165,7 @@ fn a_strip_hangs_as_the_elastica_in_any_direction_of_its_mesh() {
 }
 
 #[test]
-#[ignore = "a minute"]
+#[ignore = "half a minute"]
 fn a_strip_of_any_width_and_mesh_hangs_as_the_elastica() {
     for width in [0.01, 0.03, 0.06] {
         for edge in [0.0125, 0.00625] {

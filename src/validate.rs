@@ -26,6 +26,7 @@ mod flush_tiles;
 mod four_bar;
 mod free_flight;
 mod gripper;
+mod hanging_strip;
 mod incline;
 mod knot;
 mod knot_baseline;
@@ -346,6 +347,7 @@ pub const CASES: &[Case] = &[
     soft_rest::CASE,
     soft_loads::CASE,
     cavities::CASE,
+    hanging_strip::CASE,
     beam_bending::CASE,
     flush_tiles::CASE,
     incline::CASE,

@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 use pliant_contact_sap::{
     BodyError, ContactLaw, ContactParameters, Dissipation, Lagged, Potential,
 };
-use pliant_mpm::{DeviceObject, Obstacle, SubstepInput, SubstepLaws};
+use pliant_mpm::{BendingModel, DeviceCloth, DeviceObject, Obstacle, SubstepInput, SubstepLaws};
 
 use crate::error::GpuError;
 use crate::shapes::{DeviceShape, Shapes};
@@ -16,6 +16,12 @@ const LINKS_MAX: usize = 256;
 pub(crate) fn check_objects(objects: &[DeviceObject]) -> Result<(), GpuError> {
     for object in objects {
         let DeviceObject { name, material, .. } = object;
+        let bends = |cloth: &DeviceCloth| cloth.forces.bending_model() == BendingModel::Plate;
+        if object.cloth.as_ref().is_some_and(bends) {
+            return Err(GpuError::unsupported(format!(
+                "the bending of \"{name}\" as a plate (set `bending_model = \"hinges\"` to have one)"
+            )));
+        }
         if object.law.is_none() && object.cloth.is_none() {
             return Err(GpuError::unsupported(format!(
                 "the material {material} of \"{name}\""

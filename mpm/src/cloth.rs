@@ -15,6 +15,7 @@
 //! 5. [`ClothForces::advance`]: normals with the centroids' velocity gradients and the new positions, and the next forces.
 
 mod bending_curvature;
+mod factor_row;
 mod fading;
 mod forces;
 mod hinge;
@@ -24,6 +25,7 @@ mod layers;
 mod material;
 mod mesh;
 mod object;
+mod plate;
 mod second_derivative;
 mod step_limit;
 mod surface_frame;
@@ -34,10 +36,11 @@ mod triangle;
 pub use forces::ClothForces;
 pub use hinge::Hinge;
 pub use law::ClothLaw;
-pub use material::{ClothMaterial, InPlaneLaw};
+pub use material::{BendingModel, ClothMaterial, InPlaneLaw};
 pub use mesh::ClothMesh;
 pub use object::ClothSpec;
 pub(crate) use object::{ClothObject, Fabric};
+pub(crate) use plate::PlateStiffness;
 pub use step_limit::{ClothStepLimit, StepLimitCause};
 pub(crate) use surface_frame::SurfaceFrame;
 pub(crate) use triangle::shape_gradients;
@@ -88,6 +91,8 @@ pub struct Cloth<T> {
     law: ClothLaw<T>,
     triangles: Vec<ClothTriangle<T>>,
     hinges: Vec<Hinge<T>>,
+    /// Of [`BendingModel::Plate`] with a stiffness.
+    plate: Option<PlateStiffness<T>>,
     vertex_masses: Vec<T>,
     centroid_masses: Vec<T>,
     /// Corners of triangles and hinges about each vertex, in compressed rows.
@@ -140,6 +145,8 @@ impl<T: Real> Cloth<T> {
             .filter(|_| stiffness > 0.0)
             .map(|hinge| Hinge::new(mesh, &hinge, stiffness))
             .collect();
+        let plate = (material.bending_model() == BendingModel::Plate && !hinges.is_empty())
+            .then(|| PlateStiffness::new(mesh, stiffness, material.poissons_ratio()));
         let quarters: Vec<f64> = mesh
             .areas()
             .map(|area| 0.25 * material.areal_density() * area)
@@ -160,6 +167,7 @@ impl<T: Real> Cloth<T> {
             law: material.law(),
             triangles,
             hinges,
+            plate,
             vertex_masses: masses.into_iter().map(T::of).collect(),
             centroid_masses: quarters.into_iter().map(T::of).collect(),
             corners,
@@ -182,6 +190,20 @@ impl<T: Real> Cloth<T> {
     #[must_use]
     pub fn hinges(&self) -> &[Hinge<T>] {
         &self.hinges
+    }
+
+    /// How the edges resist bending.
+    #[must_use]
+    pub fn bending_model(&self) -> BendingModel {
+        match self.plate {
+            Some(_) => BendingModel::Plate,
+            None => BendingModel::Hinges,
+        }
+    }
+
+    /// How the edges depend on each other; `None` if each resists by itself.
+    pub(crate) fn plate(&self) -> Option<&PlateStiffness<T>> {
+        self.plate.as_ref()
     }
 
     /// Mass of each vertex, kg: a quarter of that of each of its triangles.
@@ -260,10 +282,22 @@ impl<T: Real> Cloth<T> {
             let F = triangle.deformation_gradient(&corners, normal);
             sum += self.law.energy(&F) * triangle.volume;
         }
-        for hinge in &self.hinges {
-            sum += hinge.energy(&hinge.vertices.map(|v| positions[v as usize]));
+        sum + self.bending_energy(positions)
+    }
+
+    /// Elastic energy of bending, J.
+    pub(crate) fn bending_energy(&self, positions: &[Vector3<T>]) -> T {
+        let of = |hinge: &Hinge<T>| hinge.vertices.map(|v| positions[v as usize]);
+        match &self.plate {
+            Some(plate) => {
+                let strains = self.hinges.iter().map(|hinge| hinge.strain(&of(hinge)).0);
+                plate.energy(&strains.collect::<Vec<_>>())
+            }
+            None => {
+                let each = self.hinges.iter().map(|hinge| hinge.energy(&of(hinge)));
+                each.fold(T::zero(), |sum, energy| sum + energy)
+            }
         }
-        sum
     }
 
     /// Number of corners of triangles and hinges: see [`Self::sum_corners`].
@@ -273,14 +307,17 @@ impl<T: Real> Cloth<T> {
 
     /// Sums values at the corners of the triangles, then of the hinges, at the vertices, in an order that does not depend on the threads.
     pub(crate) fn sum_corners(&self, corners: &[Vector3<T>], vertices: &mut [Vector3<T>]) {
-        vertices
-            .par_iter_mut()
-            .enumerate()
-            .with_min_len(PARALLEL_TRIANGLES_MIN)
-            .for_each(|(vertex, sum)| {
-                let at = self.corners.at(vertex).iter();
-                *sum = at.fold(Vector3::zeros(), |sum, n| sum + corners[*n as usize]);
-            });
+        let sum_at = |(vertex, sum): (usize, &mut Vector3<T>)| {
+            let at = self.corners.at(vertex).iter();
+            *sum = at.fold(Vector3::zeros(), |sum, n| sum + corners[*n as usize]);
+        };
+        if vertices.len() < 2 * PARALLEL_TRIANGLES_MIN {
+            vertices.iter_mut().enumerate().for_each(sum_at);
+            return;
+        }
+        let numbered = vertices.par_iter_mut().enumerate();
+        let parts = numbered.with_min_len(PARALLEL_TRIANGLES_MIN);
+        parts.for_each(sum_at);
     }
 
     fn check_lengths(&self, of_vertices: usize, of_triangles: usize) {

@@ -6,7 +6,7 @@ use pliant_contact_sap::{
 
 use crate::block_jacobi::BlockJacobi;
 use crate::material::Definiteness;
-use crate::system::{BlockMatrix, GridSystem, StepMotion, Tangents};
+use crate::system::{BlockMatrix, Blocks, GridSystem, StepMotion, Tangents};
 
 /// Largest forcing term. Far from the minimum the quadratic model is inaccurate, and A is ill-conditioned where particles are strongly
 /// compressed: accurate solves would take a thousand products.
@@ -150,7 +150,7 @@ impl FreeMotion {
             let is_slow =
                 !system.is_quadratic() && reduction.is_finite() && reduction > SLOW_REDUCTION;
             last_residual = report.residual;
-            system.diagonal(&system.tangents, &mut self.diagonal);
+            system.diagonal(&system.tangents, Blocks::Near, &mut self.diagonal);
             self.preconditioner.factor(&self.diagonal);
             self.residual.iter_mut().for_each(|m| *m = -*m);
             let limits = CgLimits {

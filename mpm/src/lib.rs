@@ -36,8 +36,8 @@ mod system;
 mod transfer;
 
 pub use cloth::{
-    Cloth, ClothForces, ClothLaw, ClothMaterial, ClothMesh, ClothSpec, ClothStepLimit,
-    ClothTriangle, Hinge, InPlaneLaw, StepLimitCause, TriangleForces,
+    BendingModel, Cloth, ClothForces, ClothLaw, ClothMaterial, ClothMesh, ClothSpec,
+    ClothStepLimit, ClothTriangle, Hinge, InPlaneLaw, StepLimitCause, TriangleForces,
 };
 pub use error::MpmError;
 pub use fill::{ParticleSet, Sampling, fill};

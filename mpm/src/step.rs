@@ -26,7 +26,7 @@ use crate::nodes::{add_divergence, interpolate};
 use crate::sparse_grid::NONE;
 use crate::spline::corner;
 use crate::substeps::{ANY_STRESS, present_limit};
-use crate::system::{BlockMatrix, GridSystem, StepMotion, Tangents};
+use crate::system::{BlockMatrix, Blocks, GridSystem, StepMotion, Tangents};
 
 pub(crate) use advance::{Crushed, finish};
 pub(crate) use flow::emit;
@@ -121,7 +121,7 @@ impl MpmStep {
                 .extend(nodes.map(|node| self.system.node_position(node)));
         }
         self.system
-            .diagonal(&self.system.tangents, &mut self.diagonal);
+            .diagonal(&self.system.tangents, Blocks::Exact, &mut self.diagonal);
         self.write_right_hand_side();
         if let Some(i) = self.right_hand_side.iter().position(|b| !b.is_finite()) {
             let position = self.system.node_position(i / 3);

@@ -14,12 +14,15 @@
 //! times the prescribed velocity.
 
 mod assembly;
+mod at_nodes;
+mod bending_term;
 mod cell_stiffness;
 mod cloth_term;
 mod motion;
 mod operator;
 #[cfg(test)]
 mod tests;
+mod vertex_stiffness;
 
 use std::sync::Arc;
 
@@ -36,6 +39,7 @@ use crate::spline::{GradientForm, Stencil};
 use crate::transfer::{NodeField, Transfer, sort_particles};
 
 pub(crate) use assembly::BlockMatrix;
+pub(crate) use bending_term::Blocks;
 pub(crate) use cloth_term::{ClothTangent, ClothTerm};
 pub(crate) use motion::StepMotion;
 
@@ -73,6 +77,8 @@ pub(crate) struct GridSystem {
     pub(crate) cloths: Vec<(u32, ClothTerm)>,
     /// What each particle is to a cloth; empty without cloth.
     cloth_points: Vec<ClothPoint>,
+    /// Whether some particle belongs to no cloth.
+    has_solids: bool,
     /// Changes of positions and normals that do not depend on the end velocities: those of held vertices, and β times the rates of the start.
     start_changes: Vec<Vector3<f64>>,
 }
@@ -141,10 +147,16 @@ impl GridSystem {
             }
         }
         self.find_start_gradients();
+        let mut cloths = std::mem::take(&mut self.cloths);
+        for (_, cloth) in &mut cloths {
+            cloth.settle(self);
+        }
+        self.cloths = cloths;
     }
 
     fn open_cloths(&mut self) {
         self.cloth_points.clear();
+        self.has_solids = true;
         if self.cloths.is_empty() {
             return;
         }
@@ -154,6 +166,8 @@ impl GridSystem {
         for (object, cloth) in &mut self.cloths {
             cloth.open((&self.particles, *object), time_s, &mut self.cloth_points);
         }
+        let is_other = |point: &ClothPoint| matches!(point, ClothPoint::Other);
+        self.has_solids = self.cloth_points.iter().any(is_other);
     }
 
     fn find_stencils(&mut self) {
@@ -335,7 +349,7 @@ impl GridSystem {
         let of_cloths = &mut tangents.cloths;
         of_cloths.resize_with(self.cloths.len(), ClothTangent::default);
         for ((_, cloth), out) in self.cloths.iter().zip(of_cloths) {
-            cloth.tangent(&motion.cloth, definiteness, out);
+            cloth.tangent(self, &motion.cloth, definiteness, out);
         }
     }
 

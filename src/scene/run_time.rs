@@ -35,7 +35,7 @@ const SURFACE: [&str; 7] = [
 ];
 
 /// Keys of deformable bodies that neither the mesh nor the mass depends on.
-const SOFT: [&str; 12] = [
+const SOFT: [&str; 13] = [
     "mass_damping",
     "stiffness_damping",
     "force_density",
@@ -45,6 +45,7 @@ const SOFT: [&str; 12] = [
     "shear_stiffness",
     "layer_friction",
     "bending_stiffness",
+    "bending_model",
     "damping_time",
     "curvature_schedule",
     "twist_schedule",

@@ -283,6 +283,7 @@ fn elements(matter: &Matter) -> f64 {
         Matter::Cloth(cloth) => match &cloth.mesh {
             ClothShape::Sheet { cells, .. } => 2.0 * product(cells),
             ClothShape::StaggeredSheet { size, edge } => 2.0 * size[0] * size[1] / (edge * edge),
+            ClothShape::Disc { radius, edge } => 12.7 * (radius / edge).powi(2),
             ClothShape::Shirt(_) | ClothShape::Surface { .. } => 0.0,
         },
         Matter::Rod(rod) => match &rod.centreline {

@@ -113,14 +113,16 @@ fn cloths_of_a_device_are_those_of_the_processor() {
     if !has_adapter("cloths_of_a_device_are_those_of_the_processor") {
         return;
     }
-    for (name, until_s) in [("cloth-drape", 0.06), ("box-bagging", 0.01)] {
+    let drape = ("cloth-drape", 0.06, Some("cloth.cloth.bending_model=hinges"));
+    for (name, until_s, setting) in [drape, ("box-bagging", 0.01, None)] {
         let of = |device: &str| {
             let device = format!("simulation.device={device}");
-            let settings = [
+            let mut settings = vec![
                 device.as_str(),
                 "simulation.stepper=asynchronous",
                 "simulation.substep_tolerance=1e-5",
             ];
+            settings.extend(setting);
             let scene = loaded(name, &settings).unwrap_or_else(|e| panic!("{e}"));
             played(&scene, RunLength::Until(until_s))
         };

@@ -9,9 +9,9 @@ use pliant_gpu::{Gpu, GpuError, GpuSubsteps};
 use pliant_hydroelastic::Shape;
 use pliant_hydroelastic::mesh::generate;
 use pliant_mpm::{
-    ClothMaterial, ClothMesh, ClothSpec, CpuSubsteps, InPlaneLaw, LaggedLaws, MaterialPoints,
-    MpmBuilder, MpmSettings, Obstacle, ObstaclePair, RigidLinks, SubstepBackend, SubstepContact,
-    SubstepInput, SubstepReport, SubstepSolver,
+    BendingModel, ClothMaterial, ClothMesh, ClothSpec, CpuSubsteps, InPlaneLaw, LaggedLaws,
+    MaterialPoints, MpmBuilder, MpmSettings, Obstacle, ObstaclePair, RigidLinks, SubstepBackend,
+    SubstepContact, SubstepInput, SubstepReport, SubstepSolver,
 };
 
 const STEP_S: f64 = 5e-3;
@@ -24,6 +24,7 @@ fn model() -> MaterialPoints {
     let (mesh, _) = ClothMesh::new("cloth", surface, 0.02).expect("short edges");
     let material = ClothMaterial::new(InPlaneLaw::FixedCorotated, 5e4, 0.3, 1000.0, 1e-3)
         .and_then(|m| m.with_bending_stiffness(5e-6))
+        .map(|m| m.with_bending_model(BendingModel::Hinges))
         .and_then(|m| m.with_damping_time(2e-3))
         .and_then(|m| m.with_affine_fraction(0.5))
         .expect("a cloth");

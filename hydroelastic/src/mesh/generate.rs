@@ -1,4 +1,4 @@
-//! Generated meshes: sphere, box, cylinder, capsule, torus, height field, sheet and shirt as surfaces; box, cylinder, torus
+//! Generated meshes: sphere, box, cylinder, capsule, torus, height field, sheet, disc and shirt as surfaces; box, cylinder, torus
 //! and belt as tetrahedra.
 //!
 //! Curved surfaces are inscribed: their vertices lie on the true surface, so area and volume are too small, with an
@@ -6,6 +6,7 @@
 
 mod belt;
 mod cuboid;
+mod disc;
 mod height_field;
 mod revolved;
 mod sheet;
@@ -21,6 +22,7 @@ use nalgebra::Vector3;
 
 pub use belt::tet_belt;
 pub use cuboid::{cuboid, tet_cuboid};
+pub use disc::disc;
 pub use height_field::height_field;
 pub use revolved::{capsule, cylinder, torus};
 pub use sheet::sheet;

@@ -36,6 +36,10 @@ pub struct ClothForces<T> {
     kirchhoff: Vec<Matrix3<T>>,
     /// Of the corners of triangles, then of hinges.
     corners: Vec<Vector3<T>>,
+    /// Of the hinges of a plate.
+    strains: Vec<T>,
+    /// G times the strains, √J.
+    combined: Vec<T>,
 }
 
 impl<T: Real> ClothForces<T> {
@@ -133,15 +137,40 @@ impl<T: Real> ClothForces<T> {
 
     fn bend_and_sum(&mut self, cloth: &Cloth<T>, positions: &[Vector3<T>]) {
         let (_, of_hinges) = self.corners.split_at_mut(3 * cloth.triangles.len());
-        cloth
-            .hinges
-            .par_iter()
-            .zip(of_hinges.par_chunks_exact_mut(4))
-            .with_min_len(PARALLEL_TRIANGLES_MIN)
-            .for_each(|(hinge, corners)| {
-                let x = hinge.vertices.map(|v| positions[v as usize]);
-                corners.copy_from_slice(&hinge.forces(&x));
-            });
+        let of = |vertices: &[u32; 4]| vertices.map(|v| positions[v as usize]);
+        let hinges = cloth.hinges.par_iter().with_min_len(PARALLEL_TRIANGLES_MIN);
+        match cloth.plate() {
+            None => hinges
+                .zip(of_hinges.par_chunks_exact_mut(4))
+                .for_each(|(hinge, corners)| {
+                    corners.copy_from_slice(&hinge.forces(&of(&hinge.vertices)));
+                }),
+            Some(plate) => {
+                self.strains.resize(cloth.hinges.len(), T::zero());
+                (hinges.zip(of_hinges.par_chunks_exact_mut(4)))
+                    .zip(&mut self.strains)
+                    .for_each(|((hinge, corners), strain)| {
+                        let (value, gradient) = hinge.strain(&of(&hinge.vertices));
+                        *strain = value;
+                        corners.copy_from_slice(&gradient);
+                    });
+                let (strains, combined) = (&self.strains, &mut self.combined);
+                combined.resize(strains.len(), T::zero());
+                combined
+                    .par_iter_mut()
+                    .enumerate()
+                    .with_min_len(PARALLEL_TRIANGLES_MIN)
+                    .for_each(|(row, sum)| *sum = plate.combined(row, strains));
+                of_hinges
+                    .par_chunks_exact_mut(4)
+                    .enumerate()
+                    .with_min_len(PARALLEL_TRIANGLES_MIN)
+                    .for_each(|(hinge, corners)| {
+                        let moment = plate.moment(hinge, combined);
+                        corners.iter_mut().for_each(|corner| *corner *= -moment);
+                    });
+            }
+        }
         cloth.sum_corners(&self.corners, &mut self.vertices);
     }
 }

@@ -207,6 +207,11 @@ impl ClothMesh {
         &self.rest
     }
 
+    /// Whether the triangle stays flat: see [`Self::clamped_at`].
+    pub(crate) fn is_clamped(&self, triangle: u32) -> bool {
+        self.clamped[triangle as usize]
+    }
+
     /// The edges with two triangles.
     pub(crate) fn hinges(&self) -> impl Iterator<Item = HingeVertices> + '_ {
         self.surface
@@ -222,7 +227,13 @@ impl ClothMesh {
             let mut others = corners.iter().filter(|v| !edge.vertices.contains(v));
             others.next().map(|v| v.0)
         };
-        let [from, to] = edge.vertices.map(u32::from);
+        // In the order of the first triangle, so that all angles of a surface have one sign.
+        let mut ends = edge.vertices.map(u32::from);
+        let corners = self.surface.triangles()[triangles[0].index()].map(u32::from);
+        if !(0..3).any(|k| [corners[k], corners[(k + 1) % 3]] == ends) {
+            ends.reverse();
+        }
+        let [from, to] = ends;
         let areas = triangles.map(|t| self.rest[t.index()].area);
         let bends = triangles.map(|t| !self.clamped[t.index()]);
         Some(HingeVertices {

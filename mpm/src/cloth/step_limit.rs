@@ -4,8 +4,9 @@ use nalgebra::Vector3;
 
 use super::in_plane::PrincipalStretches;
 use super::layers::LEAST_NORMAL;
-use super::material::ClothMaterial;
+use super::material::{BendingModel, ClothMaterial};
 use super::mesh::{ClothMesh, HingeVertices, RestTriangle};
+use super::plate::coupling_factor;
 use super::surface_frame::SurfaceFrame;
 use super::triangle::{ClothTriangle, shape_gradients};
 
@@ -96,7 +97,8 @@ impl ClothMaterial {
     ///
     /// ω_p² = c² H/H₀ min(4 Σ 1/a², σ² g/h²)                the worst triangle, of altitudes a at rest;  c² = E/(ρ (1 − ν²))
     /// ω_n² = 8 max(k e (2 + e), γ)/(ρ h²),  e = 0.14 − ln r₃₃      the closest layers
-    /// ω_b² = D |e|²/(A₁ + A₂) Σ |∇θ|²/m                    the worst hinge at rest; without the area of a clamped triangle
+    /// ω_b² = D |e|²/(A₁ + A₂) Σ |∇θ|²/m                    the worst hinge at rest; without the area of a clamped
+    ///                                                      triangle; times the row sums of (1 − ν)(nₐ·n_b)² + ν for a plate
     /// ```
     ///
     /// H is the largest eigenvalue of the second derivative of the energy in the plane, H₀ = E/(1 − ν) at rest, and σ the largest stretch;
@@ -144,7 +146,12 @@ impl ClothMaterial {
         let transverse = 8.0 * modulus / (self.density() * h * h);
         let bending = if self.bending_stiffness() > 0.0 {
             let hinges = mesh.hinges().map(|hinge| hinge_factor(mesh, &hinge));
-            hinges.fold(0.0, f64::max) * self.bending_stiffness() / self.areal_density()
+            let worst = hinges.fold(0.0, f64::max) * self.bending_stiffness();
+            let coupling = match self.bending_model() {
+                BendingModel::Plate => coupling_factor(mesh, self.poissons_ratio()),
+                BendingModel::Hinges => 1.0,
+            };
+            coupling * worst / self.areal_density()
         } else {
             0.0
         };

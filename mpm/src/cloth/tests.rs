@@ -4,8 +4,10 @@ mod bending;
 mod grid;
 mod law;
 mod mesh;
+mod plate;
 mod second_derivative;
 mod sheet;
+mod strip;
 
 use nalgebra::{Matrix3, Rotation3, Vector3};
 use pliant_constitutive::Real;

@@ -8,7 +8,7 @@ use pliant_hydroelastic::Shape;
 use pliant_hydroelastic::mesh::generate;
 
 use super::scenes::{SPACING, Scene, cube, lame, motion, of_model, pair, plate, scene};
-use crate::cloth::{ClothMaterial, ClothMesh, ClothSpec, InPlaneLaw};
+use crate::cloth::{BendingModel, ClothMaterial, ClothMesh, ClothSpec, InPlaneLaw};
 use crate::material::LinearCorotated;
 use crate::model::{MpmBuilder, MpmSettings};
 use crate::spline::GradientForm;
@@ -117,6 +117,8 @@ fn sheet(name: &str, law: InPlaneLaw, p_WC: [f64; 3], velocity: [f64; 3]) -> Clo
         .and_then(|m| m.with_damping_time(1e-4))
         .and_then(|m| m.with_affine_fraction(0.7))
         .and_then(|m| m.with_bending_stiffness(1e-4))
+        // Of which every backend is capable.
+        .map(|m| m.with_bending_model(BendingModel::Hinges))
         .expect("cotton");
     let pose = turned(p_WC, [0.05, -0.1, 0.4]);
     let mut spec = ClothSpec::new(name, mesh, material);

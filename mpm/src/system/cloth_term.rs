@@ -4,7 +4,7 @@
 //! [`StepMotion`](super::StepMotion). With F = [x ∇N, d₃] of every triangle, a cloth adds to E(v), times δt/α,
 //!
 //! ```text
-//! Σ_t V ψ(F) + Σ_t V τ/2 Ė:S(Ė) + Σ_h ½ c (θ(x) − θ₀)²        Ė = sym(F₀ᵀ(F − F₀))/τ
+//! Σ_t V ψ(F) + Σ_t V τ/2 Ė:S(Ė) + E_b(x)        Ė = sym(F₀ᵀ(F − F₀))/τ
 //! ```
 //!
 //! τ is the time over which forces act. The first and the third term are not convex in v: A has their positive semidefinite tangents
@@ -18,18 +18,24 @@ use nalgebra::{Matrix3, Matrix3x2, SMatrix, SVector, Vector3};
 use rayon::prelude::*;
 
 use super::GridSystem;
+use super::at_nodes::{AtNodes, NodeRows, Padded, padded};
+use super::bending_term::{BendingTangent, Blocks, bending_forces};
 use super::motion::{ClothPoint, ClothVertex};
+use super::vertex_stiffness::{VertexPattern, VertexStiffness};
 use crate::cloth::{ClothObject, ClothTriangle, SurfaceFrame, shape_gradients};
 use crate::material::Definiteness;
 use crate::particle::Particle;
 
-/// Below so many elements, threads cost more than they save.
-const PARALLEL_MIN: usize = 128;
+/// Below so many elements, waking threads costs more than they save.
+pub(super) const PARALLEL_MIN: usize = 2048;
 
 /// One cloth in one step.
 #[derive(Clone, Debug)]
 pub(crate) struct ClothTerm {
     object: Arc<ClothObject>,
+    pattern: VertexPattern,
+    /// Of the vertices.
+    at_nodes: AtNodes,
     /// Index in sorted order of each vertex, then of each centroid.
     sorted: Vec<u32>,
     /// Of the vertices at the start of the step, m.
@@ -53,22 +59,21 @@ struct TriangleStart {
 /// ∂²E/∂(x, d₃)² of a cloth.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClothTangent {
-    /// Of each triangle, on vec F, times its volume.
-    triangles: Vec<SMatrix<f64, 9, 9>>,
-    hinges: Vec<HingeTangent>,
-}
-
-#[derive(Clone, Debug)]
-enum HingeTangent {
-    /// k kᵀ.
-    Root(SVector<f64, 12>),
-    Full(Box<SMatrix<f64, 12, 12>>),
+    /// Of triangles without layers near them, on their vertices.
+    in_plane: VertexStiffness,
+    /// Of the others, on vec F, times the volume.
+    pressed: Vec<(u32, SMatrix<f64, 9, 9>)>,
+    /// Their normals.
+    normals: AtNodes,
+    bending: BendingTangent,
 }
 
 impl ClothTerm {
     pub(crate) fn new(object: Arc<ClothObject>) -> Self {
         Self {
+            pattern: VertexPattern::new(object.n_vertices(), object.cloth.triangles()),
             object,
+            at_nodes: AtNodes::default(),
             sorted: Vec::new(),
             positions: Vec::new(),
             triangles: Vec::new(),
@@ -198,10 +203,7 @@ impl ClothTerm {
             density * triangle.volume
         };
         let of_triangles = in_parallel(cloth.triangles().len(), of_triangle);
-        let of_hinges = cloth.hinges().iter();
-        let of_hinges =
-            of_hinges.map(|hinge| hinge.energy(&hinge.vertices.map(|v| positions[v as usize])));
-        of_triangles.iter().sum::<f64>() + of_hinges.sum::<f64>()
+        of_triangles.iter().sum::<f64>() + cloth.bending_energy(&positions)
     }
 
     /// Writes ∂E/∂x (N) of the vertices and ∂E/∂d₃ (J) of the centroids to their entries of `out`.
@@ -221,16 +223,15 @@ impl ClothTerm {
             by_corners(triangle, &stress)
         };
         let of_triangles = in_parallel(cloth.triangles().len(), of_triangle);
-        let of_hinges = cloth.hinges().iter().map(|hinge| {
-            let x = hinge.vertices.map(|v| positions[v as usize]);
-            hinge.forces(&x).map(|f| -f)
-        });
-        self.sum(&of_triangles, of_hinges, out);
+        let mut of_hinges = bending_forces(cloth, &positions);
+        of_hinges.iter_mut().flatten().for_each(|f| *f = -*f);
+        self.sum(&of_triangles, &of_hinges, out);
     }
 
     /// Second derivatives, positive semidefinite unless exact ones are asked for.
     pub(crate) fn tangent(
         &self,
+        system: &GridSystem,
         changes: &[Vector3<f64>],
         definiteness: Definiteness,
         out: &mut ClothTangent,
@@ -252,54 +253,79 @@ impl ClothTerm {
             }
             stiffness * triangle.volume
         };
-        out.triangles = in_parallel(cloth.triangles().len(), of_triangle);
-        out.hinges = in_parallel(cloth.hinges().len(), |k| {
-            let hinge = &cloth.hinges()[k];
-            let x = hinge.vertices.map(|v| positions[v as usize]);
-            match is_exact {
-                true => HingeTangent::Full(Box::new(hinge.second_derivative(&x))),
-                false => HingeTangent::Root(hinge.root_stiffness(&x)),
+        let of_triangles = in_parallel(cloth.triangles().len(), of_triangle);
+        out.in_plane.clear(&self.pattern);
+        out.pressed.clear();
+        for (t, stiffness) in of_triangles.into_iter().enumerate() {
+            let has_layers = stiffness.fixed_columns::<3>(6).iter().any(|k| *k != 0.0);
+            match has_layers {
+                true => out.pressed.push((t as u32, stiffness)),
+                false => {
+                    let triangle = &cloth.triangles()[t];
+                    out.in_plane.add(&self.pattern, (t, triangle), &stiffness);
+                }
             }
-        });
+        }
+        let centroids = out.pressed.iter().map(|(t, _)| self.centroid(*t as usize));
+        out.normals = AtNodes::new(system, centroids);
+        out.bending = BendingTangent::of(cloth, &positions, definiteness);
     }
 
-    /// Writes the product of the second derivatives with `changes` to the entries of the cloth.
-    pub(crate) fn apply(
+    /// Finds the nodes around the vertices, after all that are held are known.
+    pub(super) fn settle(&mut self, system: &GridSystem) {
+        let (of_vertices, _) = self.sorted.split_at(self.object.n_vertices());
+        let places = of_vertices.iter().map(|k| *k as usize);
+        self.at_nodes = AtNodes::new(system, places);
+    }
+
+    /// Adds `scale` times the product of Jᵀ (∂²E) J with the velocities `x` of the nodes to `out`, J the derivative of
+    /// [`GridSystem::cloth_changes`] by them.
+    pub(crate) fn add_product(
         &self,
         tangent: &ClothTangent,
-        changes: &[Vector3<f64>],
-        out: &mut [Vector3<f64>],
+        x: &[f64],
+        scale: f64,
+        out: &mut [f64],
     ) {
+        // With the vectors of the processor.
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || self.add_wide_product(tangent, x, scale, out),
+        );
+    }
+
+    #[inline(always)]
+    fn add_wide_product(&self, tangent: &ClothTangent, x: &[f64], scale: f64, out: &mut [f64]) {
         let cloth = &self.object.cloth;
-        let of_vertex = |v: u32| changes[self.sorted[v as usize] as usize];
-        let of_triangle = |t: usize| {
-            let triangle = &cloth.triangles()[t];
-            let corners = triangle.vertices.map(of_vertex);
-            let dF = triangle.deformation_gradient(&corners, &changes[self.centroid(t)]);
-            let change = tangent.triangles[t] * SVector::<f64, 9>::from_column_slice(dF.as_slice());
+        let moved = self.at_nodes.gather(x);
+        let mut forces = vec![Padded::zeros(); moved.len()];
+        tangent.in_plane.apply(&self.pattern, &moved, &mut forces);
+        let mut normals = tangent.normals.gather(x);
+        for ((t, stiffness), normal) in tangent.pressed.iter().zip(&mut normals) {
+            let triangle = &cloth.triangles()[*t as usize];
+            let corners = triangle.vertices.map(|v| moved[v as usize].xyz());
+            let dF = triangle.deformation_gradient(&corners, &normal.xyz());
+            let change = stiffness * SVector::<f64, 9>::from_column_slice(dF.as_slice());
             // The volume is in the tangent.
             let stress = Matrix3::from_column_slice(change.as_slice()) / triangle.volume;
-            by_corners(triangle, &stress)
-        };
-        let of_triangles = in_parallel(cloth.triangles().len(), of_triangle);
-        let of_hinges = cloth.hinges().iter().zip(&tangent.hinges);
-        let of_hinges = of_hinges.map(|(hinge, tangent)| {
-            let dx = hinge.vertices.map(of_vertex);
-            let dx = SVector::<f64, 12>::from_fn(|i, _| dx[i / 3][i % 3]);
-            let force = match tangent {
-                HingeTangent::Root(root) => root * root.dot(&dx),
-                HingeTangent::Full(full) => **full * dx,
-            };
-            [0, 1, 2, 3].map(|k| force.fixed_rows::<3>(3 * k).into_owned())
-        });
-        self.sum(&of_triangles, of_hinges, out);
+            let [a, b, c, across] = by_corners(triangle, &stress);
+            for (v, force) in triangle.vertices.iter().zip([a, b, c]) {
+                forces[*v as usize] += padded(&force);
+            }
+            *normal = padded(&across);
+        }
+        tangent.bending.apply(cloth, &moved, &mut forces);
+        self.at_nodes.scatter(&mut forces, scale, out);
+        if !normals.is_empty() {
+            tangent.normals.scatter(&mut normals, scale, out);
+        }
     }
 
     /// Sums corners of triangles and hinges at the vertices, and writes them and the values of the centroids.
     fn sum(
         &self,
         of_triangles: &[[Vector3<f64>; 4]],
-        of_hinges: impl Iterator<Item = [Vector3<f64>; 4]>,
+        of_hinges: &[[Vector3<f64>; 4]],
         out: &mut [Vector3<f64>],
     ) {
         let cloth = &self.object.cloth;
@@ -308,7 +334,7 @@ impl ClothTerm {
             corners.extend([a, b, c]);
             out[self.centroid(t)] = *across;
         }
-        corners.extend(of_hinges.flatten());
+        corners.extend(of_hinges.iter().flatten());
         let mut vertices = vec![Vector3::zeros(); self.object.n_vertices()];
         cloth.sum_corners(&corners, &mut vertices);
         for (k, sum) in self.sorted.iter().zip(vertices) {
@@ -316,18 +342,25 @@ impl ClothTerm {
         }
     }
 
-    /// Adds `scale` times the 3×3 blocks on the diagonal of Jᵀ (∂²E) J to `out`, column-major, J the derivative of
-    /// [`GridSystem::cloth_changes`] by the velocities of the nodes.
+    /// Adds `scale` times the 3×3 blocks on the diagonal of the matrix of [`Self::add_product`] to `out`, column-major.
     pub(crate) fn add_diagonal(
         &self,
         system: &GridSystem,
-        tangent: &ClothTangent,
+        (tangent, blocks): (&ClothTangent, Blocks),
         scale: f64,
         out: &mut [f64],
     ) {
         let cloth = &self.object.cloth;
-        let of_triangles = in_parallel(cloth.triangles().len(), |t| {
-            let triangle = &cloth.triangles()[t];
+        let at_nodes = &self.at_nodes;
+        let mut add = |node: u32, block: &Matrix3<f64>| {
+            let to = &mut out[9 * node as usize..][..9];
+            let each = to.iter_mut().zip(block.iter());
+            each.for_each(|(to, b)| *to += scale * b);
+        };
+        at_nodes.add_pairs(&self.pattern, &tangent.in_plane, &mut add);
+        let of_pressed = in_parallel(tangent.pressed.len(), |k| {
+            let (t, stiffness) = &tangent.pressed[k];
+            let triangle = &cloth.triangles()[*t as usize];
             let mut nodes = NodeRows::<3>::default();
             for (v, [x, y]) in triangle
                 .vertices
@@ -337,27 +370,14 @@ impl ClothTerm {
                 let at = self.sorted[*v as usize] as usize;
                 nodes.add(system, at, &[x, y, 0.0]);
             }
-            nodes.add(system, self.centroid(t), &[0.0, 0.0, 1.0]);
-            nodes.blocks(|r, c| tangent.triangles[t][(r, c)])
+            nodes.add(system, self.centroid(*t as usize), &[0.0, 0.0, 1.0]);
+            nodes.blocks(|r, c| stiffness[(r, c)])
         });
-        let of_hinges = in_parallel(cloth.hinges().len(), |k| {
-            let mut nodes = NodeRows::<4>::default();
-            for (corner, v) in cloth.hinges()[k].vertices.iter().enumerate() {
-                let mut slot = [0.0; 4];
-                slot[corner] = 1.0;
-                nodes.add(system, self.sorted[*v as usize] as usize, &slot);
-            }
-            match &tangent.hinges[k] {
-                HingeTangent::Root(root) => nodes.blocks(|r, c| root[r] * root[c]),
-                HingeTangent::Full(full) => nodes.blocks(|r, c| full[(r, c)]),
-            }
-        });
-        for (node, block) in of_triangles.iter().chain(&of_hinges).flatten() {
-            let to = &mut out[9 * *node as usize..][..9];
-            to.iter_mut()
-                .zip(block)
-                .for_each(|(to, b)| *to += scale * b);
+        for (node, block) in of_pressed.iter().flatten() {
+            add(*node, block);
         }
+        let of_bending = (at_nodes, blocks);
+        tangent.bending.add_diagonal(cloth, of_bending, &mut add);
     }
 }
 
@@ -369,67 +389,11 @@ fn by_corners(triangle: &ClothTriangle<f64>, stress: &Matrix3<f64>) -> [Vector3<
 }
 
 /// f(0), f(1), …
-fn in_parallel<V: Send>(count: usize, f: impl Fn(usize) -> V + Send + Sync) -> Vec<V> {
-    let numbers = (0..count).into_par_iter().with_min_len(PARALLEL_MIN);
-    numbers.map(f).collect()
-}
-
-/// How the coordinates of an element, `N` vectors, depend on the nodes: for each node and each component, the share of each vector.
-#[derive(Clone, Debug)]
-struct NodeRows<const N: usize> {
-    nodes: Vec<(u32, [[f64; N]; 3])>,
-}
-
-impl<const N: usize> Default for NodeRows<N> {
-    fn default() -> Self {
-        Self {
-            nodes: Vec::with_capacity(64),
-        }
+#[inline(always)]
+pub(super) fn in_parallel<V: Send>(count: usize, f: impl Fn(usize) -> V + Send + Sync) -> Vec<V> {
+    if count < PARALLEL_MIN {
+        return (0..count).map(f).collect();
     }
-}
-
-impl<const N: usize> NodeRows<N> {
-    /// Adds a point of the cloth whose changes enter the vectors with these shares.
-    fn add(&mut self, system: &GridSystem, p: usize, shares: &[f64; N]) {
-        let around = &system.nodes.of_cell[system.cell_of[p] as usize];
-        let present = around.iter().enumerate();
-        for (n, &node) in present.filter(|(_, node)| **node != crate::sparse_grid::NONE) {
-            let at = crate::spline::corner(n);
-            let stencil = &system.stencils[p];
-            let rates = match &system.cloth_points[p] {
-                ClothPoint::Other => continue,
-                ClothPoint::Vertex(vertex) => vertex.free * stencil.weight(at),
-                ClothPoint::Centroid(normal) => Vector3::repeat(stencil.gradient(at).dot(normal)),
-            };
-            let row = match self.nodes.iter().position(|(known, _)| *known == node) {
-                Some(row) => row,
-                None => {
-                    self.nodes.push((node, [[0.0; N]; 3]));
-                    self.nodes.len() - 1
-                }
-            };
-            for (of_component, rate) in self.nodes[row].1.iter_mut().zip(rates.iter()) {
-                let each = of_component.iter_mut().zip(shares);
-                each.for_each(|(to, share)| *to += rate * share);
-            }
-        }
-    }
-
-    /// The diagonal blocks of each node, of a matrix on the `N` vectors with these entries.
-    fn blocks(&self, entry: impl Fn(usize, usize) -> f64) -> Vec<(u32, [f64; 9])> {
-        let each = self.nodes.iter().map(|(node, rates)| {
-            let block = std::array::from_fn(|at| {
-                let (k, l) = (at / 3, at % 3);
-                let mut sum = 0.0;
-                for (a, first) in rates[k].iter().enumerate() {
-                    for (b, second) in rates[l].iter().enumerate() {
-                        sum += first * second * entry(3 * a + k, 3 * b + l);
-                    }
-                }
-                sum
-            });
-            (*node, block)
-        });
-        each.collect()
-    }
+    let numbers = (0..count).into_par_iter();
+    numbers.with_min_len(PARALLEL_MIN / 8).map(f).collect()
 }

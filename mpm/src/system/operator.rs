@@ -1,11 +1,9 @@
 //! Matrix-free products with A, and the 3×3 blocks on its diagonal.
 
-use nalgebra::Vector3;
-
 use crate::nodes::{add_divergence, gradient};
 use crate::spline::corner;
 
-use super::{GridSystem, Tangents};
+use super::{Blocks, GridSystem, Tangents};
 use crate::lanes::{InstructionSet, LaneScalar, LaneWork, Lanes};
 use crate::sparse_grid::Cell;
 
@@ -25,20 +23,12 @@ impl GridSystem {
         y.fill(0.0);
         let scale = self.tangent_scale();
         if scale != 0.0 {
-            self.nodes.scatter::<3>(&self.grid, y, |number, cell, out| {
-                let (system, x) = (self, inner);
-                let work = CellProduct {
-                    system,
-                    tangents,
-                    number,
-                    cell,
-                    x,
-                    scale,
-                    out,
-                };
-                f64::dispatch(InstructionSet::widest(), work);
-            });
-            self.apply_cloths(tangents, inner, scale, y);
+            if self.has_solids {
+                self.apply_solids(tangents, inner, scale, y);
+            }
+            for ((_, cloth), tangent) in self.cloths.iter().zip(&tangents.cloths) {
+                cloth.add_product(tangent, inner, scale, y);
+            }
         }
         if self.any_prescribed {
             for (y, p) in y.iter_mut().zip(&self.prescribed) {
@@ -52,18 +42,21 @@ impl GridSystem {
         }
     }
 
-    /// Adds `scale` times the product of the cloths' stiffness with x.
-    fn apply_cloths(&self, tangents: &Tangents, x: &[f64], scale: f64, y: &mut [f64]) {
-        if self.cloths.is_empty() {
-            return;
-        }
-        let mut changes = Vec::new();
-        self.cloth_changes(x, 1.0, &mut changes);
-        let mut forces = vec![Vector3::zeros(); self.particles.len()];
-        for ((_, cloth), tangent) in self.cloths.iter().zip(&tangents.cloths) {
-            cloth.apply(tangent, &changes, &mut forces);
-        }
-        self.scatter_cloth(&forces, scale, y);
+    /// Adds `scale` times the product of the stiffness of all particles that belong to no cloth with x.
+    fn apply_solids(&self, tangents: &Tangents, x: &[f64], scale: f64, y: &mut [f64]) {
+        self.nodes.scatter::<3>(&self.grid, y, |number, cell, out| {
+            let system = self;
+            let work = CellProduct {
+                system,
+                tangents,
+                number,
+                cell,
+                x,
+                scale,
+                out,
+            };
+            f64::dispatch(InstructionSet::widest(), work);
+        });
     }
 
     /// The 3×3 blocks on the diagonal of A, column-major:
@@ -71,7 +64,7 @@ impl GridSystem {
     /// ```text
     /// A_ii = m_i I + αδt Σ_p V_p (μ |q|² I + (μ + λ) q qᵀ),  q = W ∇w_i,   for isotropic tangents
     /// ```
-    pub(crate) fn diagonal(&self, tangents: &Tangents, out: &mut Vec<f64>) {
+    pub(crate) fn diagonal(&self, tangents: &Tangents, blocks: Blocks, out: &mut Vec<f64>) {
         out.clear();
         out.resize(9 * self.nodes.len(), 0.0);
         let scale = self.tangent_scale();
@@ -88,7 +81,7 @@ impl GridSystem {
                 }
             });
             for ((_, cloth), tangent) in self.cloths.iter().zip(&tangents.cloths) {
-                cloth.add_diagonal(self, tangent, scale, out);
+                cloth.add_diagonal(self, (tangent, blocks), scale, out);
             }
         }
         for (node, block) in out.chunks_exact_mut(9).enumerate() {

@@ -100,6 +100,9 @@ impl Draft<'_> {
             ClothShape::StaggeredSheet { size, edge } => {
                 generate::staggered_sheet(*size, *edge).map_err(|error| refused(&error))?
             }
+            ClothShape::Disc { radius, edge } => {
+                generate::disc(*radius, *edge).map_err(|error| refused(&error))?
+            }
             ClothShape::Shirt(measures) => {
                 generate::shirt(measures).map_err(|error| refused(&error))?
             }

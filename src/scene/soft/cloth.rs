@@ -3,7 +3,7 @@
 mod entry;
 
 use pliant_hydroelastic::mesh::generate::Shirt;
-use pliant_mpm::{ClothMaterial, InPlaneLaw};
+use pliant_mpm::{BendingModel, ClothMaterial, InPlaneLaw};
 
 use super::{Matter, RegionEntry, SoftEntry, common, region_named, with_soft_keys};
 use crate::scene::drive::{AT, INTERPOLATION, INTERPOLATIONS, read_knots};
@@ -16,10 +16,11 @@ use crate::scene::track::Track;
 pub use entry::ClothEntry;
 pub(crate) use entry::{ClothShape, HeldRegion};
 
-pub(super) static TABLES: [&TableSchema; 7] = [
+pub(super) static TABLES: [&TableSchema; 8] = [
     &CLOTH,
     &SHEET,
     &STAGGERED_SHEET,
+    &DISC,
     &SHIRT,
     &SURFACE,
     &HELD,
@@ -27,7 +28,7 @@ pub(super) static TABLES: [&TableSchema; 7] = [
 ];
 
 /// The variants of `mesh`.
-static MESHES: [&TableSchema; 4] = [&SHEET, &STAGGERED_SHEET, &SHIRT, &SURFACE];
+static MESHES: [&TableSchema; 5] = [&SHEET, &STAGGERED_SHEET, &DISC, &SHIRT, &SURFACE];
 
 static CLOTH: TableSchema = TableSchema {
     name: "[[cloth]]",
@@ -37,7 +38,7 @@ static CLOTH: TableSchema = TableSchema {
             value: ValueKind::Described("mesh"),
             unit: "",
             default: REQUIRED,
-            about: "triangles at rest: `{ sheet = { ... } }`, `{ staggered_sheet = { ... } }`, `{ shirt = { ... } }` or `{ surface = { ... } }`, see below; no edge may be longer than the grid spacing",
+            about: "triangles at rest: `{ sheet = { ... } }`, `{ staggered_sheet = { ... } }`, `{ disc = { ... } }`, `{ shirt = { ... } }` or `{ surface = { ... } }`, see below; no edge may be longer than the grid spacing",
         },
         Key {
             name: "thickness",
@@ -101,6 +102,13 @@ static CLOTH: TableSchema = TableSchema {
             unit: "N·m",
             default: "0",
             about: "of the surface; that of a plate is E t³/(12 (1 − ν²))",
+        },
+        Key {
+            name: "bending_model",
+            value: ValueKind::Choice(&["plate", "hinges"]),
+            unit: "",
+            default: "`plate`",
+            about: "`plate`: the same in every direction of any mesh; `hinges`: every edge by itself, cheaper, exact for cylinders along the rows of a regular mesh and up to a quarter too soft otherwise. A GPU has only `hinges`",
         },
         Key {
             name: "damping_time",
@@ -169,6 +177,26 @@ static STAGGERED_SHEET: TableSchema = TableSchema {
             unit: "m",
             default: REQUIRED,
             about: "bound on the edges of the nearly equilateral triangles: just below the grid spacing, the coarsest mesh for this grid",
+        },
+    ],
+};
+
+static DISC: TableSchema = TableSchema {
+    name: "cloth.mesh.disc",
+    keys: &[
+        Key {
+            name: "radius",
+            value: ValueKind::Positive,
+            unit: "m",
+            default: REQUIRED,
+            about: "centred at the origin, in the plane z = 0",
+        },
+        Key {
+            name: "edge",
+            value: ValueKind::Positive,
+            unit: "m",
+            default: REQUIRED,
+            about: "bound on the edges; the disc has rings of vertices that are 0.69 edges apart or less",
         },
     ],
 };
@@ -324,6 +352,13 @@ fn material(table: &TableReader<'_>) -> Result<ClothMaterial, SceneError> {
             ("st-venant-kirchhoff", InPlaneLaw::StVenantKirchhoff),
         ],
     )?;
+    let bending_model = table.choice_or_first(
+        "bending_model",
+        &[
+            ("plate", BendingModel::Plate),
+            ("hinges", BendingModel::Hinges),
+        ],
+    )?;
     let modulus = table.required("youngs_modulus")?.positive()?;
     let ratio = match table.optional("poissons_ratio") {
         Some(item) => item.number()?,
@@ -348,6 +383,7 @@ fn material(table: &TableReader<'_>) -> Result<ClothMaterial, SceneError> {
         .and_then(|m| m.with_shear_stiffness(shear))
         .and_then(|m| m.with_friction(friction))
         .and_then(|m| m.with_bending_stiffness(bending))
+        .map(|m| m.with_bending_model(bending_model))
         .and_then(|m| m.with_damping_time(damping))
         .and_then(|m| m.with_affine_fraction(affine))
         .map_err(|error| table.conflict(error.to_string()))
@@ -363,6 +399,10 @@ fn shape(item: &Item<'_>) -> Result<ClothShape, SceneError> {
         },
         "staggered_sheet" => ClothShape::StaggeredSheet {
             size: two_lengths(&table, "size")?,
+            edge: table.required("edge")?.positive()?,
+        },
+        "disc" => ClothShape::Disc {
+            radius: table.required("radius")?.positive()?,
             edge: table.required("edge")?.positive()?,
         },
         "shirt" => ClothShape::Shirt(Shirt {

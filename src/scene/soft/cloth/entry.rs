@@ -63,6 +63,13 @@ pub(crate) enum ClothShape {
         /// Bound on the edges, m.
         edge: f64,
     },
+    /// A circle in the plane z = 0.
+    Disc {
+        /// m.
+        radius: f64,
+        /// Bound on the edges, m.
+        edge: f64,
+    },
     /// A T-shirt.
     Shirt(Shirt),
     /// A file.

@@ -24,6 +24,7 @@ mod free_motion;
 mod lanes;
 mod loads;
 mod material;
+mod mirrors;
 mod model;
 mod nodes;
 mod particle;

@@ -32,7 +32,6 @@ mod input;
 mod laws;
 mod links;
 mod majoriser;
-mod mirrors;
 mod newton_cg;
 mod node_numbers;
 mod obstacle;

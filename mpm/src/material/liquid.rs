@@ -327,7 +327,10 @@ impl<T: Real> Law<T> for Liquid {
 
     /// J tends to the inverse of the packing.
     fn packed(&self, strain: &Strain<T>, packing: T, crossings: T) -> Strain<T> {
-        let VolumeForm::Packed { crossings: constant } = self.volume else {
+        let VolumeForm::Packed {
+            crossings: constant,
+        } = self.volume
+        else {
             return *strain;
         };
         let least = T::of(1.0 / RATIO_MAX);

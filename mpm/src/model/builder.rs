@@ -7,7 +7,8 @@ use pliant_contact_sap::BodyState;
 
 use super::records::Records;
 use super::{
-    MaterialPoints, Mirror, MpmSettings, Object, ObjectIdx, Parts, Sink, Source, Wall, WallForm,
+    MaterialPoints, MatrixForm, Mirror, MpmSettings, Object, ObjectIdx, Parts, Sink, Source, Wall,
+    WallForm,
 };
 use crate::cloth::{ClothObject, ClothSpec, Fabric};
 use crate::error::{MpmError, not_negative, positive, within};
@@ -257,7 +258,9 @@ impl MpmBuilder {
             let triangles = cloth.cloth.triangles().iter();
             triangles.map(|triangle| triangle.vertices.map(|v| cloth.first + v))
         });
-        let liquid = objects.iter().all(|o| o.cloth.is_none() && !o.material.bears_shear());
+        let liquid = objects
+            .iter()
+            .all(|o| o.cloth.is_none() && !o.material.bears_shear());
         let (walls, mirrors) = divide_walls(&self.walls, &self.settings, liquid);
         let transfer = match (self.settings.transfer, liquid) {
             (TransferScheme::Automatic, true) => TransferScheme::AffineFlip {
@@ -348,6 +351,13 @@ impl MpmBuilder {
         self.walls.iter().try_for_each(Wall::check)?;
         if settings.walls == WallForm::Mirrored {
             self.check_mirrors()?;
+            within(
+                "mirrored walls",
+                "number",
+                self.walls.len() as f64,
+                self.walls.is_empty() || settings.matrix != MatrixForm::Assembled,
+                "must be zero where the matrix of a step is assembled; apply it matrix-free, or let the walls hold nodes",
+            )?;
         }
         self.sources
             .iter()
@@ -378,7 +388,7 @@ fn divide_walls(
     all_liquid: bool,
 ) -> (Vec<Wall>, Vec<Mirror>) {
     let reflects = match settings.walls {
-        WallForm::Automatic => all_liquid,
+        WallForm::Automatic => all_liquid && settings.matrix != MatrixForm::Assembled,
         WallForm::Held => false,
         WallForm::Mirrored => true,
     };

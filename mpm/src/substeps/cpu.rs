@@ -11,7 +11,6 @@ use super::cloth::{ClothRun, cloths_of};
 use super::contact_problem::{Contact, ContactProblem};
 use super::device::HeldSet;
 use super::links::RigidLinks;
-use super::mirrors::Mirrors;
 use super::node_numbers::NodeNumbers;
 use super::pair_sums::PairSums;
 use super::prescribed::{Prescribed, held_sets};
@@ -24,6 +23,7 @@ use crate::error::MpmError;
 use crate::lanes::LaneScalar;
 use crate::loads::sorted_index_of_load;
 use crate::material::{Law, Material, MaterialLaw, ParticleLaw};
+use crate::mirrors::Mirrors;
 use crate::model::{MaterialPoints, Object, Parts, Records};
 use crate::particle::Particle;
 use crate::sparse_grid::SparseGrid;
@@ -356,13 +356,8 @@ impl<T: Precision> CpuSubsteps<T> {
             field: &self.before,
             keep: T::of(self.parts.settings.transfer.kept(length_s)),
         });
-        let mut has_left = transfer.grid_to_particles(
-            &self.grid,
-            (&self.field, before),
-            dt,
-            particles,
-            update,
-        );
+        let mut has_left =
+            transfer.grid_to_particles(&self.grid, (&self.field, before), dt, particles, update);
         for cloth in self.cloths.iter_mut().flatten() {
             cloth.advance(&mut self.particles, &self.place, dt);
             // Centroids are not where the grid took them.

@@ -50,9 +50,7 @@ impl TransferScheme {
         let lost = 1.0 / 42.0 * wave_number.powi(2) * spacing.powi(4);
         match self {
             Self::Apic => lost / step_s,
-            Self::AffineFlip { .. } | Self::Automatic => {
-                lost * (1.0 - self.kept(step_s)) / step_s
-            }
+            Self::AffineFlip { .. } | Self::Automatic => lost * (1.0 - self.kept(step_s)) / step_s,
         }
     }
 

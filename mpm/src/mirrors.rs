@@ -12,7 +12,7 @@ use crate::transfer::NodeField;
 
 /// The reflected nodes of a grid.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Mirrors {
+pub(crate) struct Mirrors {
     walls: Vec<Nodes>,
 }
 
@@ -28,7 +28,7 @@ struct Nodes {
 
 impl Mirrors {
     /// Finds the nodes of `grid`.
-    pub(super) fn find(&mut self, mirrors: &[Mirror], grid: &SparseGrid) {
+    pub(crate) fn find(&mut self, mirrors: &[Mirror], grid: &SparseGrid) {
         self.walls.clear();
         self.walls.extend(mirrors.iter().map(|mirror| Nodes {
             signs: mirror.signs(),
@@ -46,7 +46,7 @@ impl Mirrors {
     }
 
     /// Adds mass and momentum of images to their originals, before gravity acts for `time`, s, on the nodes.
-    pub(super) fn fold<T: Real>(&self, field: &mut NodeField<T>, gravity: &Vector3<T>, time: T) {
+    pub(crate) fn fold<T: Real>(&self, field: &mut NodeField<T>, gravity: &Vector3<T>, time: T) {
         for wall in &self.walls {
             for (image, original) in &wall.images {
                 let from: [T; 4] = node(field, *image);
@@ -62,8 +62,35 @@ impl Mirrors {
         }
     }
 
+    /// Whether there are reflected nodes.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.walls.iter().all(|wall| wall.images.is_empty())
+    }
+
+    /// Takes mass and momentum from images, after [`Mirrors::fold`], so that they are no nodes.
+    pub(crate) fn remove(&self, field: &mut NodeField<f64>) {
+        for (image, ..) in self.originals() {
+            field.values[4 * image as usize..][..4].fill(0.0);
+        }
+    }
+
+    /// Images and their own masses, before [`Mirrors::fold`].
+    pub(crate) fn masses(&self, field: &NodeField<f64>) -> Vec<(u32, f64)> {
+        let each = self.originals().map(|(image, ..)| image);
+        let mut masses: Vec<_> = each.map(|i| (i, node(field, i)[3])).collect();
+        masses.sort_by_key(|(image, _)| *image);
+        masses.dedup_by_key(|(image, _)| *image);
+        masses
+    }
+
+    /// The original of an image, and its signs.
+    pub(crate) fn originals(&self) -> impl Iterator<Item = (u32, u32, [f64; 3])> {
+        let walls = self.walls.iter();
+        walls.flat_map(|wall| wall.images.iter().map(|(i, o)| (*i, *o, wall.signs)))
+    }
+
     /// Sets velocities of images.
-    pub(super) fn reflect<T: Real>(&self, field: &mut NodeField<T>) {
+    pub(crate) fn reflect<T: Real>(&self, field: &mut NodeField<T>) {
         for wall in self.walls.iter().rev() {
             for (image, original) in &wall.images {
                 let from: [T; 4] = node(field, *original);
@@ -76,7 +103,7 @@ impl Mirrors {
     }
 
     /// Completes volumes, the fourth values of nodes, with those of the images of all particles.
-    pub(super) fn complete_volumes<T: Real>(&self, field: &mut NodeField<T>) {
+    pub(crate) fn complete_volumes<T: Real>(&self, field: &mut NodeField<T>) {
         let at = |node: u32| 4 * node as usize + 3;
         for wall in &self.walls {
             for (image, original) in &wall.images {
@@ -115,7 +142,8 @@ impl Nodes {
             } else if mirror.is_image(coordinates)
                 && let Some((block, slot)) = grid.find_node(mirror.original(coordinates))
             {
-                self.images.push((index, (block * BLOCK_NODES + slot) as u32));
+                self.images
+                    .push((index, (block * BLOCK_NODES + slot) as u32));
             }
         }
     }

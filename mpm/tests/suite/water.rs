@@ -209,7 +209,8 @@ fn water_at_rest_stays_at_rest_under_hydrostatic_pressure() {
         }
         n += 1.0;
     }
-    for pressure in &pressures[..cells - 2] {
+    // The three layers at the surface miss part of what is around them.
+    for pressure in &pressures[..cells - 3] {
         assert!((pressure / n - 1.0).abs() < 0.05, "{pressures:?} of {n}");
     }
     let level = water.level(&run) / depth;

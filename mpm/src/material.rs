@@ -18,6 +18,7 @@ mod tangent;
 mod tests;
 
 use std::fmt;
+use std::sync::Arc;
 
 use nalgebra::Matrix3;
 use pliant_constitutive::{Real, symmetric_part};
@@ -212,6 +213,11 @@ pub trait Material: Law<f64> + Law<f32> + fmt::Debug + Send + Sync {
     /// Whether its strain depends on the packing of particles ([`Law::packed`]).
     fn follows_packing(&self) -> bool {
         false
+    }
+    /// The material for particles of `density`, kg/m³, on a grid of `spacing`, m, if it depends on them.
+    fn on_grid(&self, density: f64, spacing: f64) -> Option<Arc<dyn Material>> {
+        let _ = (density, spacing);
+        None
     }
     /// The internal variables of undeformed material.
     fn fresh(&self) -> [f64; 2] {

@@ -127,9 +127,9 @@ impl Flow {
     }
 
     fn mean(&self, of: impl Fn(Vector3<f64>) -> f64) -> f64 {
-        let (sum, n) = self.particles().fold((0.0, 0.0), |(sum, n), (x, _)| {
-            (sum + of(x), n + 1.0)
-        });
+        let (sum, n) = self
+            .particles()
+            .fold((0.0, 0.0), |(sum, n), (x, _)| (sum + of(x), n + 1.0));
         sum / n
     }
 }
@@ -245,7 +245,9 @@ fn dam(cells: usize) -> Outcome<Finding> {
     let liquid = Liquid::for_depth(2.0 * a, DENSITY, G)?.with_viscosity(0.001)?;
     let mut flow = tank.filled((a, 2.0 * a), liquid, |_| f64::INFINITY)?;
     let front = |flow: &Flow| {
-        let foremost = flow.particles().fold(0.0, |most: f64, (x, _)| most.max(x.x));
+        let foremost = flow
+            .particles()
+            .fold(0.0, |most: f64, (x, _)| most.max(x.x));
         (foremost + 0.25 * h) / a
     };
     let (mut last, mut times) = (front(&flow), Vec::new());

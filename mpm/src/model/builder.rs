@@ -213,7 +213,8 @@ impl MpmBuilder {
             let set = &spec.particles;
             objects.push(Object {
                 name: spec.name.clone(),
-                material: Arc::clone(&spec.material),
+                material: (spec.material.on_grid(spec.density, self.settings.spacing))
+                    .unwrap_or_else(|| Arc::clone(&spec.material)),
                 particle_mass: spec.density * set.particle_volume,
                 particle_volume: set.particle_volume,
                 crossing_s: self.settings.spacing

@@ -60,6 +60,7 @@ mod test_world;
 mod three_legged_table;
 mod turning_friction;
 mod valley;
+mod water;
 
 use std::error::Error;
 use std::path::Path;
@@ -374,6 +375,7 @@ pub const CASES: &[Case] = &[
     spin::CASE,
     backlash::CASE,
     valley::CASE,
+    water::CASE,
     first_touch::CASE,
     bouncing_ball::CASE,
     turning_friction::CASE,

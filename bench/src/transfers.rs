@@ -84,10 +84,10 @@ pub fn transfer_speed<T: LaneScalar>(
         transfer.particles_to_grid(&grid, &sorted, impulses, &mut field);
         let is_scattered = now();
         field.momentum_to_velocity(&Vector3::zeros(), dt);
-        let update = |particles: &mut [Particle<T>], gradients: &[Matrix3<T>]| {
+        let update = |particles: &mut [Particle<T>], gradients: &[Matrix3<T>], _: &[T]| {
             material.advance_all(instructions, dt, gradients, particles, &|_| ());
         };
-        transfer.grid_to_particles(&grid, &field, dt, &mut sorted, update);
+        transfer.grid_to_particles(&grid, (&field, None), dt, &mut sorted, update);
         let end = now();
         let own = [
             is_sorted - begun,

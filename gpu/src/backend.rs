@@ -128,9 +128,13 @@ impl GpuSubsteps {
     /// substeps of all together.
     ///
     /// # Errors
-    /// [`GpuError::Unsupported`] for a material of another crate.
+    /// [`GpuError::Unsupported`] for a material of another crate, affine FLIP, mirrored walls, and liquids whose volume follows their
+    /// particles.
     pub fn in_batch(batch: &GpuBatch, model: &MaterialPoints) -> Result<Self, GpuError> {
         let particles = DeviceParticles::new(model);
+        if let Some(what) = particles.beyond() {
+            return Err(GpuError::unsupported(what));
+        }
         let objects = particles.objects();
         check_objects(&objects)?;
         let cloths = ClothTables::new(&objects)?;

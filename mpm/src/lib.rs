@@ -24,6 +24,7 @@ mod free_motion;
 mod lanes;
 mod loads;
 mod material;
+mod mirrors;
 mod model;
 mod nodes;
 mod particle;
@@ -46,11 +47,11 @@ pub use lanes::{InstructionSet, LaneScalar};
 pub use material::{
     Definiteness, EnergyForm, FrictionAngle, HenckyVonMises, Lagged, LaneLaw, LaneMaterial,
     LaneStrain, Law, LinearCorotated, Liquid, Material, MaterialLaw, ParticleLaw, Preset,
-    ReturnForm, Sand, ShaderLaw, Strain, Tangent, Tension,
+    ReturnForm, Sand, ShaderLaw, Strain, Tangent, Tension, VolumeForm,
 };
 pub use model::{
     MaterialPoints, MatrixForm, MpmBuilder, MpmSettings, ObjectIdx, ObjectSpec, ParticleView,
-    RotationTarget, Sink, Source, Wall, WallKind,
+    RotationTarget, Sink, Source, Wall, WallForm, WallKind,
 };
 pub use particle::Particle;
 pub use sparse_grid::{BLOCK_NODES, SparseGrid};
@@ -61,4 +62,4 @@ pub use substeps::{
     Precision, RigidLinks, RigidMotion, StageTimes, SubstepBackend, SubstepContact, SubstepInput,
     SubstepLaws, SubstepLimit, SubstepReport, SubstepSolver,
 };
-pub use transfer::{NodeField, Transfer, momenta, sort_particles};
+pub use transfer::{Before, NodeField, Transfer, TransferScheme, momenta, sort_particles};

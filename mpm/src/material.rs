@@ -18,6 +18,7 @@ mod tangent;
 mod tests;
 
 use std::fmt;
+use std::sync::Arc;
 
 use nalgebra::Matrix3;
 use pliant_constitutive::{Real, symmetric_part};
@@ -25,7 +26,7 @@ use pliant_constitutive::{Real, symmetric_part};
 pub use hencky_von_mises::HenckyVonMises;
 pub use lane_law::{LaneLaw, LaneMaterial, LaneStrain, MaterialLaw, ParticleLaw};
 pub use linear_corotated::{LinearCorotated, ReturnForm};
-pub use liquid::{Liquid, Tension};
+pub use liquid::{Liquid, Tension, VolumeForm};
 pub use presets::Preset;
 pub use sand::{FrictionAngle, Sand};
 pub use shader_law::ShaderLaw;
@@ -165,6 +166,12 @@ pub trait Law<T: Real> {
     fn is_crushed(&self, strain: &Strain<T>, g: &Matrix3<T>) -> bool {
         (strain.f + g * strain.f).determinant() <= T::zero()
     }
+    /// The strain once the law knows the packing around a particle, the volume at rest of particles per volume that they fill, after a time in
+    /// which sound passes `crossings` cells.
+    fn packed(&self, strain: &Strain<T>, packing: T, crossings: T) -> Strain<T> {
+        let _ = (packing, crossings);
+        *strain
+    }
     /// τ at `strain`, Pa; viscous parts with the velocity gradient of `lagged`.
     fn kirchhoff(&self, strain: &Strain<T>, lagged: &Lagged<T>) -> Matrix3<T> {
         let mut lagged = *lagged;
@@ -202,6 +209,15 @@ pub trait Material: Law<f64> + Law<f32> + fmt::Debug + Send + Sync {
     /// Whether it resists shear. Particles of other materials make contact at their centres.
     fn bears_shear(&self) -> bool {
         true
+    }
+    /// Whether its strain depends on the packing of particles ([`Law::packed`]).
+    fn follows_packing(&self) -> bool {
+        false
+    }
+    /// The material for particles of `density`, kg/m³, on a grid of `spacing`, m, if it depends on them.
+    fn on_grid(&self, density: f64, spacing: f64) -> Option<Arc<dyn Material>> {
+        let _ = (density, spacing);
+        None
     }
     /// The internal variables of undeformed material.
     fn fresh(&self) -> [f64; 2] {

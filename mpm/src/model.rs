@@ -20,8 +20,10 @@ use crate::material::{Lagged, Law, Material};
 use crate::particle::Particle;
 use crate::spline::GradientForm;
 use crate::step::MpmStep;
+use crate::transfer::TransferScheme;
 
-pub use boundary::{Wall, WallKind};
+pub(crate) use boundary::Mirror;
+pub use boundary::{Wall, WallForm, WallKind};
 pub use builder::{MpmBuilder, ObjectSpec};
 pub use flow::{Sink, Source};
 pub(crate) use records::{Comparison, Records, check_finite};
@@ -160,6 +162,10 @@ pub struct MpmSettings {
     pub spacing: f64,
     /// Discretisation of the velocity gradient.
     pub gradient: GradientForm,
+    /// What particles keep of a velocity that the grid does not represent.
+    pub transfer: TransferScheme,
+    /// What walls do to the nodes behind them.
+    pub walls: WallForm,
     /// Treatment of rotation within a step by the linear corotated model.
     pub rotation_target: RotationTarget,
     /// When A is assembled.
@@ -177,6 +183,8 @@ impl MpmSettings {
         Self {
             spacing,
             gradient: GradientForm::default(),
+            transfer: TransferScheme::default(),
+            walls: WallForm::default(),
             rotation_target: RotationTarget::default(),
             matrix: MatrixForm::default(),
             free_motion: FreeMotionSettings::default(),
@@ -194,6 +202,8 @@ pub(crate) struct Object {
     pub(crate) particle_mass: f64,
     /// m³.
     pub(crate) particle_volume: f64,
+    /// Time that sound takes through a cell, s.
+    pub(crate) crossing_s: f64,
     /// Radius in contact, m.
     pub(crate) radius: f64,
     /// The mesh that carries its forces, of a cloth. Mass and volume of its particles differ.
@@ -205,7 +215,10 @@ pub(crate) struct Object {
 pub(crate) struct Parts {
     pub(crate) settings: MpmSettings,
     pub(crate) objects: Vec<Object>,
+    /// Walls whose nodes are held.
     pub(crate) walls: Vec<Wall>,
+    /// Walls that reflect the motion in front of them.
+    pub(crate) mirrors: Vec<Mirror>,
     pub(crate) sources: Vec<Source>,
     pub(crate) sinks: Vec<Sink>,
     /// Names and particle ids of the sets that can be held.
@@ -216,6 +229,16 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
+    /// Whether a material needs to know the packing of particles.
+    pub(crate) fn follows_packing(&self) -> bool {
+        self.objects.iter().any(|o| o.material.follows_packing())
+    }
+
+    /// Whether a step needs the fields before its forces act.
+    pub(crate) fn looks_back(&self) -> bool {
+        self.settings.transfer != TransferScheme::Apic || self.follows_packing()
+    }
+
     /// Description of a particle in messages, such as `particle 12 of "dough"`: index in the state and object.
     pub(crate) fn name_of(&self, particle: usize, object: u32) -> String {
         format!(

@@ -3,6 +3,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 use crate::colours::{for_each_block, scatter};
+use crate::mirrors::Mirrors;
 use crate::sparse_grid::{BLOCK_NODES, Cell, NONE, SparseGrid};
 use crate::spline::Stencil;
 use crate::transfer::NodeField;
@@ -11,14 +12,25 @@ use crate::transfer::NodeField;
 /// root, and their contributions are below round-off.
 const MASS_FRACTION_MIN: f64 = 1e-32;
 
+/// Nodes of a cell that are the images of others of its nodes.
+#[derive(Clone, Debug)]
+struct Reflection {
+    /// The node of the 27 that each is or is the image of.
+    originals: [u8; 27],
+    /// The factor of each component in the image; 1 of nodes that are none.
+    signs: [[f64; 3]; 27],
+}
+
 /// Values at the 27 nodes of a cell.
 pub(crate) type Local = [Vector3<f64>; 27];
 
 /// Indices of the nodes with mass, block by block.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Nodes {
-    /// Nodes of each occupied cell; [`NONE`] where there is no mass.
+    /// Nodes of each occupied cell; [`NONE`] where there is no mass. That of an image is its original.
     pub(crate) of_cell: Vec<[u32; 27]>,
+    /// Of the cells with images; empty without mirrors.
+    reflections: Vec<Option<Box<Reflection>>>,
     /// End of the indices of each block.
     ends: Vec<u32>,
     /// Index of each stored node.
@@ -72,6 +84,67 @@ impl Nodes {
                 }));
             }
         }
+        self.reflections.clear();
+    }
+
+    /// Lets images, which have no mass, move with their originals. Returns, by storage, the node that each stands for, and the signs of its
+    /// velocity; nothing without mirrors.
+    pub(crate) fn reflect(&mut self, grid: &SparseGrid, mirrors: &Mirrors) -> Vec<(u32, [f64; 3])> {
+        if mirrors.is_empty() {
+            return Vec::new();
+        }
+        let mut stands_for: Vec<(u32, [f64; 3])> = Vec::new();
+        stands_for.extend((0..self.indices.len() as u32).map(|node| (node, [1.0; 3])));
+        for (image, original, signs) in mirrors.originals().collect::<Vec<_>>().into_iter().rev() {
+            let (root, of_root) = stands_for[original as usize];
+            stands_for[image as usize] = (root, [0, 1, 2].map(|k| signs[k] * of_root[k]));
+        }
+        let blocks = grid.blocks.iter();
+        let cells = blocks.flat_map(|b| b.cells.clone().map(move |cell| (b, cell as usize)));
+        for (block, cell) in cells {
+            let at = |n: usize| {
+                let (octant, slot) = locate(grid.cells[cell].local(), n);
+                let block = block.plus[octant];
+                (block != NONE).then_some(block * BLOCK_NODES as u32 + slot as u32)
+            };
+            let stored: [Option<u32>; 27] = std::array::from_fn(at);
+            let mut reflection = Reflection {
+                originals: std::array::from_fn(|n| n as u8),
+                signs: [[1.0; 3]; 27],
+            };
+            let mut any = false;
+            for n in 0..27 {
+                let Some(node) = stored[n] else { continue };
+                let (root, signs) = stands_for[node as usize];
+                if root == node {
+                    continue;
+                }
+                // An original out of reach: the particle is far behind the wall, and the image at rest.
+                let Some(original) = stored.iter().position(|s| *s == Some(root)) else {
+                    continue;
+                };
+                any = true;
+                self.of_cell[cell][n] = self.indices[root as usize];
+                reflection.originals[n] = original as u8;
+                reflection.signs[n] = signs;
+            }
+            self.reflections.push(any.then(|| Box::new(reflection)));
+        }
+        stands_for
+    }
+
+    /// The factor of each component of the velocity of node `n` of a cell, −1 in images where it is reversed.
+    pub(crate) fn signs(&self, cell: usize, n: usize) -> [f64; 3] {
+        match self.reflections.get(cell) {
+            Some(Some(reflection)) => reflection.signs[n],
+            _ => [1.0; 3],
+        }
+    }
+
+    /// Number of the node with a storage index, if it has mass.
+    pub(crate) fn numbered(&self, stored: u32) -> Option<usize> {
+        let node = self.indices[stored as usize];
+        (node != NONE).then_some(node as usize)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -100,6 +173,11 @@ impl Nodes {
                 let at = 3 * node as usize;
                 let x = &values[at..at + 3];
                 *local = Vector3::new(x[0], x[1], x[2]);
+            }
+        }
+        if let Some(Some(reflection)) = self.reflections.get(cell) {
+            for (local, signs) in local.iter_mut().zip(&reflection.signs) {
+                local.component_mul_assign(&Vector3::from(*signs));
             }
         }
         local
@@ -144,19 +222,36 @@ impl Nodes {
                     let cell_data = &grid.cells[cell as usize];
                     let mut local = [[0.0; W]; 27];
                     fill(cell as usize, cell_data, &mut local);
+                    let reflection = self.reflections.get(cell as usize);
+                    let reflection = reflection.and_then(Option::as_deref);
                     for (n, values) in local.iter().enumerate() {
                         let node = self.of_cell[cell as usize][n];
                         if node == NONE {
                             continue;
                         }
-                        let (octant, _) = locate(cell_data.local(), n);
+                        let original = reflection.map_or(n, |r| r.originals[n] as usize);
+                        let (octant, _) = locate(cell_data.local(), original);
                         let at = W * (node as usize - starts[octant]);
                         let to = &mut octants[octant][at..at + W];
-                        to.iter_mut().zip(values).for_each(|(to, v)| *to += v);
+                        match reflection {
+                            None => to.iter_mut().zip(values).for_each(|(to, v)| *to += v),
+                            Some(r) => add_reflected(to, values, &r.signs[n]),
+                        }
                     }
                 }
             },
         );
+    }
+}
+
+/// Adds a vector (three values), or the blocks of a matrix (nine), of an image to its original.
+fn add_reflected<const W: usize>(to: &mut [f64], values: &[f64; W], signs: &[f64; 3]) {
+    for (k, (to, value)) in to.iter_mut().zip(values).enumerate() {
+        let sign = match W {
+            9 => signs[k / 3] * signs[k % 3],
+            _ => signs[k],
+        };
+        *to += sign * value;
     }
 }
 

@@ -187,12 +187,15 @@ impl MpmStep {
         for (i, f) in self.system.external.iter_mut().enumerate() {
             *f = dt * self.system.mass[i / 3] * input.gravity[i % 3];
         }
+        self.system.reflect_gravity(&input.gravity, dt);
         for load in &input.control.loads {
             let p = sorted_index_of_load(load, &self.sorted_index)?;
             let stencil = &self.system.stencils[p];
             let nodes = &self.system.nodes.of_cell[self.system.cell_of[p] as usize];
+            let cell = self.system.cell_of[p] as usize;
             for (n, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
-                let share = load.force_W * (dt * stencil.weight(corner(n)));
+                let signs = Vector3::from(self.system.nodes.signs(cell, n));
+                let share = load.force_W.component_mul(&signs) * (dt * stencil.weight(corner(n)));
                 let at = 3 * node as usize;
                 (0..3).for_each(|k| self.system.external[at + k] += share[k]);
             }
@@ -216,7 +219,8 @@ impl BodyStep for MpmStep {
         if input.time_step.forces_s() == 0.0 {
             self.refuse_unstable(input.time_step.length_s)?;
         }
-        self.system.open(&self.records.particles, input.time_step)?;
+        let particles = &self.records.particles;
+        self.system.open(particles, input.time_step, &self.parts)?;
         self.sorted_index.resize(self.records.particles.len(), 0);
         for (sorted, p) in self.system.particles.iter().enumerate() {
             self.sorted_index[p.index as usize] = sorted as u32;
@@ -225,11 +229,14 @@ impl BodyStep for MpmStep {
         for wall in &self.parts.walls {
             wall.hold(&mut self.system);
         }
+        for mirror in &self.parts.mirrors {
+            mirror.wall(self.system.spacing).hold(&mut self.system);
+        }
         self.hold_grips(&control.held)?;
         self.system.settle();
         let has_cloth = !self.system.cloths.is_empty();
         self.assembled = match self.parts.settings.matrix {
-            _ if has_cloth => false,
+            _ if has_cloth || self.system.has_images() => false,
             MatrixForm::Assembled => true,
             MatrixForm::MatrixFree => false,
             MatrixForm::Automatic { nodes_max } => self.system.nodes.len() <= nodes_max,

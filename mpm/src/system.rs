@@ -32,11 +32,13 @@ use pliant_contact_sap::TimeStep;
 
 use crate::cloth::ClothObject;
 use crate::material::{Definiteness, EnergyForm, Lagged, Law, Material, Tangent};
+use crate::mirrors::Mirrors;
+use crate::model::Parts;
 use crate::nodes::{Nodes, add_divergence, gradient};
 use crate::particle::Particle;
 use crate::sparse_grid::SparseGrid;
-use crate::spline::{GradientForm, Stencil};
-use crate::transfer::{NodeField, Transfer, sort_particles};
+use crate::spline::{GradientForm, Stencil, corner};
+use crate::transfer::{NodeField, Transfer, packing_of, sort_particles};
 
 pub(crate) use assembly::BlockMatrix;
 pub(crate) use bending_term::Blocks;
@@ -71,6 +73,11 @@ pub(crate) struct GridSystem {
     pub(crate) prescribed: Vec<f64>,
     pub(crate) any_prescribed: bool,
     field: NodeField<f64>,
+    /// Velocities before the step, and volumes, by storage; only where the model looks back.
+    pub(crate) before: NodeField<f64>,
+    mirrors: Mirrors,
+    /// (S − I) m' of the image of a node, which gravity must add to its impulse.
+    reflected_mass: Vec<(usize, [f64; 3])>,
     /// β∇v0, where β is not zero.
     start_gradients: Vec<Matrix3<f64>>,
     /// Each cloth, with the number of its object.
@@ -115,6 +122,7 @@ impl GridSystem {
         &mut self,
         particles: &[Particle<f64>],
         time_step: TimeStep,
+        parts: &Parts,
     ) -> Result<(), crate::MpmError> {
         self.time_step = time_step;
         self.grid
@@ -124,8 +132,25 @@ impl GridSystem {
         let rest =
             |_: &[Particle<f64>], impulses: &mut [Matrix3<f64>]| impulses.fill(Matrix3::zeros());
         transfer.particles_to_grid(&self.grid, &self.particles, rest, &mut self.field);
+        self.mirrors.find(&parts.mirrors, &self.grid);
+        if parts.looks_back() {
+            transfer.particles_to_grid_before(&self.grid, &self.particles, &mut self.before);
+            self.before.divide_by_mass_of(&self.field);
+            self.mirrors.complete_volumes(&mut self.before);
+        }
+        let masses = self.mirrors.masses(&self.field);
+        self.mirrors.fold(&mut self.field, &Vector3::zeros(), 0.0);
+        self.mirrors.remove(&mut self.field);
         self.nodes
             .number(&self.grid, &self.field, &mut self.mass, &mut self.start);
+        let roots = self.nodes.reflect(&self.grid, &self.mirrors);
+        self.reflected_mass.clear();
+        self.reflected_mass
+            .extend(masses.iter().filter_map(|(image, mass)| {
+                let (root, signs) = roots[*image as usize];
+                let node = self.nodes.numbered(root)?;
+                Some((node, signs.map(|sign| (sign - 1.0) * mass)))
+            }));
         self.external.clear();
         self.external.resize(self.start.len(), 0.0);
         self.prescribed.clear();
@@ -137,6 +162,20 @@ impl GridSystem {
         self.lag(&mut lagged, |_, _| None);
         self.lagged = lagged;
         Ok(())
+    }
+
+    /// Adds to the impulses of gravity on all nodes, m g per `time_s`, what images contribute.
+    pub(crate) fn reflect_gravity(&mut self, gravity: &Vector3<f64>, time_s: f64) {
+        for (node, mass) in &self.reflected_mass {
+            for k in 0..3 {
+                self.external[3 * node + k] += time_s * mass[k] * gravity[k];
+            }
+        }
+    }
+
+    /// Whether nodes are reflected; A is then not assembled.
+    pub(crate) fn has_images(&self) -> bool {
+        !self.mirrors.is_empty()
     }
 
     /// Applies prescribed velocities to the start of the step; called after the last one is set.
@@ -377,5 +416,42 @@ impl GridSystem {
         let each = x.iter().enumerate();
         let sum: f64 = each.map(|(i, x)| x * x / self.mass[i / 3]).sum();
         sum.sqrt()
+    }
+}
+
+/// What a particle finds on the grid before a step.
+pub(crate) struct Around {
+    pub(crate) velocity: Vector3<f64>,
+    pub(crate) affine: Matrix3<f64>,
+    /// Volume at rest of particles per volume that they fill.
+    pub(crate) packing: f64,
+}
+
+impl GridSystem {
+    /// The field before the step around particle `p`, in sorted order.
+    pub(crate) fn before_at(&self, p: usize) -> Around {
+        let cell = &self.grid.cells[self.cell_of[p] as usize];
+        let stencil = &self.stencils[p];
+        let (mut velocity, mut affine) = (Vector3::zeros(), Matrix3::zeros());
+        let (mut volume, mut arm) = (0.0, Vector3::zeros());
+        for n in (0..27).map(corner) {
+            let node = [0, 1, 2].map(|k| cell.base[k] + n[k] as i32);
+            let Some((block, slot)) = self.grid.find_node(node) else {
+                continue;
+            };
+            let [x, y, z, v] = self.before.node(block, slot);
+            let (w, r) = (stencil.weight(n), stencil.arm(n, self.spacing));
+            let share = Vector3::new(x, y, z) * w;
+            velocity += share;
+            affine += share * r.transpose();
+            volume += w * v;
+            arm += r * (w * v);
+        }
+        let h = self.spacing;
+        Around {
+            velocity,
+            affine: affine * (4.0 / (h * h)),
+            packing: packing_of(volume / h.powi(3), arm.norm() / (h * volume)),
+        }
     }
 }

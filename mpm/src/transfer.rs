@@ -11,6 +11,8 @@
 //! stress is distributed by the gradient of the [`GradientForm`].
 
 mod kernel;
+mod packing;
+mod scheme;
 #[cfg(test)]
 mod tests;
 
@@ -24,8 +26,11 @@ use crate::lanes::{InstructionSet, LaneScalar};
 use crate::particle::Particle;
 use crate::sparse_grid::{BLOCK_NODES, SparseGrid};
 use crate::spline::GradientForm;
-use kernel::{Gather, Scatter};
+use kernel::{Gather, Scatter, ScatterBefore};
 use pliant_constitutive::Real;
+
+pub(crate) use packing::packing_of;
+pub use scheme::TransferScheme;
 
 /// kg. Its inverse times the momentum of any particle of less than 10⁸ kg m/s is finite in f32.
 const NODE_MASS_MIN: f64 = 1e-30;
@@ -72,6 +77,18 @@ impl<T: Real> NodeField<T> {
         self.values.chunks_exact(4)
     }
 
+    /// Divides momentum by the mass of `field`; nodes without mass are at rest.
+    pub(crate) fn divide_by_mass_of(&mut self, field: &Self) {
+        let least = T::of(NODE_MASS_MIN);
+        for (node, heavy) in self.values.chunks_exact_mut(4).zip(field.nodes()) {
+            let inverse = match heavy[3] > least {
+                true => T::one() / heavy[3],
+                false => T::zero(),
+            };
+            node[..3].iter_mut().for_each(|p| *p *= inverse);
+        }
+    }
+
     /// Divides momentum by mass and adds `acceleration` × `time`; nodes without mass are at rest.
     ///
     /// A particle that is within round-off at 3/2 spacings from a node along several axes gives it a mass near the least number of `T`,
@@ -98,6 +115,15 @@ impl<T: Real> NodeField<T> {
             self.values.chunks_exact_mut(4).for_each(each);
         }
     }
+}
+
+/// What the nodes had before the forces of a step acted on them.
+#[derive(Clone, Copy, Debug)]
+pub struct Before<'a, T> {
+    /// Velocity, and volume at rest.
+    pub field: &'a NodeField<T>,
+    /// Part of what the grid does not represent of v and C that particles keep, 0 to 1.
+    pub keep: T,
 }
 
 /// Settings of a transfer.
@@ -163,16 +189,40 @@ impl<T: LaneScalar> Transfer<T> {
         });
     }
 
+    /// Adds momentum and volume at rest of `particles`, sorted by `grid`, to the nodes; `out` is overwritten. With the momentum divided by
+    /// the mass of the nodes, it is the field of a [`Before`].
+    pub fn particles_to_grid_before(
+        &self,
+        grid: &SparseGrid,
+        particles: &[Particle<T>],
+        out: &mut NodeField<T>,
+    ) {
+        out.values.clear();
+        out.values
+            .resize(grid.n_blocks() * BLOCK_NODES * 4, T::zero());
+        let end = |block: usize| (block + 1) * BLOCK_NODES * 4;
+        scatter(grid, end, &mut out.values, |block, octants| {
+            let work = ScatterBefore {
+                transfer: *self,
+                cells: grid.cells_of(block),
+                particles,
+                octants,
+            };
+            T::dispatch(self.instructions, work);
+        });
+    }
+
     /// Interpolates velocities of `field` to `particles`, sorted by `grid`, and moves them on by `time`, s: replaces v and C, calls `update`
-    /// with several particles and their velocity gradients of the form, to update F, and adds `time` × v to x. Returns whether a particle
-    /// has left its cell.
+    /// with several particles, their velocity gradients of the form, to update F, and the packing around them, and adds `time` × v to x.
+    /// Then it adds the part of v and C that the particles had and the grid did not represent, as far as `before` keeps it. Without
+    /// `before` there are no packings. Returns whether a particle has left its cell.
     pub fn grid_to_particles(
         &self,
         grid: &SparseGrid,
-        field: &NodeField<T>,
+        (field, before): (&NodeField<T>, Option<Before<'_, T>>),
         time: T,
         particles: &mut [Particle<T>],
-        update: impl Fn(&mut [Particle<T>], &[Matrix3<T>]) + Sync,
+        update: impl Fn(&mut [Particle<T>], &[Matrix3<T>], &[T]) + Sync,
     ) -> bool {
         let has_left = AtomicBool::new(false);
         for_each_block(grid, particles, |block, particles| {
@@ -181,6 +231,7 @@ impl<T: LaneScalar> Transfer<T> {
                 grid,
                 block,
                 field: &field.values,
+                before,
                 time,
                 particles,
                 update: &update,

@@ -10,10 +10,13 @@ use pliant_hydroelastic::Shape;
 
 use super::more_scenes::{among_shapes, draped, held};
 use crate::fill::{Sampling, fill};
-use crate::material::{FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, Sand};
-use crate::model::{MaterialPoints, MpmBuilder, MpmSettings, ObjectSpec, Wall, WallKind};
+use crate::material::{
+    FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, Sand, VolumeForm,
+};
+use crate::model::{MaterialPoints, MpmBuilder, MpmSettings, ObjectSpec, Wall, WallForm, WallKind};
 use crate::spline::GradientForm;
 use crate::substeps::{LinkIdx, LinkMotion, Obstacle, ObstaclePair};
+use crate::transfer::TransferScheme;
 
 /// h of the grid, m.
 pub(super) const SPACING: f64 = 0.02;
@@ -87,6 +90,8 @@ fn with_walls(
     walls: Vec<Wall>,
 ) -> Scene {
     let mut builder = MpmBuilder::new(MpmSettings {
+        transfer: TransferScheme::Apic,
+        walls: WallForm::Held,
         gradient,
         ..MpmSettings::new(SPACING)
     });
@@ -245,6 +250,9 @@ fn poured() -> Scene {
 /// Liquid beside a sticking wall that a free ball falls into.
 fn splashed() -> Scene {
     let liquid = Liquid::new(1e5, 7.0).expect("a liquid");
+    let liquid = liquid
+        .with_volume(VolumeForm::Advected)
+        .expect("a form without numbers");
     let object = cube(
         Arc::new(liquid),
         1000.0,

@@ -238,8 +238,9 @@ fn small_strains_give_hookes_law() {
 }
 
 #[test]
-fn a_liquid_without_tension_separates_without_memory() {
+fn a_liquid_of_advected_volume_without_tension_separates_without_memory() {
     let water = Liquid::new(1e5, 7.0).unwrap();
+    let water = water.with_volume(VolumeForm::Advected).unwrap();
     let fresh = Strain {
         f: Matrix3::<f64>::identity(),
         internal: [1.0, 0.0],
@@ -250,6 +251,8 @@ fn a_liquid_without_tension_separates_without_memory() {
         water.advance(&fresh, &Lagged::default(), &pull).internal[0],
         1.0
     );
+    // Whatever lies around it.
+    assert_eq!(Law::<f64>::packed(&water, &fresh, 1.2, 1e3), fresh);
     let full = water.with_tension(Tension::Full);
     assert!(
         full.pressure(&Strain {
@@ -259,6 +262,39 @@ fn a_liquid_without_tension_separates_without_memory() {
     );
     // κ = ρc²/γ.
     assert_eq!(water.wave_modulus(), 7e5);
+}
+
+#[test]
+fn a_liquid_of_packed_volume_closes_without_pressure_and_tends_to_the_packing() {
+    let water = Liquid::new(1e5, 7.0).unwrap();
+    let fresh = Strain {
+        f: Matrix3::<f64>::identity(),
+        internal: [1.0, 0.0],
+    };
+    let advance = |strain: &Strain<f64>, rate: f64| {
+        let g = Matrix3::identity() * (rate / 3.0);
+        Law::<f64>::advance(&water, strain, &Lagged::default(), &g)
+    };
+    // It separates by a tenth and closes again; only then there is pressure.
+    let apart = advance(&fresh, 0.1);
+    assert_eq!(
+        (water.pressure(&apart), water.volume_ratio(&apart)),
+        (0.0, 1.0)
+    );
+    let closed = advance(&apart, 1.0 / 1.1 - 1.0);
+    assert!(water.pressure(&closed).abs() < 1e-8);
+    assert!(water.pressure(&advance(&closed, -0.01)) > 0.0);
+    // Drops that fly apart are not remembered as larger than a bound.
+    let far = (0..100).fold(fresh, |strain, _| advance(&strain, 0.1));
+    assert_eq!(far.internal[0], 1.5);
+    // ln J tends to −ln(packing) by 1 − 1/e in the time of 100 crossings.
+    let packed = Law::<f64>::packed(&water, &fresh, 1.1, 100.0);
+    let share = packed.internal[0].ln() / -(1.1_f64.ln());
+    assert!((share - (1.0 - (-1.0_f64).exp())).abs() < 1e-12, "{share}");
+    // In two steps as in one.
+    let half = Law::<f64>::packed(&water, &fresh, 1.1, 50.0);
+    let twice = Law::<f64>::packed(&water, &half, 1.1, 50.0);
+    assert!((twice.internal[0] - packed.internal[0]).abs() < 1e-14);
 }
 
 /// J(1 + tr G) from −0.2 to 0.76, across a half, below which the pressure is linear.

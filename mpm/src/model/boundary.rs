@@ -49,9 +49,82 @@ pub enum WallKind {
     Slides,
 }
 
-/// A half space whose grid nodes are held. It is cheaper than contact, but has neither a friction coefficient nor a reported force. It acts
-/// at the nodes on and behind it: choose planes through grid nodes. Its effective position is about a third of a cell behind the plane,
-/// an error of first order in the spacing.
+/// What walls do to the nodes behind them.
+///
+/// Held nodes resist only particles that come near: the effective position of a wall is about a third of a cell behind its plane, an error of
+/// first order in the spacing. A mirror is exact: the node one cell behind the plane moves like the image of the node in front of it, and carries its mass
+/// and momentum. What crosses the plane is then zero at the plane itself, and a wall that sticks is where it is said to be.
+///
+/// ```
+/// # use nalgebra::{Isometry3, Point3, Vector3};
+/// # use pliant_hydroelastic::Shape;
+/// # use pliant_mpm::{ObjectSpec, Preset, Sampling, Wall, WallKind, fill};
+/// use pliant_mpm::{MpmBuilder, MpmSettings, WallForm};
+///
+/// // A mirror is a plane of grid nodes.
+/// # let points = fill("foam", &Shape::cuboid(Vector3::repeat(0.04))?, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// let mut builder = MpmBuilder::new(MpmSettings { walls: WallForm::Mirrored, ..MpmSettings::new(0.02) });
+/// # builder.object(ObjectSpec::new("foam", Preset::FoamCube.material(), 400.0, points));
+/// builder.wall(Wall { p_WQ: Point3::new(0.0, 0.0, -0.03), normal_W: Vector3::z(), kind: WallKind::Slides });
+/// assert!(builder.build().unwrap_err().to_string().contains("must be a multiple of the spacing"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WallForm {
+    /// Mirrors where every object is a liquid and the wall is a plane of grid nodes normal to an axis; held elsewhere.
+    #[default]
+    Automatic,
+    /// The nodes on and behind a wall are held.
+    Held,
+    /// Walls are mirrors.
+    Mirrored,
+}
+
+/// A wall that reflects: a plane of grid nodes normal to an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mirror {
+    /// Its axis, 0 to 2.
+    pub(crate) axis: usize,
+    /// Coordinate of its nodes, in units of the spacing.
+    pub(crate) plane: i32,
+    /// 1 where the particles lie at larger coordinates, −1 at smaller ones.
+    pub(crate) side: i32,
+    pub(crate) kind: WallKind,
+}
+
+impl Mirror {
+    /// The wall that it is.
+    pub(crate) fn wall(&self, spacing: f64) -> Wall {
+        Wall {
+            p_WQ: Vector3::ith(self.axis, f64::from(self.plane) * spacing).into(),
+            normal_W: Vector3::ith(self.axis, f64::from(self.side)),
+            kind: self.kind,
+        }
+    }
+
+    /// The factor of each component of a velocity in its image.
+    pub(crate) fn signs(&self) -> [f64; 3] {
+        match self.kind {
+            WallKind::Sticks => [-1.0; 3],
+            WallKind::Slides => [0, 1, 2].map(|k| if k == self.axis { -1.0 } else { 1.0 }),
+        }
+    }
+
+    /// Whether a node is the image of one in front of the wall.
+    pub(crate) fn is_image(&self, node: [i32; 3]) -> bool {
+        node[self.axis] == self.plane - self.side
+    }
+
+    /// The node whose image `node` is.
+    pub(crate) fn original(&self, node: [i32; 3]) -> [i32; 3] {
+        let mut original = node;
+        original[self.axis] = 2 * self.plane - node[self.axis];
+        original
+    }
+}
+
+/// A half space that particles stay out of, at the cost of a condition on its grid nodes. It is cheaper than contact, but has neither a friction
+/// coefficient nor a reported force. Choose planes through grid nodes; [`WallForm`] says why.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Point3, Vector3};
@@ -92,6 +165,19 @@ impl Wall {
             "must be 1, along x, y or z, for a wall to slide along",
         )?;
         Ok(())
+    }
+
+    /// The mirror that this wall is, if it is a plane of grid nodes normal to an axis.
+    pub(crate) fn mirror(&self, spacing: f64) -> Option<Mirror> {
+        let axis = (0..3).find(|k| (self.normal_W[*k].abs() - 1.0).abs() < 1e-9)?;
+        let plane = self.p_WQ[axis] / spacing;
+        let on_nodes = (plane - plane.round()).abs() < 1e-6 && plane.abs() < 1e9;
+        on_nodes.then(|| Mirror {
+            axis,
+            plane: plane.round() as i32,
+            side: if self.normal_W[axis] > 0.0 { 1 } else { -1 },
+            kind: self.kind,
+        })
     }
 
     /// Holds the nodes behind the wall.

@@ -6,12 +6,16 @@ use nalgebra::{Matrix3, Vector3};
 use pliant_contact_sap::BodyState;
 
 use super::records::Records;
-use super::{MaterialPoints, MpmSettings, Object, ObjectIdx, Parts, Sink, Source, Wall};
+use super::{
+    MaterialPoints, MatrixForm, Mirror, MpmSettings, Object, ObjectIdx, Parts, Sink, Source, Wall,
+    WallForm,
+};
 use crate::cloth::{ClothObject, ClothSpec, Fabric};
 use crate::error::{MpmError, not_negative, positive, within};
 use crate::fill::ParticleSet;
 use crate::material::{Material, Strain};
 use crate::particle::Particle;
+use crate::transfer::TransferScheme;
 
 /// One object: a material and its initial state.
 ///
@@ -209,9 +213,12 @@ impl MpmBuilder {
             let set = &spec.particles;
             objects.push(Object {
                 name: spec.name.clone(),
-                material: Arc::clone(&spec.material),
+                material: (spec.material.on_grid(spec.density, self.settings.spacing))
+                    .unwrap_or_else(|| Arc::clone(&spec.material)),
                 particle_mass: spec.density * set.particle_volume,
                 particle_volume: set.particle_volume,
+                crossing_s: self.settings.spacing
+                    / (spec.material.wave_modulus() / spec.density).sqrt(),
                 radius: spec.contact_radius.unwrap_or(0.5 * set.spacing()),
                 cloth: None,
             });
@@ -252,11 +259,26 @@ impl MpmBuilder {
             let triangles = cloth.cloth.triangles().iter();
             triangles.map(|triangle| triangle.vertices.map(|v| cloth.first + v))
         });
+        let liquid = objects
+            .iter()
+            .all(|o| o.cloth.is_none() && !o.material.bears_shear());
+        let (walls, mirrors) = divide_walls(&self.walls, &self.settings, liquid);
+        let transfer = match (self.settings.transfer, liquid) {
+            (TransferScheme::Automatic, true) => TransferScheme::AffineFlip {
+                memory_s: TransferScheme::MEMORY_S,
+            },
+            (TransferScheme::Automatic, false) => TransferScheme::Apic,
+            (chosen, _) => chosen,
+        };
         let mut parts = Parts {
-            settings: self.settings,
+            settings: MpmSettings {
+                transfer,
+                ..self.settings
+            },
             triangles: triangles.collect(),
             objects,
-            walls: self.walls,
+            walls,
+            mirrors,
             sources: self.sources,
             sinks: self.sinks,
             grips: self.grips,
@@ -275,6 +297,16 @@ impl MpmBuilder {
         positive("grid", "spacing", settings.spacing)?;
         let free_motion = &settings.free_motion;
         positive("free motion", "rel_tolerance", free_motion.rel_tolerance)?;
+        settings.transfer.check()?;
+        let has_cloth = self.objects.iter().any(|o| matches!(o, Spec::Cloth(_)));
+        let keeps = matches!(settings.transfer, TransferScheme::AffineFlip { .. });
+        within(
+            "grid",
+            "memory_s of affine FLIP",
+            settings.transfer.memory_s(),
+            !(keeps && has_cloth),
+            "is for models without cloth, whose particles follow the grid; leave the transfer to APIC",
+        )?;
         if let Some([low, high]) = settings.bounds {
             let least = (high - low).min();
             within(
@@ -318,10 +350,55 @@ impl MpmBuilder {
             Spec::Cloth(cloth) => cloth.check(settings.spacing),
         })?;
         self.walls.iter().try_for_each(Wall::check)?;
+        if settings.walls == WallForm::Mirrored {
+            self.check_mirrors()?;
+            within(
+                "mirrored walls",
+                "number",
+                self.walls.len() as f64,
+                self.walls.is_empty() || settings.matrix != MatrixForm::Assembled,
+                "must be zero where the matrix of a step is assembled; apply it matrix-free, or let the walls hold nodes",
+            )?;
+        }
         self.sources
             .iter()
             .try_for_each(|e| e.check(self.objects.len()))
     }
+
+    /// Mirrors must be planes of grid nodes.
+    fn check_mirrors(&self) -> Result<(), MpmError> {
+        let spacing = self.settings.spacing;
+        let Some(wall) = self.walls.iter().find(|w| w.mirror(spacing).is_none()) else {
+            return Ok(());
+        };
+        within(
+            "mirrored wall",
+            "distance from the origin",
+            wall.p_WQ.coords.dot(&wall.normal_W),
+            false,
+            "must be a multiple of the spacing along x, y or z; let the walls hold nodes, or move it",
+        )
+        .map(|_| ())
+    }
+}
+
+/// Walls that hold nodes, and walls that are mirrors.
+fn divide_walls(
+    walls: &[Wall],
+    settings: &MpmSettings,
+    all_liquid: bool,
+) -> (Vec<Wall>, Vec<Mirror>) {
+    let reflects = match settings.walls {
+        WallForm::Automatic => all_liquid && settings.matrix != MatrixForm::Assembled,
+        WallForm::Held => false,
+        WallForm::Mirrored => true,
+    };
+    let mirror = |wall: &Wall| wall.mirror(settings.spacing).filter(|_| reflects);
+    let held = walls.iter().filter(|w| mirror(w).is_none());
+    (
+        held.copied().collect(),
+        walls.iter().filter_map(mirror).collect(),
+    )
 }
 
 /// Adds the particles of a cloth: vertices, then centroids with unit normals.
@@ -364,6 +441,7 @@ fn add_cloth(
         material: Arc::new(Fabric),
         particle_mass: masses.copied().fold(f64::INFINITY, f64::min),
         particle_volume: volumes.fold(f64::INFINITY, f64::min),
+        crossing_s: f64::INFINITY,
         radius: spec.contact_radius.unwrap_or(0.25 * spacing),
         cloth: Some(object),
     }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use nalgebra::{Matrix3, Vector3};
 use pliant_contact_sap::{BodyError, BodyReport, BodyState};
 use rayon::prelude::*;
 
@@ -9,6 +10,7 @@ use super::{MpmStep, emit, flow};
 use crate::material::Law;
 use crate::model::{Parts, Records};
 use crate::nodes::{affine, gradient, interpolate};
+use crate::particle::Particle;
 
 /// Count and first index of the particles that a step crushes, independent of the order of evaluation.
 #[derive(Debug)]
@@ -83,6 +85,27 @@ pub(crate) fn finish(
 }
 
 impl MpmStep {
+    /// Gives a particle back what the grid did not represent of the v and C it had, as far as it is kept for `dt`, and tells its material the
+    /// packing around it.
+    fn look_back(
+        &self,
+        (p, dt): (usize, f64),
+        (v, c): (&Vector3<f64>, &Matrix3<f64>),
+        particle: &mut Particle<f64>,
+    ) {
+        let system = &self.system;
+        let around = system.before_at(p);
+        let keep = self.parts.settings.transfer.kept(dt);
+        particle.v += (v - around.velocity) * keep;
+        particle.c += (c - around.affine) * keep;
+        let object = &self.parts.objects[particle.object as usize];
+        if object.material.follows_packing() {
+            let law: &dyn Law<f64> = object.material.as_ref();
+            let crossings = dt / object.crossing_s;
+            particle.strain = law.packed(&particle.strain, around.packing, crossings);
+        }
+    }
+
     /// State and report at the end of the step, from its velocities `v`.
     pub(super) fn move_particles(
         &self,
@@ -99,6 +122,7 @@ impl MpmStep {
         let mut moved = system.particles.clone();
         let differs = mean != end;
         let crushed = Crushed::default();
+        let looks_back = self.parts.looks_back();
         system
             .nodes
             .gather(&system.grid, &mean, &mut moved, |p, local, particle| {
@@ -112,6 +136,7 @@ impl MpmStep {
                 }
                 particle.strain =
                     Law::<f64>::advance(material, &particle.strain, &system.lagged[p], &g);
+                let (v, c) = (particle.v, particle.c);
                 if differs {
                     let local = system.nodes.local(system.cell_of[p] as usize, &end);
                     particle.v = interpolate(stencil, &local);
@@ -119,6 +144,9 @@ impl MpmStep {
                 } else {
                     particle.v = velocity;
                     particle.c = affine(stencil, local, system.spacing);
+                }
+                if looks_back {
+                    self.look_back((p, dt), (&v, &c), particle);
                 }
             });
         system.move_cloths(&mean, dt, &mut moved);

@@ -105,13 +105,14 @@ impl MpmStep {
             let dof = 3 * node as usize;
             let row = first + 3 * n;
             let held = &self.system.prescribed[dof..dof + 3];
-            if held.iter().all(|v| v.is_nan()) {
+            let signs = self.system.nodes.signs(cell, n);
+            if held.iter().all(|v| v.is_nan()) && signs == [1.0; 3] {
                 out.identity(row, dof, 3);
                 continue;
             }
             for (k, &v) in held.iter().enumerate() {
                 if v.is_nan() {
-                    out.identity(row + k, dof + k, 1);
+                    out.dense(row + k, 1, dof + k, 1)[0] = signs[k];
                 } else {
                     out.bias_mut()[row + k] = v;
                 }

@@ -22,13 +22,14 @@ use super::{ParticleImpulse, SubstepBackend, SubstepInput, SubstepReport, detect
 use crate::error::MpmError;
 use crate::lanes::LaneScalar;
 use crate::loads::sorted_index_of_load;
-use crate::material::{Material, MaterialLaw, ParticleLaw};
-use crate::model::{MaterialPoints, Parts, Records};
+use crate::material::{Law, Material, MaterialLaw, ParticleLaw};
+use crate::mirrors::Mirrors;
+use crate::model::{MaterialPoints, Object, Parts, Records};
 use crate::particle::Particle;
 use crate::sparse_grid::SparseGrid;
 use crate::spline::{GradientForm, Stencil, base_node, corner};
 use crate::step::{Crushed, finish};
-use crate::transfer::{NodeField, Transfer, sort_particles};
+use crate::transfer::{Before, NodeField, Transfer, sort_particles};
 
 /// Nodes lighter than this part of a particle have no part in contact: round-off of their velocity would be amplified.
 const NODE_MASS_MIN: f64 = 1e-7;
@@ -67,6 +68,9 @@ const NODE_MASS_MIN: f64 = 1e-7;
 pub trait Precision: LaneScalar {
     /// The formulas of a material for many particles in this precision.
     fn law(material: &dyn Material) -> MaterialLaw<'_, Self>;
+
+    /// Its formulas for one particle in this precision.
+    fn law_of_one(material: &dyn Material) -> &dyn Law<Self>;
 }
 
 impl Precision for f32 {
@@ -76,6 +80,10 @@ impl Precision for f32 {
             None => MaterialLaw::OneByOne(material),
         }
     }
+
+    fn law_of_one(material: &dyn Material) -> &dyn Law<f32> {
+        material
+    }
 }
 
 impl Precision for f64 {
@@ -84,6 +92,10 @@ impl Precision for f64 {
             Some(law) => MaterialLaw::InLanes(law),
             None => MaterialLaw::OneByOne(material),
         }
+    }
+
+    fn law_of_one(material: &dyn Material) -> &dyn Law<f64> {
+        material
     }
 }
 
@@ -125,6 +137,9 @@ pub struct CpuSubsteps<T> {
     unsorted: Vec<Particle<T>>,
     grid: SparseGrid,
     field: NodeField<T>,
+    /// The field before the forces of a substep, where the model looks back at it.
+    before: NodeField<T>,
+    mirrors: Mirrors,
     /// Of each object that is a cloth.
     cloths: Vec<Option<ClothRun<T>>>,
     /// Where each particle of the state is among the sorted ones.
@@ -150,6 +165,8 @@ impl<T: Precision> CpuSubsteps<T> {
             unsorted: Vec::new(),
             grid: SparseGrid::default(),
             field: NodeField::default(),
+            before: NodeField::default(),
+            mirrors: Mirrors::default(),
             cloths: cloths_of(&model.parts),
             place: Vec::new(),
             prescribed: Prescribed::default(),
@@ -173,7 +190,18 @@ impl<T: Precision> CpuSubsteps<T> {
         for (place, p) in self.particles.iter().enumerate() {
             self.place[p.index as usize] = place as u32;
         }
+        self.mirrors.find(&self.parts.mirrors, &self.grid);
         Ok(())
+    }
+
+    /// Velocities and volumes of the nodes before the forces of a substep; `field` has their masses.
+    fn look_back(&mut self, transfer: &Transfer<T>) {
+        if !self.parts.looks_back() {
+            return;
+        }
+        transfer.particles_to_grid_before(&self.grid, &self.particles, &mut self.before);
+        self.before.divide_by_mass_of(&self.field);
+        self.mirrors.complete_volumes(&mut self.before);
     }
 
     /// Mass and momentum of the nodes, with the impulses of stress.
@@ -299,12 +327,14 @@ impl<T: Precision> CpuSubsteps<T> {
     fn gather(&mut self, transfer: &Transfer<T>, length_s: f64, held: &[HeldSet]) -> bool {
         let dt = T::of(length_s);
         let (objects, cloths, crushed) = (&self.parts.objects, &self.cloths, &self.crushed);
-        let update = |particles: &mut [Particle<T>], gradients: &[Matrix3<T>]| {
-            let mut rest = gradients;
+        let update = |particles: &mut [Particle<T>], gradients: &[Matrix3<T>], packings: &[T]| {
+            let (mut rest, mut packings) = (gradients, packings);
             for own in particles.chunk_by_mut(|a, b| a.object == b.object) {
                 let object = own[0].object as usize;
                 let (now, later) = rest.split_at(own.len());
                 rest = later;
+                let (packed, later) = packings.split_at(own.len().min(packings.len()));
+                packings = later;
                 match &cloths[object] {
                     Some(cloth) => {
                         cloth.take_gradients(own, now);
@@ -318,17 +348,34 @@ impl<T: Precision> CpuSubsteps<T> {
                         &|index| crushed.note(index),
                     ),
                 }
+                pack(&objects[object], dt, own, packed);
             }
         };
         let particles = &mut self.particles;
+        let before = self.parts.looks_back().then(|| Before {
+            field: &self.before,
+            keep: T::of(self.parts.settings.transfer.kept(length_s)),
+        });
         let mut has_left =
-            transfer.grid_to_particles(&self.grid, &self.field, dt, particles, update);
+            transfer.grid_to_particles(&self.grid, (&self.field, before), dt, particles, update);
         for cloth in self.cloths.iter_mut().flatten() {
             cloth.advance(&mut self.particles, &self.place, dt);
             // Centroids are not where the grid took them.
             has_left = true;
         }
         has_left
+    }
+}
+
+/// Tells the material of an object the packing around its particles, if it asks for it, at the end of a substep of `time`, s.
+fn pack<T: Precision>(object: &Object, time: T, particles: &mut [Particle<T>], packings: &[T]) {
+    if !object.material.follows_packing() {
+        return;
+    }
+    let law = T::law_of_one(object.material.as_ref());
+    let crossings = time / T::of(object.crossing_s);
+    for (p, packing) in particles.iter_mut().zip(packings) {
+        p.strain = law.packed(&p.strain, *packing, crossings);
     }
 }
 
@@ -409,14 +456,19 @@ impl<T: Precision> SubstepBackend for CpuSubsteps<T> {
             links.begin_substep();
             self.scatter(&transfer, length_s, &held);
             self.add_loads(input, length_s)?;
-            self.field.momentum_to_velocity(&gravity, T::of(length_s));
             self.prescribed
                 .find(&self.parts, &self.grid, &self.field, &self.particles, &held);
+            self.look_back(&transfer);
+            self.mirrors
+                .fold(&mut self.field, &gravity, T::of(length_s));
+            self.field.momentum_to_velocity(&gravity, T::of(length_s));
             self.prescribed.apply(&mut self.field);
+            self.mirrors.reflect(&mut self.field);
             report.times.scatter_s += clock.lap_s();
             self.open_contacts(input, links, length_s);
             report.times.detect_s += clock.lap_s();
             self.solve_contacts(input, links, length_s, report);
+            self.mirrors.reflect(&mut self.field);
             pairs.add(&self.problem);
             report.times.solve_s += clock.lap_s();
             is_sorted = !self.gather(&transfer, length_s, &held);

@@ -14,6 +14,7 @@ use crate::model::{Comparison, MaterialPoints, Parts, Records, Wall};
 use crate::particle::Particle;
 use crate::spline::GradientForm;
 use crate::step::{Crushed, finish};
+use crate::transfer::TransferScheme;
 
 /// The particles of a model, for a [`SubstepBackend`](super::SubstepBackend) of your own.
 ///
@@ -167,7 +168,25 @@ impl DeviceParticles {
         .collect()
     }
 
-    /// The walls of the grid.
+    /// What of the model is not in the formulas of this interface, for an error message: a device refuses it.
+    #[must_use]
+    pub fn beyond(&self) -> Option<String> {
+        let follows = self.parts.objects.iter();
+        let mut packed = follows.filter(|o| o.material.follows_packing());
+        if let Some(object) = packed.next() {
+            return Some(format!(
+                "the volume of \"{}\", which follows the packing of its particles (choose volume = \"advected\" in its material)",
+                object.name
+            ));
+        }
+        if self.parts.settings.transfer != TransferScheme::Apic {
+            return Some("affine FLIP (choose transfer = \"apic\" of the grid)".into());
+        }
+        let mirrors = !self.parts.mirrors.is_empty();
+        mirrors.then(|| "mirrored walls (choose wall_form = \"held\" of the grid)".into())
+    }
+
+    /// The walls that hold nodes of the grid.
     #[must_use]
     pub fn walls(&self) -> &[Wall] {
         &self.parts.walls

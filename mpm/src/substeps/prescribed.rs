@@ -33,6 +33,14 @@ impl Prescribed {
         for wall in &parts.walls {
             self.add_wall(parts.settings.spacing, grid, field, wall);
         }
+        for mirror in &parts.mirrors {
+            self.add_wall(
+                parts.settings.spacing,
+                grid,
+                field,
+                &mirror.wall(parts.settings.spacing),
+            );
+        }
         for held in held {
             let holds_nodes = |p: &Particle<T>| {
                 held.members[p.index as usize] && parts.objects[p.object as usize].cloth.is_none()

@@ -14,9 +14,10 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 
-use super::Transfer;
+use super::packing::packing_of;
+use super::{Before, Transfer};
 use crate::colours::Octants;
 use crate::lanes::{LANES, LaneScalar, LaneWork, Lanes};
 use crate::particle::Particle;
@@ -48,6 +49,14 @@ pub(super) struct Scatter<'a, T, I> {
     pub(super) cells: &'a [Cell],
     pub(super) particles: &'a [Particle<T>],
     pub(super) impulses: &'a I,
+    pub(super) octants: Octants<'a, T>,
+}
+
+/// Momentum and volume at rest of the particles of a block.
+pub(super) struct ScatterBefore<'a, T> {
+    pub(super) transfer: Transfer<T>,
+    pub(super) cells: &'a [Cell],
+    pub(super) particles: &'a [Particle<T>],
     pub(super) octants: Octants<'a, T>,
 }
 
@@ -91,25 +100,56 @@ impl<T: LaneScalar, I: Fn(&[Particle<T>], &mut [Matrix3<T>])> LaneWork<T> for Sc
                 match self.transfer.form {
                     GradientForm::Mls => {
                         let a = affine + stress * (T::of(4.0) * inverse * inverse);
-                        affine_share(lanes, p, &stencil, &a, h, &mut rows);
+                        affine_share(lanes, (p, p.mass), &stencil, &a, h, &mut rows);
                     }
                     GradientForm::True => {
-                        affine_share(lanes, p, &stencil, &affine, h, &mut rows);
+                        affine_share(lanes, (p, p.mass), &stencil, &affine, h, &mut rows);
                         stress_share(lanes, &stencil, stress, &mut rows);
                     }
                 }
             }
-            let [x, y, z] = cell.local();
-            for (n, row) in rows.into_iter().enumerate() {
-                let start = row_start(x + n / 3, y + n % 3, z);
-                let to: &mut [T; LANES] = (&mut arena[start..start + LANES])
-                    .try_into()
-                    .expect("a row is sixteen values");
-                let sum = lanes.add(lanes.load(to), row);
-                lanes.store(sum, to);
-            }
+            add_rows(lanes, cell, rows, &mut arena);
         }
         flush(&arena, self.octants);
+    }
+}
+
+impl<T: LaneScalar> LaneWork<T> for ScatterBefore<'_, T> {
+    #[inline(always)]
+    fn run<L: Lanes<T>>(self, lanes: L) {
+        let h = self.transfer.spacing;
+        let inverse = T::one() / h;
+        let mut arena = [T::zero(); ARENA_VALUES];
+        let mut each = self.particles[range_of(self.cells)].iter();
+        for cell in self.cells {
+            let mut rows = [lanes.splat(T::zero()); 9];
+            for p in each.by_ref().take(cell.particles.len()) {
+                let stencil = Stencil::about(&p.x, cell.base, inverse, GradientForm::True);
+                let affine = p.c * p.mass;
+                affine_share(lanes, (p, p.volume), &stencil, &affine, h, &mut rows);
+            }
+            add_rows(lanes, cell, rows, &mut arena);
+        }
+        flush(&arena, self.octants);
+    }
+}
+
+/// Adds the rows of a cell to an arena.
+#[inline(always)]
+fn add_rows<T: LaneScalar, L: Lanes<T>>(
+    lanes: L,
+    cell: &Cell,
+    rows: [L::Row; 9],
+    arena: &mut [T; ARENA_VALUES],
+) {
+    let [x, y, z] = cell.local();
+    for (n, row) in rows.into_iter().enumerate() {
+        let start = row_start(x + n / 3, y + n % 3, z);
+        let to: &mut [T; LANES] = (&mut arena[start..start + LANES])
+            .try_into()
+            .expect("a row is sixteen values");
+        let sum = lanes.add(lanes.load(to), row);
+        lanes.store(sum, to);
     }
 }
 
@@ -132,10 +172,11 @@ fn flush<T: Real>(arena: &[T; ARENA_VALUES], octants: Octants<'_, T>) {
     }
 }
 
+/// Adds the momentum of a particle with the affine part `a`, and its weights times `fourth`.
 #[inline(always)]
 fn affine_share<T: Real, L: Lanes<T>>(
     lanes: L,
-    p: &Particle<T>,
+    (p, fourth): (&Particle<T>, T),
     stencil: &Stencil<T>,
     a: &Matrix3<T>,
     h: T,
@@ -147,7 +188,7 @@ fn affine_share<T: Real, L: Lanes<T>>(
     let (cx, cy, cz) = (scaled.column(0), scaled.column(1), scaled.column(2));
     let weights = lanes.load(&spread(*wz));
     let heights = lanes.load(&spread([T::zero(), wz[1], wz[2] + wz[2]]));
-    let base = lanes.mul(lanes.load(&tile(&c0, p.mass)), weights);
+    let base = lanes.mul(lanes.load(&tile(&c0, fourth)), weights);
     let base = lanes.mul_add(lanes.load(&tile(&cz.into(), T::zero())), heights, base);
     let along_x = lanes.mul(lanes.load(&tile(&cx.into(), T::zero())), weights);
     let along_y = lanes.mul(lanes.load(&tile(&cy.into(), T::zero())), weights);
@@ -191,35 +232,36 @@ pub(super) struct Gather<'a, T, U> {
     pub(super) grid: &'a SparseGrid,
     pub(super) block: usize,
     pub(super) field: &'a [T],
+    pub(super) before: Option<Before<'a, T>>,
     pub(super) time: T,
     pub(super) particles: &'a mut [Particle<T>],
     pub(super) update: &'a U,
     pub(super) has_left: &'a AtomicBool,
 }
 
-impl<T: LaneScalar, U: Fn(&mut [Particle<T>], &[Matrix3<T>])> LaneWork<T> for Gather<'_, T, U> {
+impl<T: LaneScalar, U: Fn(&mut [Particle<T>], &[Matrix3<T>], &[T])> LaneWork<T>
+    for Gather<'_, T, U>
+{
     #[inline(always)]
     fn run<L: Lanes<T>>(self, lanes: L) {
         let h = self.transfer.spacing;
         let inverse = T::one() / h;
         let mut arena = [T::zero(); ARENA_VALUES];
-        self.fill(&mut arena);
+        self.fill(self.field, &mut arena);
         let cells = self.grid.cells_of(self.block);
         let mut gradients = vec![Matrix3::zeros(); self.particles.len()];
+        let mut packings = Vec::new();
+        let kept = self.before.map(|before| {
+            packings.resize(self.particles.len(), T::zero());
+            self.kept(lanes, &before, &mut packings)
+        });
         let mut each = self.particles.iter_mut().zip(&mut gradients);
         for cell in cells {
             let [x, y, z] = cell.local();
-            let mut rows = [lanes.splat(T::zero()); 9];
-            for (n, row) in rows.iter_mut().enumerate() {
-                let start = row_start(x + n / 3, y + n % 3, z);
-                let from: &[T; LANES] = (&arena[start..start + LANES])
-                    .try_into()
-                    .expect("a row is sixteen values");
-                *row = lanes.load(from);
-            }
+            let rows = rows_at(lanes, [x, y, z], &arena);
             for (p, gradient) in each.by_ref().take(cell.particles.len()) {
                 let stencil = Stencil::about(&p.x, cell.base, inverse, GradientForm::True);
-                let moments = moments(lanes, &stencil, &rows);
+                let moments: Moments<T, 3> = moments(lanes, &stencil, &rows);
                 p.v = moments.velocity;
                 let interpolation = T::of(4.0) * inverse;
                 let fraction = Vector3::from(stencil.fraction);
@@ -230,7 +272,7 @@ impl<T: LaneScalar, U: Fn(&mut [Particle<T>], &[Matrix3<T>])> LaneWork<T> for Ga
                 };
             }
         }
-        (self.update)(self.particles, &gradients);
+        (self.update)(self.particles, &gradients, &packings);
         let mut each = self.particles.iter_mut();
         let mut has_left = false;
         for cell in cells {
@@ -240,6 +282,11 @@ impl<T: LaneScalar, U: Fn(&mut [Particle<T>], &[Matrix3<T>])> LaneWork<T> for Ga
                 has_left |= has_left_cell(&p.x, &base, inverse);
             }
         }
+        // Positions follow the grid alone.
+        for (p, (v, c)) in self.particles.iter_mut().zip(kept.iter().flatten()) {
+            p.v += v;
+            p.c += c;
+        }
         if has_left {
             self.has_left.store(true, Ordering::Relaxed);
         }
@@ -247,8 +294,41 @@ impl<T: LaneScalar, U: Fn(&mut [Particle<T>], &[Matrix3<T>])> LaneWork<T> for Ga
 }
 
 impl<T: LaneScalar, U> Gather<'_, T, U> {
+    /// The parts of the velocity and the affine velocity of each particle that the grid does not represent, as far as they are kept, and the
+    /// packing around it.
     #[inline(always)]
-    fn fill(&self, arena: &mut [T; ARENA_VALUES]) {
+    fn kept<L: Lanes<T>>(
+        &self,
+        lanes: L,
+        before: &Before<'_, T>,
+        packings: &mut [T],
+    ) -> Vec<(Vector3<T>, Matrix3<T>)> {
+        let h = self.transfer.spacing;
+        let inverse = T::one() / h;
+        let mut arena = [T::zero(); ARENA_VALUES];
+        self.fill(&before.field.values, &mut arena);
+        let mut kept = Vec::with_capacity(self.particles.len());
+        let mut each = self.particles.iter().zip(packings);
+        for cell in self.grid.cells_of(self.block) {
+            let rows = rows_at(lanes, cell.local(), &arena);
+            for (p, packing) in each.by_ref().take(cell.particles.len()) {
+                let stencil = Stencil::about(&p.x, cell.base, inverse, GradientForm::True);
+                let moments: Moments<T, 4> = moments(lanes, &stencil, &rows);
+                let fraction = Vector3::from(stencil.fraction);
+                let centred = moments.first - moments.velocity * fraction.transpose();
+                let v = moments.velocity.fixed_rows::<3>(0).into_owned();
+                let c = centred.fixed_rows::<3>(0) * (T::of(4.0) * inverse);
+                kept.push(((p.v - v) * before.keep, (p.c - c) * before.keep));
+                let fill = moments.velocity[3] * (inverse * inverse * inverse);
+                let arm = centred.row(3).norm() / moments.velocity[3];
+                *packing = packing_of(fill, arm);
+            }
+        }
+        kept
+    }
+
+    #[inline(always)]
+    fn fill(&self, field: &[T], arena: &mut [T; ARENA_VALUES]) {
         let plus = self.grid.blocks[self.block].plus;
         for x in 0..ARENA {
             for y in 0..ARENA {
@@ -258,7 +338,7 @@ impl<T: LaneScalar, U> Gather<'_, T, U> {
                     let block = plus[octant];
                     if block != NONE {
                         let from = block as usize * 256 + start;
-                        arena[to..to + count].copy_from_slice(&self.field[from..from + count]);
+                        arena[to..to + count].copy_from_slice(&field[from..from + count]);
                     }
                 }
             }
@@ -278,23 +358,45 @@ fn has_left_cell<T: Real>(x: &Vector3<T>, base: &[T; 3], inverse: T) -> bool {
     has_left
 }
 
-/// Σ w v and Σ w v (i, j, k).
-struct Moments<T> {
-    velocity: Vector3<T>,
-    first: Matrix3<T>,
+/// Σ w v and Σ w v (i, j, k), of the first D of the four values of a node.
+struct Moments<T, const D: usize> {
+    velocity: SVector<T, D>,
+    first: SMatrix<T, D, 3>,
 }
 
-/// The first three of four values at each of three nodes.
+/// The rows of nodes of a cell.
 #[inline(always)]
-fn nodes<T: Real, L: Lanes<T>>(lanes: L, row: L::Row) -> [Vector3<T>; 3] {
+fn rows_at<T: LaneScalar, L: Lanes<T>>(
+    lanes: L,
+    [x, y, z]: [usize; 3],
+    arena: &[T; ARENA_VALUES],
+) -> [L::Row; 9] {
+    let mut rows = [lanes.splat(T::zero()); 9];
+    for (n, row) in rows.iter_mut().enumerate() {
+        let start = row_start(x + n / 3, y + n % 3, z);
+        let from: &[T; LANES] = (&arena[start..start + LANES])
+            .try_into()
+            .expect("a row is sixteen values");
+        *row = lanes.load(from);
+    }
+    rows
+}
+
+/// The first D of four values at each of three nodes.
+#[inline(always)]
+fn nodes<T: Real, L: Lanes<T>, const D: usize>(lanes: L, row: L::Row) -> [SVector<T, D>; 3] {
     let mut values = [T::zero(); LANES];
     lanes.store(row, &mut values);
-    let at = |k: usize| Vector3::new(values[k], values[k + 1], values[k + 2]);
+    let at = |k: usize| SVector::from_fn(|d, _| values[k + d]);
     [at(0), at(4), at(8)]
 }
 
 #[inline(always)]
-fn moments<T: Real, L: Lanes<T>>(lanes: L, stencil: &Stencil<T>, rows: &[L::Row; 9]) -> Moments<T> {
+fn moments<T: Real, L: Lanes<T>, const D: usize>(
+    lanes: L,
+    stencil: &Stencil<T>,
+    rows: &[L::Row; 9],
+) -> Moments<T, D> {
     let [wx, wy, wz] = &stencil.weights;
     let zero = lanes.splat(T::zero());
     let (mut plain, mut by_x, mut by_y) = (zero, zero, zero);
@@ -310,12 +412,12 @@ fn moments<T: Real, L: Lanes<T>>(lanes: L, stencil: &Stencil<T>, rows: &[L::Row;
             by_x = lanes.mul_add(lanes.splat(T::of(i as f64) * wx[i]), sum, by_x);
         }
     }
-    let along_z = |v: [Vector3<T>; 3]| v[0] * wz[0] + v[1] * wz[1] + v[2] * wz[2];
+    let along_z = |v: [SVector<T, D>; 3]| v[0] * wz[0] + v[1] * wz[1] + v[2] * wz[2];
     let plain = nodes(lanes, plain);
     let by_z = plain[1] * wz[1] + plain[2] * (wz[2] + wz[2]);
     Moments {
         velocity: along_z(plain),
-        first: Matrix3::from_columns(&[
+        first: SMatrix::from_columns(&[
             along_z(nodes(lanes, by_x)),
             along_z(nodes(lanes, by_y)),
             by_z,

@@ -1,3 +1,5 @@
+mod before;
+
 use std::collections::BTreeMap;
 
 use nalgebra::{Matrix3, Vector3};
@@ -59,7 +61,7 @@ fn stresses<T: Real>(particles: &[Particle<T>], out: &mut [Matrix3<T>]) {
     }
 }
 
-fn keep<T: Real>(particles: &mut [Particle<T>], gradients: &[Matrix3<T>]) {
+fn keep<T: Real>(particles: &mut [Particle<T>], gradients: &[Matrix3<T>], _: &[T]) {
     for (p, gradient) in particles.iter_mut().zip(gradients) {
         p.strain.f = *gradient;
     }
@@ -163,7 +165,7 @@ fn check_conservation<T: LaneScalar>(particles: &[Particle<T>], tolerance: f64) 
         let dt = T::of(1e-3);
         field.momentum_to_velocity(&Vector3::zeros(), T::zero());
         let transfer = Transfer::new(T::of(H), form);
-        transfer.grid_to_particles(&grid, &field, dt, &mut particles, |_, _| ());
+        transfer.grid_to_particles(&grid, (&field, None), dt, &mut particles, |_, _, _| ());
         let (p2, l2) = momenta(&particles, T::of(H));
         assert!((wide(p2) - p1).norm() < tolerance * mass);
         assert!((wide(l2) - l1).norm() < tolerance * mass);
@@ -200,7 +202,7 @@ fn a_particle_at_the_edge_of_its_cell_moves_as_in_the_middle() {
         field.momentum_to_velocity(&Vector3::zeros(), 0.0);
         assert!(field.values.iter().all(|x| x.is_finite()), "{x}");
         let transfer = Transfer::new(H as f32, GradientForm::True);
-        transfer.grid_to_particles(&grid, &field, 1e-4, &mut particles, |_, _| {});
+        transfer.grid_to_particles(&grid, (&field, None), 1e-4, &mut particles, |_, _, _| {});
         assert!((particles[0].v - p.v).norm() < 1e-5, "{}", particles[0].v);
     }
     assert!(!least.is_normal(), "{least:e}");
@@ -227,12 +229,18 @@ fn affine_fields_are_reproduced() {
         );
         field.momentum_to_velocity(&Vector3::zeros(), 0.0);
         let seen = std::sync::Mutex::new(0.0_f64);
-        transfer.grid_to_particles(&grid, &field, 0.0, &mut particles, |_, gradients| {
-            let mut worst = seen.lock().unwrap();
-            for gradient in gradients {
-                *worst = worst.max((gradient - b).norm());
-            }
-        });
+        transfer.grid_to_particles(
+            &grid,
+            (&field, None),
+            0.0,
+            &mut particles,
+            |_, gradients, _| {
+                let mut worst = seen.lock().unwrap();
+                for gradient in gradients {
+                    *worst = worst.max((gradient - b).norm());
+                }
+            },
+        );
         assert!(*seen.lock().unwrap() < 1e-11);
         for p in &particles {
             assert!((p.v - a - b * p.x).norm() < 1e-13 && (p.c - b).norm() < 1e-11);
@@ -254,7 +262,7 @@ fn any_number_of_threads_gives_the_same_bits() {
             let scattered = field.values.clone();
             field.momentum_to_velocity(&Vector3::zeros(), 0.0);
             let transfer = Transfer::new(H, GradientForm::True);
-            transfer.grid_to_particles(&grid, &field, 0.0, &mut particles, keep);
+            transfer.grid_to_particles(&grid, (&field, None), 0.0, &mut particles, keep);
             (scattered, particles)
         })
     };
@@ -287,7 +295,7 @@ fn a_shift_by_whole_cells_changes_nothing() {
         let mut field = NodeField::default();
         transfer.particles_to_grid(&grid, &particles, stresses, &mut field);
         field.momentum_to_velocity(&Vector3::zeros(), 0.0);
-        transfer.grid_to_particles(&grid, &field, 0.0, &mut particles, |_, _| ());
+        transfer.grid_to_particles(&grid, (&field, None), 0.0, &mut particles, |_, _, _| ());
         particles.sort_by_key(|p| p.index);
         particles
     };
@@ -311,7 +319,7 @@ fn scatter_and_gather<T: LaneScalar>(
     transfer.particles_to_grid(&grid, &particles, stresses, &mut field);
     let nodes = field.values.clone();
     field.momentum_to_velocity(&Vector3::zeros(), T::zero());
-    transfer.grid_to_particles(&grid, &field, T::zero(), &mut particles, keep);
+    transfer.grid_to_particles(&grid, (&field, None), T::zero(), &mut particles, keep);
     (nodes, particles)
 }
 

@@ -27,3 +27,4 @@ mod substep_coupling;
 mod support;
 mod tools;
 mod truth;
+mod water;

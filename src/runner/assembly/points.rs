@@ -272,6 +272,8 @@ impl Draft<'_> {
 fn settings(grid: &GridEntry) -> MpmSettings {
     MpmSettings {
         gradient: grid.gradient,
+        transfer: grid.transfer,
+        walls: grid.wall_form,
         rotation_target: grid.rotation_target,
         matrix: grid.matrix,
         bounds: grid.bounds,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pliant_constitutive::{FixedCorotated, Lame, NeoHookean};
 use pliant_mpm::{
     FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MpmError, Preset, Sand,
-    Tension,
+    Tension, VolumeForm,
 };
 
 use crate::registry::Registry;
@@ -119,6 +119,13 @@ static LIQUID: TableSchema = TableSchema {
             "`none`",
             "of `liquid`: its pressure when pulled apart, zero or negative",
         ),
+        constant(
+            "volume",
+            ValueKind::Choice(&["packed", "advected"]),
+            "",
+            "`packed`, under full tension `advected`",
+            "of `liquid`: whether its volume tends to that which its particles fill, or follows the divergence of the velocity alone",
+        ),
     ],
 };
 
@@ -175,7 +182,15 @@ pub(crate) fn register(registry: &mut Registry) {
                 &[("none", Tension::None), ("full", Tension::Full)],
             )?;
             let liquid = legal(table, liquid.and_then(|l| l.with_viscosity(viscosity)))?;
-            Ok(liquid.with_tension(tension))
+            let liquid = liquid.with_tension(tension);
+            let forms = [
+                ("packed", Liquid::PACKED),
+                ("advected", VolumeForm::Advected),
+            ];
+            match table.optional("volume") {
+                None => Ok(liquid),
+                Some(item) => legal(table, liquid.with_volume(item.choice(&forms)?)),
+            }
         });
 }
 

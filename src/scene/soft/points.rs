@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use nalgebra::{Point3, Vector3};
-use pliant_mpm::{GradientForm, Material, MatrixForm, RotationTarget, Sampling, Wall, WallKind};
+use pliant_mpm::{
+    GradientForm, Material, MatrixForm, RotationTarget, Sampling, TransferScheme, Wall, WallForm,
+    WallKind,
+};
 
 use super::flow::{SinkEntry, SourceEntry, finite, sink, source};
 use super::particle_material::constitutive;
@@ -47,6 +50,27 @@ static GRID: TableSchema = TableSchema {
             unit: "",
             default: "`automatic`",
             about: "whether the matrix of a step is assembled, as the solver `newton` requires, or applied particle by particle",
+        },
+        Key {
+            name: "transfer",
+            value: ValueKind::Choice(&["automatic", "apic", "affine-flip"]),
+            unit: "",
+            default: "`automatic`",
+            about: "`apic`: particles take their velocities from the grid in every step, which damps flows of a few cells; `affine-flip`: they keep for `memory_s` what the grid does not represent; `automatic`: `affine-flip` for liquids alone on their grid, otherwise `apic`",
+        },
+        Key {
+            name: "memory_s",
+            value: ValueKind::Positive,
+            unit: "s",
+            default: "1",
+            about: "time constant of `affine-flip`; the numerical viscosity of a flow of wave number k is k²h⁴/42 over it",
+        },
+        Key {
+            name: "wall_form",
+            value: ValueKind::Choice(&["automatic", "held", "mirrored"]),
+            unit: "",
+            default: "`automatic`",
+            about: "`held`: walls hold the nodes on and behind them and lie a third of a cell behind their planes; `mirrored`: they reflect the motion in front of them exactly, on planes of grid nodes normal to an axis; `automatic`: mirrored for liquids alone on their grid where the plane allows it, otherwise held",
         },
         Key {
             name: "walls",
@@ -101,7 +125,7 @@ static WALL: TableSchema = TableSchema {
             value: ValueKind::Choice(&["slides", "sticks"]),
             unit: "",
             default: "`slides`",
-            about: "motion of nodes on and behind the wall; sliding requires a wall normal to an axis",
+            about: "motion at the wall: tangential only, or none; sliding requires a wall normal to an axis",
         },
     ],
 };
@@ -207,6 +231,10 @@ pub struct GridEntry {
     pub rotation_target: RotationTarget,
     /// Whether the matrix A is assembled.
     pub matrix: MatrixForm,
+    /// What particles keep of velocities that the grid does not represent.
+    pub transfer: TransferScheme,
+    /// What walls do to nodes.
+    pub wall_form: WallForm,
     /// Boundary conditions on grid nodes.
     pub walls: Vec<Wall>,
     /// Sinks.
@@ -292,6 +320,15 @@ pub(super) fn grid(item: &Item<'_>) -> Result<GridEntry, SceneError> {
                 ("matrix-free", MatrixForm::MatrixFree),
             ],
         )?,
+        transfer: transfer(&table)?,
+        wall_form: table.choice_or_first(
+            "wall_form",
+            &[
+                ("automatic", WallForm::Automatic),
+                ("held", WallForm::Held),
+                ("mirrored", WallForm::Mirrored),
+            ],
+        )?,
         walls: table.optional("walls").map_or(Ok(Vec::new()), |list| {
             list.tables()?.iter().map(wall).collect()
         })?,
@@ -302,6 +339,23 @@ pub(super) fn grid(item: &Item<'_>) -> Result<GridEntry, SceneError> {
     };
     table.finish();
     Ok(entry)
+}
+
+fn transfer(table: &TableReader<'_>) -> Result<TransferScheme, SceneError> {
+    let memory_s = table.number_if_given("memory_s")?;
+    let flip = TransferScheme::AffineFlip {
+        memory_s: memory_s.unwrap_or(TransferScheme::MEMORY_S),
+    };
+    let choices = [
+        ("automatic", TransferScheme::Automatic),
+        ("apic", TransferScheme::Apic),
+        ("affine-flip", flip),
+    ];
+    let chosen = table.choice_or_first("transfer", &choices)?;
+    if memory_s.is_some() && chosen != flip {
+        return Err(table.conflict("`memory_s` is of `transfer = \"affine-flip\"`"));
+    }
+    Ok(chosen)
 }
 
 fn wall(item: &Item<'_>) -> Result<Wall, SceneError> {

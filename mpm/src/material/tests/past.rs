@@ -60,7 +60,7 @@ fn plastic_strain_of_a_long_shear_is_the_shear_less_its_elastic_part() {
 }
 
 #[test]
-fn the_volume_ratio_is_the_product_of_all_steps_with_flow_and_separation() {
+fn the_volume_ratio_is_the_product_of_all_steps_with_flow() {
     let mut draw = Draw::new(21);
     for material in all() {
         let material = material.as_ref();
@@ -79,8 +79,15 @@ fn the_volume_ratio_is_the_product_of_all_steps_with_flow_and_separation() {
             };
             widest = widest.max(expected);
             let found = material.volume_ratio(&strain);
+            // Space in which a liquid has separated is not liquid.
+            let separates = format!("{material:?}").contains("tension: None");
+            let filled = if separates {
+                expected.min(1.0)
+            } else {
+                expected
+            };
             assert!(
-                (found / expected - 1.0).abs() < 1e-10,
+                (found / filled - 1.0).abs() < 1e-10,
                 "{material:?}: {found} for {expected} after {k}"
             );
         }

@@ -31,10 +31,7 @@ impl DomainLinks {
             starts[v] += starts[v - 1];
         }
         let mut next = starts.clone();
-        let none = Incidence {
-            group: 0,
-            local: 0,
-        };
+        let none = Incidence { group: 0, local: 0 };
         let mut incidences = vec![none; all().count()];
         for group in 0..domains.n_groups() {
             for (local, vertex) in domains.vertices(group).iter().enumerate() {

@@ -12,6 +12,10 @@ use crate::quadratic::{N_PARTS, RestQuadratic};
 use crate::rest::RestElement;
 use crate::smoothing::edge_domains;
 
+/// λ/μ of the volumetric energy that quadratic elements have at their points, ν = ¼; the rest is that of their means. Cantilevers of one cell across
+/// are 10 % too soft without any and at ν = 0.499 9 % too stiff with 10; with 1 they are right within 3 %.
+const POINTWISE_RATIO: f64 = 1.0;
+
 /// The element of a body of tetrahedra. Unknowns are the positions of the vertices, of quadratic elements also of a node on each edge; elements
 /// differ in the deformation gradients F at which they evaluate the energy.
 ///
@@ -43,6 +47,7 @@ use crate::smoothing::edge_domains;
 /// };
 /// assert!(ratio(Element::Linear)? > 5.0);
 /// assert!((ratio(Element::Smoothed)? - 1.0).abs() < 0.02);
+/// assert!((ratio(Element::Quadratic)? - 1.0).abs() < 0.02);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,8 +65,8 @@ pub enum Element {
     /// for 3D static and dynamic problems"; the patches: de Souza Neto, Andrade Pires, Owen (2005), "F-bar-based linear triangles and
     /// tetrahedra for finite strain analysis of nearly incompressible solids".
     Smoothed,
-    /// Quadratic tetrahedra: a node at each vertex and on each edge, F at four points, and its mean over the element in the volumetric part λ of the
-    /// energy. Bending and vibration are right with one or two cells across, stress converges fast, and curved edges of ten-node mesh files are kept.
+    /// Quadratic tetrahedra: a node at each vertex and on each edge, F at four points, and its mean over the element in the volumetric part of the
+    /// energy beyond that of λ = μ. Bending and vibration are right with one or two cells across, stress converges fast, and curved edges of ten-node mesh files are kept.
     /// All nodes are vertices of the body; contact, volume and loads on points are those of the eight linear tetrahedra between the nodes of each
     /// element, and so are lumped masses, which are positive.
     ///
@@ -106,7 +111,7 @@ impl Integration {
         elements: &[RestElement],
         materials: &PerElement<PartMaterial>,
     ) -> Self {
-        let split = SplitLaws::of(materials);
+        let split = SplitLaws::of(materials, 0.0);
         let part_of = |e: u32| materials.kind(e as usize);
         let mut of = Vec::new();
         let mut domains = Domains::default();
@@ -133,7 +138,7 @@ impl Integration {
         elements: &[RestQuadratic],
         materials: &PerElement<PartMaterial>,
     ) -> Self {
-        let split = SplitLaws::of(materials);
+        let split = SplitLaws::of(materials, POINTWISE_RATIO);
         let mut of = Vec::new();
         let mut domains = Domains::default();
         for (element, e) in elements.iter().zip(0_u32..) {
@@ -169,9 +174,11 @@ struct SplitLaws {
 }
 
 impl SplitLaws {
-    fn of(materials: &PerElement<PartMaterial>) -> Self {
+    fn of(materials: &PerElement<PartMaterial>, ratio_max: f64) -> Self {
         let split = materials.values().iter();
-        let split: Vec<_> = split.map(|p| DomainLaw::split(&p.material)).collect();
+        let split: Vec<_> = split
+            .map(|p| DomainLaw::split(&p.material, ratio_max))
+            .collect();
         let mut laws = Vec::new();
         for (part, split) in materials.values().iter().zip(&split) {
             match split {

@@ -7,10 +7,10 @@ use pliant_constitutive::polar_rotation;
 use pliant_contact_sap::{BodyError, MaterialPoint, Primitive};
 use pliant_hydroelastic::mesh::TetMesh;
 
-use crate::element::Element;
 use crate::domain_law::DomainLaw;
 use crate::domain_links::DomainLinks;
 use crate::domains::Domains;
+use crate::element::Element;
 use crate::loads::ForceField;
 use crate::mass::{MassKind, SparseMass};
 use crate::material::{Lag, Linearity};

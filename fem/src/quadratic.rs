@@ -48,6 +48,14 @@ pub(crate) struct Inverted {
     pub(crate) determinant: f64,
 }
 
+/// Whether det J changes its sign at a corner, though not at the points of quadrature: nodes of edges are nearer to it than a quarter.
+pub(crate) fn folds_at_a_corner(at: &Nodal<Vector3<f64>>) -> bool {
+    (0..4).any(|k| {
+        let corner = std::array::from_fn(|j| if j == k { 1.0 } else { 0.0 });
+        at_point(at, &corner, 1.0).volume <= 0.0
+    })
+}
+
 impl RestQuadratic {
     /// The element of `nodes` at these places.
     pub(crate) fn new(

@@ -1,10 +1,12 @@
 //! The builder of a body, and its checks.
 
+mod quadratic;
+
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_hydroelastic::mesh::{
-    FilePosition, LoadReport, Location, MeshError, QuadraticMesh, Severity, TetIdx, TetMesh,
+    FilePosition, LoadReport, Location, MeshError, Severity, TetIdx, TetMesh,
 };
 
 use super::FemBody;
@@ -16,11 +18,12 @@ use crate::mass::{MassKind, SparseMass, lumped};
 use crate::material::Material;
 use crate::part_material::{PartMaterial, PerElement};
 use crate::parts::{Anchor, AnchorCompliance, Parts, Preconditioning, Rayleigh, Rotation};
-use crate::quadratic::{N_PARTS, Nodal, RestQuadratic, quadratic_lumped, quadratic_mass, share_volumes};
+use crate::quadratic::{N_PARTS, quadratic_lumped, quadratic_mass, share_volumes};
 use crate::region::{Axis, Elements, Region};
 use crate::rest::{Kinematics, RestElement};
 use crate::skin::Skin;
 use crate::thickness::{cells_across, linear_bending_stiffness};
+use quadratic::report_folds;
 
 /// Larger bodies that deform under their weight are probably given in millimetres, m.
 const USUAL_EXTENT_MAX: f64 = 20.0;
@@ -217,14 +220,13 @@ impl FemBuilder {
         };
         let integration = match (&quadratic, self.element) {
             (Some(quadratic), _) => Integration::quadratic(quadratic, &materials),
-            (None, Element::Smoothed) => {
-                Integration::smoothed(&self.mesh, &elements, &materials)
-            }
+            (None, Element::Smoothed) => Integration::smoothed(&self.mesh, &elements, &materials),
             (None, _) => Integration::linear(&elements, &materials),
         };
         let mut sparse_mass = None;
         let mut materials = materials;
         if let Some(quadratic) = &quadratic {
+            report_folds(quadratic, &rest, &mut report);
             share_volumes(quadratic, &mut elements);
             if self.mass_kind == MassKind::Consistent {
                 sparse_mass = Some(quadratic_mass(quadratic, &materials, &rest));
@@ -280,35 +282,6 @@ impl FemBuilder {
         };
         let parts = Arc::new(parts);
         Ok((FemBody { parts }, report))
-    }
-
-    /// Replaces the mesh with that of all nodes, if elements are quadratic, and returns the nodes of each element then.
-    fn raise(&mut self) -> Result<Option<Vec<Nodal<u32>>>, FemError> {
-        if self.element != Element::Quadratic {
-            return Ok(None);
-        }
-        let (refinement, elements) = QuadraticMesh::of(&self.mesh)?.into_parts();
-        self.mesh = refinement;
-        let nodes = elements.iter().map(|nodes| nodes.map(|node| node.0));
-        Ok(Some(nodes.collect()))
-    }
-
-    fn rest_quadratic(
-        &self,
-        nodes: &[Nodal<u32>],
-        rest: &[Vector3<f64>],
-    ) -> Result<Vec<RestQuadratic>, FemError> {
-        let elements = nodes.iter().zip(0_u32..);
-        let elements = elements.map(|(nodes, element)| {
-            let at = nodes.map(|node| rest[node as usize]);
-            let built = RestQuadratic::new(*nodes, &at, self.kinematics);
-            built.map_err(|inverted| FemError::FoldedElement {
-                element,
-                nodes: *nodes,
-                determinant: inverted.determinant,
-            })
-        });
-        elements.collect()
     }
 
     fn to_world(&self, p: &Vector3<f64>) -> Vector3<f64> {

@@ -80,9 +80,8 @@ fn the_points_of_a_curved_element_integrate_its_shape_gradients() {
     // ∫∇N dV = ∮N n dA: over the faces of the element by a rule of another kind, four times subdivided.
     let element = element(0.05);
     let at = nodes(0.05);
-    let place = |l: &Barycentric| -> Vector3<f64> {
-        shapes(l).iter().zip(&at).map(|(n, x)| x * *n).sum()
-    };
+    let place =
+        |l: &Barycentric| -> Vector3<f64> { shapes(l).iter().zip(&at).map(|(n, x)| x * *n).sum() };
     let faces = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
     let mut boundary = [Vector3::zeros(); N_NODES];
     // Gauss-Legendre points of degree 7 on [0, 1] for the square map of a triangle.
@@ -189,9 +188,8 @@ fn forces_on_the_tetrahedra_of_an_element_keep_their_resultant_and_moment() {
     // A straight element, whose octahedron has its centre in the middle of each diagonal.
     let numbers: Nodal<u32> = std::array::from_fn(|a| a as u32);
     for part in [[0, 4, 6, 7], [4, 9, 6, 7], [6, 8, 5, 9]] {
-        let forces = std::array::from_fn(|k| {
-            Vector3::from_fn(|r, _| ((5 * k + 3 * r) as f64 * 1.3).sin())
-        });
+        let forces =
+            std::array::from_fn(|k| Vector3::from_fn(|r, _| ((5 * k + 3 * r) as f64 * 1.3).sin()));
         let mut out = [Vector3::zeros(); N_NODES];
         scatter_forces(&numbers, &part, &forces, &mut out);
         let moment = |at: &Vector3<f64>, f: &Vector3<f64>| at.cross(f);

@@ -114,7 +114,10 @@ fn fastest_of_several(parts: &Parts, group: usize) -> f64 {
             DMatrix::from_diagonal(&DVector::from_fn(n, |a, _| mass * lumped_share(a)))
         }
         MassKind::Consistent => {
-            let density = parts.materials.at(parts.domains.members(group)[0] as usize).density;
+            let density = parts
+                .materials
+                .at(parts.domains.members(group)[0] as usize)
+                .density;
             let at = std::array::from_fn(|a| parts.rest[vertices[a] as usize]);
             let mass = mass_per_density(&at);
             DMatrix::from_fn(n, n, |a, b| density * mass[a][b])

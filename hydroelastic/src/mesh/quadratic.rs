@@ -122,9 +122,8 @@ impl QuadraticMesh {
 
 /// All edges, lower vertex first, ascending.
 fn edges_of(mesh: &TetMesh) -> Vec<[VertexIdx; 2]> {
-    let sides = |tet: &[VertexIdx; 4]| {
-        MID_EDGES.map(|[i, j]| [tet[i].min(tet[j]), tet[i].max(tet[j])])
-    };
+    let sides =
+        |tet: &[VertexIdx; 4]| MID_EDGES.map(|[i, j]| [tet[i].min(tet[j]), tet[i].max(tet[j])]);
     let mut edges: Vec<[VertexIdx; 2]> = mesh.tets().iter().flat_map(sides).collect();
     edges.sort_unstable();
     edges.dedup();

@@ -35,10 +35,10 @@ static FEM: TableSchema = TableSchema {
         },
         Key {
             name: "element",
-            value: ValueKind::Choice(&["linear", "smoothed"]),
+            value: ValueKind::Choice(&["linear", "smoothed", "quadratic"]),
             unit: "",
             default: "`linear`",
-            about: "linear tetrahedra, which bend too stiffly with fewer than four cells across or a Poisson's ratio near 0.5, or edge-based smoothed ones, which bend right with two cells across at any Poisson's ratio and cost two to three times as much",
+            about: "linear tetrahedra, which bend too stiffly with fewer than four cells across or a Poisson's ratio near 0.5; edge-based smoothed ones, which bend right with two cells across at any Poisson's ratio and cost two to three times as much; or quadratic ones, which bend right with one cell across, keep the curved edges of ten-node mesh files, and have a vertex on each edge in addition",
         },
         Key {
             name: "density",
@@ -169,7 +169,7 @@ pub struct FemEntry {
     pub(crate) at: crate::scene::SourceLocation,
     /// Constitutive law.
     pub material: Arc<dyn Material>,
-    /// Linear or smoothed tetrahedra.
+    /// Linear, smoothed or quadratic tetrahedra.
     pub element: Element,
     /// Density at rest, kg/m³.
     pub density: f64,
@@ -268,7 +268,11 @@ fn fem_keys(
         material: material.law,
         element: table.choice_or_first(
             "element",
-            &[("linear", Element::Linear), ("smoothed", Element::Smoothed)],
+            &[
+                ("linear", Element::Linear),
+                ("smoothed", Element::Smoothed),
+                ("quadratic", Element::Quadratic),
+            ],
         )?,
         density: match table.optional("density") {
             Some(item) => item.positive()?,

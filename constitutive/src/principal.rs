@@ -1,7 +1,7 @@
 //! Isotropic laws as functions of the principal stretches.
 
 use std::fmt::Debug;
-use std::ops::{Add, Sub};
+use std::ops::{Add, Mul};
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -157,15 +157,15 @@ impl<T: Real> Add for Spectrum<T> {
     }
 }
 
-/// The second derivative of a difference of laws.
-impl<T: Real> Sub for Spectrum<T> {
+/// The second derivative of a multiple of a law.
+impl<T: Real> Mul<T> for Spectrum<T> {
     type Output = Self;
 
-    fn sub(self, other: Self) -> Self {
+    fn mul(self, factor: T) -> Self {
         Self {
-            stretching: self.stretching - other.stretching,
-            symmetric: self.symmetric - other.symmetric,
-            antisymmetric: self.antisymmetric - other.antisymmetric,
+            stretching: self.stretching * factor,
+            symmetric: self.symmetric * factor,
+            antisymmetric: self.antisymmetric * factor,
         }
     }
 }

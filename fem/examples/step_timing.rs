@@ -15,7 +15,7 @@ use pliant_contact_sap::{
     BodyState, ConstraintSet, ContactProblem, Control, ConvexContactSolver, DeformableModel,
     Dynamics, Newton, Solution, SolveReport, StepInput,
 };
-use pliant_fem::{Axis, FemBody, FemBuilder, LawKind, LinearCorotated, Rayleigh, Region};
+use pliant_fem::{Axis, Element, FemBody, FemBuilder, LawKind, LinearCorotated, Rayleigh, Region};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::mesh::{MeshError, TetMesh, TetOptions};
 use std::sync::Arc;
@@ -160,8 +160,22 @@ fn main() -> Result<(), Box<dyn Error>> {
         normal: Vector3::x(),
     };
     let rubber = LinearCorotated::new(Lame::from_young_poisson(1e6, 0.4)?);
-    let beam = tet_cuboid(Vector3::new(0.5, 0.1, 0.1), [40, 8, 8])?;
-    let beam = FemBuilder::new(beam, Arc::new(rubber), 1000.0).fix(wall, &Axis::ALL);
+    let beam = |element, n| -> Result<FemBody, Box<dyn Error>> {
+        let mesh = tet_cuboid(Vector3::new(0.5, 0.1, 0.1), [5 * n, n, n])?;
+        let builder = FemBuilder::new(mesh, Arc::new(rubber), 1000.0);
+        let builder = builder.fix(wall.clone(), &Axis::ALL).element(element);
+        Ok(builder.build()?.0)
+    };
+    let [fine, smoothed, same_nodes, coarse, coarse_smoothed] = [
+        (Element::Linear, 8),
+        (Element::Smoothed, 8),
+        (Element::Quadratic, 4),
+        (Element::Linear, 4),
+        (Element::Smoothed, 4),
+    ]
+    .map(|(element, n)| beam(element, n));
+    let (fine, smoothed, same_nodes) = (fine?, smoothed?, same_nodes?);
+    let (coarse, coarse_smoothed) = (coarse?, coarse_smoothed?);
     let ring = |law, around, across| -> Result<FemBody, Box<dyn Error>> {
         let builder = FemBuilder::new(torus(around, across)?, foam(law)?, 500.0);
         Ok(builder.damping(damping).build()?.0)
@@ -172,7 +186,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let cases = [
         ("link", &link, 0.0, 0.02, 200),
         ("link, spinning", &link, 5.0, 0.02, 200),
-        ("cantilever", &beam.build()?.0, 0.0, 0.01, 20),
+        ("cantilever", &fine, 0.0, 0.01, 20),
+        ("cantilever, smoothed", &smoothed, 0.0, 0.01, 20),
+        ("half as fine, quadratic", &same_nodes, 0.0, 0.01, 20),
+        ("half as fine, linear", &coarse, 0.0, 0.01, 20),
+        ("half as fine, smoothed", &coarse_smoothed, 0.0, 0.01, 20),
         ("torus", &torus, 0.0, 0.02, 12),
         ("torus, spinning", &torus, 5.0, 0.02, 12),
         ("torus, stable neo-Hookean", &nonlinear, 0.0, 0.02, 8),

@@ -19,7 +19,7 @@ pub use build::FemBuilder;
 
 /// A body of tetrahedra.
 ///
-/// Positions q and velocities v are those of the vertices of the mesh, in its order, three numbers each, world axes; the history is
+/// Positions q and velocities v are those of the vertices of [`FemBody::mesh`], in its order, three numbers each, world axes; the history is
 /// empty. The velocities of a step's solve are the components that are neither fixed by the model nor prescribed by
 /// [`Control::held`].
 ///
@@ -55,7 +55,7 @@ pub struct FemBody {
 }
 
 impl FemBody {
-    /// The mesh, in its own frame.
+    /// The mesh, in its own frame; of quadratic elements the linear tetrahedra between their nodes ([`Element::mesh_of_nodes`](crate::Element::mesh_of_nodes)).
     #[must_use]
     pub fn mesh(&self) -> &TetMesh {
         &self.parts.mesh
@@ -153,18 +153,17 @@ impl FemBody {
     }
 
     /// Cauchy stress σ = P Fᵀ/det F of a tetrahedron, Pa, world axes, without damping; of smoothed elements the mean over the domains of its
-    /// edges, and that of its patch.
+    /// edges, and that of its patch; of quadratic elements the mean over the element.
     #[must_use]
     pub fn cauchy_stress(&self, state: &BodyState, tet: TetIdx) -> Matrix3<f64> {
         let parts = &*self.parts;
         let q = |vertex: u32| Vector3::from_column_slice(&state.q[3 * vertex as usize..][..3]);
         let mut cauchy = Matrix3::zeros();
-        for layer in parts.domains.layers() {
-            let domains = parts.domains_of[tet.index()].iter().map(|d| *d as usize);
-            for d in domains.filter(|d| layer.domains.contains(d)) {
+        for group in &parts.groups_of[tet.index()] {
+            for d in parts.domains.group(*group as usize) {
                 let F = parts.domains.at(d).gradient_by(q) + parts.kinematics.out_of_plane();
                 let stress = parts.laws.at(d).first_piola(&F, &parts.lag_of(&F));
-                cauchy += stress * F.transpose() * (layer.share / F.determinant());
+                cauchy += stress * F.transpose() * (parts.domains.share(d) / F.determinant());
             }
         }
         cauchy
@@ -191,7 +190,7 @@ impl DeformableModel for FemBody {
         let mut momentum = vec![Vector3::zeros(); v.len()];
         parts.mass_product(&v, &mut momentum);
         let mut energy = Energy::default();
-        for (((x, v), p), mass) in q.iter().zip(&v).zip(&momentum).zip(&parts.vertex_mass) {
+        for (((x, v), p), mass) in q.iter().zip(&v).zip(&momentum).zip(&parts.row_mass) {
             energy.kinetic += 0.5 * v.dot(p);
             energy.potential -= mass * gravity.dot(x);
             energy.linear_momentum_W += p;

@@ -1,18 +1,18 @@
-//! The domains of integration around each vertex.
+//! The groups of domains of integration around each vertex.
 
 use std::ops::Range;
 
 use crate::domains::Domains;
 
-/// A vertex in a domain.
+/// A vertex in a group of domains.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incidence {
-    pub(crate) domain: u32,
-    /// Its entry in the arrays of [`Domains`].
-    pub(crate) entry: u32,
+    pub(crate) group: u32,
+    /// Its place among the vertices of the group.
+    pub(crate) local: u32,
 }
 
-/// Incidences of all vertices; those of a vertex are consecutive, in the order of their domains.
+/// Incidences of all vertices; those of a vertex are consecutive, in the order of their groups.
 #[derive(Clone, Debug)]
 pub(crate) struct DomainLinks {
     /// First incidence of each vertex, and one past the last.
@@ -23,7 +23,7 @@ pub(crate) struct DomainLinks {
 impl DomainLinks {
     pub(crate) fn new(n_vertices: usize, domains: &Domains) -> Self {
         let mut starts = vec![0_u32; n_vertices + 1];
-        let all = || (0..domains.len()).flat_map(|d| domains.vertices(d));
+        let all = || (0..domains.n_groups()).flat_map(|g| domains.vertices(g));
         for vertex in all() {
             starts[*vertex as usize + 1] += 1;
         }
@@ -31,17 +31,14 @@ impl DomainLinks {
             starts[v] += starts[v - 1];
         }
         let mut next = starts.clone();
-        let none = Incidence {
-            domain: 0,
-            entry: 0,
-        };
-        let mut incidences = vec![none; domains.n_entries()];
-        for domain in 0..domains.len() {
-            for (entry, vertex) in domains.entries(domain).zip(domains.vertices(domain)) {
+        let none = Incidence { group: 0, local: 0 };
+        let mut incidences = vec![none; all().count()];
+        for group in 0..domains.n_groups() {
+            for (local, vertex) in domains.vertices(group).iter().enumerate() {
                 let next = &mut next[*vertex as usize];
                 incidences[*next as usize] = Incidence {
-                    domain: domain as u32,
-                    entry: entry as u32,
+                    group: group as u32,
+                    local: local as u32,
                 };
                 *next += 1;
             }

@@ -1,8 +1,9 @@
-//! Domains of integration: the elastic energy of a body is Σ V Ψ(F) over them. F of a domain is the mean gradient of the positions over a few
-//! tetrahedra, F = Σ x_a ∇N_aᵀ.
+//! Domains of integration: the elastic energy of a body is Σ V Ψ(F) over them. F of a domain is the gradient of the positions, or a mean of it over a
+//! few tetrahedra, F = Σ x_a ∇N_aᵀ.
 //!
 //! A domain of a linear element is its tetrahedron. Those of a smoothed element overlap: a layer is a set of domains that together cover the
-//! body once, and each tetrahedron gives an equal share of its volume to each of its domains in a layer.
+//! body once, and each tetrahedron gives an equal share of its volume to each of its domains in a layer. Those of a quadratic element are its
+//! quadrature points and its mean: a group of domains with the same vertices.
 //!
 //! Whatever the domains, a homogeneous deformation gives every domain the same F, with the forces of linear tetrahedra (the patch test), and
 //! Σ ∇N_a = 0, so that elastic forces have no resultant.
@@ -13,29 +14,35 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::rest::RestElement;
 
-/// All domains, in flat arrays.
+/// All domains, in flat arrays. Those of a group are consecutive.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Domains {
-    /// First entry of each domain, and one past the last.
-    starts: Vec<u32>,
-    /// Vertex of each entry.
+    /// First domain of each group, and one past the last.
+    group_starts: Vec<u32>,
+    /// First vertex of each group, and one past the last.
+    vertex_starts: Vec<u32>,
     vertices: Vec<u32>,
+    /// First tetrahedron of each group, and one past the last.
+    member_starts: Vec<u32>,
+    /// Tetrahedra of each group.
+    members: Vec<u32>,
+    group_of: Vec<u32>,
+    /// First entry of each domain, and one past the last: an entry is one of the vertices of its group.
+    starts: Vec<u32>,
     /// Mean ∇N of each entry, 1/m.
     gradients: Vec<Vector3<f64>>,
     /// m³.
     volumes: Vec<f64>,
-    /// First member of each domain, and one past the last.
-    member_starts: Vec<u32>,
-    /// Tetrahedra of each domain.
-    members: Vec<u32>,
+    /// The share of a tetrahedron's volume in each domain that has it.
+    shares: Vec<f64>,
     layers: Vec<Layer>,
 }
 
-/// Domains that cover the body once.
+/// Groups that cover the body once.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
-    pub(crate) domains: Range<usize>,
-    /// The share of a tetrahedron's volume in each of its domains.
+    pub(crate) groups: Range<usize>,
+    /// The share of a tetrahedron's mass in each of its groups.
     pub(crate) share: f64,
 }
 
@@ -64,16 +71,17 @@ impl Domains {
         share: f64,
         domains: impl Iterator<Item = Vec<u32>>,
     ) {
-        if self.starts.is_empty() {
-            self.starts.push(0);
-            self.member_starts.push(0);
-        }
-        let first = self.len();
+        let first = self.n_groups();
         for members in domains {
             self.add(elements, share, &members);
         }
+        self.close_layer(first, share);
+    }
+
+    /// The groups from `first` on cover the body.
+    pub(crate) fn close_layer(&mut self, first: usize, share: f64) {
         self.layers.push(Layer {
-            domains: first..self.len(),
+            groups: first..self.n_groups(),
             share,
         });
     }
@@ -94,21 +102,80 @@ impl Domains {
                     g * (element.volume / volume);
             }
         }
-        gradients[0] = -gradients[1..].iter().sum::<Vector3<f64>>();
-        self.vertices.extend(vertices);
-        self.gradients.extend(gradients);
-        self.volumes.push(volume * share);
-        self.starts.push(self.vertices.len() as u32);
+        self.add_group(&vertices, members);
+        self.add_domain(&mut gradients, volume * share, share);
+    }
+
+    /// Begins a group of domains with these vertices and tetrahedra.
+    pub(crate) fn add_group(&mut self, vertices: &[u32], members: &[u32]) {
+        if self.group_starts.is_empty() {
+            self.group_starts.push(0);
+            self.vertex_starts.push(0);
+            self.member_starts.push(0);
+            self.starts.push(0);
+        }
+        self.group_starts.push(self.len() as u32);
+        self.vertices.extend_from_slice(vertices);
+        self.vertex_starts.push(self.vertices.len() as u32);
         self.members.extend_from_slice(members);
         self.member_starts.push(self.members.len() as u32);
     }
 
+    /// Adds a domain to the last group, with ∇N (1/m) of the group's vertices, volume (m³), and the share of each tetrahedron in it.
+    pub(crate) fn add_domain(&mut self, gradients: &mut [Vector3<f64>], volume: f64, share: f64) {
+        // Elastic forces have no resultant, to round-off.
+        gradients[0] = -gradients[1..].iter().sum::<Vector3<f64>>();
+        self.gradients.extend_from_slice(gradients);
+        self.starts.push(self.gradients.len() as u32);
+        self.volumes.push(volume);
+        self.shares.push(share);
+        let group = self.group_starts.len() - 2;
+        self.group_of.push(group as u32);
+        self.group_starts[group + 1] = self.volumes.len() as u32;
+    }
+
+    /// Number of domains.
     pub(crate) fn len(&self) -> usize {
         self.volumes.len()
     }
 
+    pub(crate) fn n_groups(&self) -> usize {
+        self.group_starts.len().saturating_sub(1)
+    }
+
+    /// Number of entries of all domains.
     pub(crate) fn n_entries(&self) -> usize {
-        self.vertices.len()
+        self.gradients.len()
+    }
+
+    /// Domains of a group.
+    #[inline]
+    pub(crate) fn group(&self, group: usize) -> Range<usize> {
+        self.group_starts[group] as usize..self.group_starts[group + 1] as usize
+    }
+
+    /// Vertices of a group.
+    #[inline]
+    pub(crate) fn vertices(&self, group: usize) -> &[u32] {
+        let range = self.vertex_starts[group] as usize..self.vertex_starts[group + 1] as usize;
+        &self.vertices[range]
+    }
+
+    /// Tetrahedra of a group.
+    pub(crate) fn members(&self, group: usize) -> &[u32] {
+        let range = self.member_starts[group] as usize..self.member_starts[group + 1] as usize;
+        &self.members[range]
+    }
+
+    /// The group of a domain.
+    #[inline]
+    pub(crate) fn group_of(&self, domain: usize) -> usize {
+        self.group_of[domain] as usize
+    }
+
+    /// The share of a tetrahedron in a domain that has it.
+    pub(crate) fn share(&self, domain: usize) -> f64 {
+        self.shares[domain]
     }
 
     /// Entries of a domain.
@@ -117,32 +184,19 @@ impl Domains {
         self.starts[domain] as usize..self.starts[domain + 1] as usize
     }
 
+    /// ∇N of a domain, 1/m, in the order of the vertices of its group.
+    #[inline]
+    pub(crate) fn gradients(&self, domain: usize) -> &[Vector3<f64>] {
+        &self.gradients[self.entries(domain)]
+    }
+
     #[inline]
     pub(crate) fn at(&self, domain: usize) -> Domain<'_> {
-        let entries = self.entries(domain);
         Domain {
-            vertices: &self.vertices[entries.clone()],
-            gradients: &self.gradients[entries],
+            vertices: self.vertices(self.group_of(domain)),
+            gradients: self.gradients(domain),
             volume: self.volumes[domain],
         }
-    }
-
-    /// Vertices of a domain.
-    #[inline]
-    pub(crate) fn vertices(&self, domain: usize) -> &[u32] {
-        &self.vertices[self.entries(domain)]
-    }
-
-    /// ∇N of an entry, 1/m.
-    #[inline]
-    pub(crate) fn gradient(&self, entry: usize) -> &Vector3<f64> {
-        &self.gradients[entry]
-    }
-
-    /// Tetrahedra of a domain.
-    pub(crate) fn members(&self, domain: usize) -> &[u32] {
-        let members = &self.member_starts[domain..];
-        &self.members[members[0] as usize..members[1] as usize]
     }
 
     pub(crate) fn layers(&self) -> &[Layer] {

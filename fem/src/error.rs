@@ -67,6 +67,18 @@ pub enum FemError {
         /// Number in the mesh.
         count: usize,
     },
+    /// A quadratic element whose curved edges fold it.
+    #[error(
+        "quadratic element {element} (nodes {nodes:?}) is folded by its curved edges: det J = {determinant:.3} of a straight one at a point of quadrature, which must be positive; move the nodes of its edges towards the middles of the edges"
+    )]
+    FoldedElement {
+        /// The element.
+        element: u32,
+        /// Its corners, then the nodes of its edges.
+        nodes: [u32; 10],
+        /// det J over its value without curved edges.
+        determinant: f64,
+    },
     /// A region without elements.
     #[error(
         "{what} holds no tetrahedron; a region has those whose centroid is in it, or of a list of vertices those whose corners are all named"

@@ -3,17 +3,17 @@
 //! Every tetrahedron is integrated by one rule. Where its error estimate is too large for the body, or where the bounds of the field
 //! permit much larger values than those at the points of the rule, it is split into eight pieces, the worst pieces first.
 
-mod rule;
-
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::BodyError;
 
+use crate::element::Element;
 use crate::parallel;
 use crate::parts::Parts;
-use rule::{Barycentric, Rule};
+use crate::quadratic::{N_PARTS, scatter_forces};
+use crate::quadrature::{Barycentric, Rule};
 
 /// Error of the force that is tolerated, over the integral of its magnitude.
 const TOLERANCE: f64 = 1e-3;
@@ -112,16 +112,15 @@ impl FieldForces {
         });
         self.refine(parts, q);
         for piece in self.pieces.iter().filter(|piece| piece.share > 0.0) {
-            let vertices = parts.elements[piece.element as usize].vertices;
-            for (vertex, force) in vertices.into_iter().zip(piece.forces) {
+            for force in piece.forces {
                 if let Some(value) = force.iter().find(|x| !x.is_finite()) {
                     return Err(BodyError::NotFinite {
                         location: format!("force field in tetrahedron {}", piece.element),
                         value: *value,
                     });
                 }
-                out[vertex as usize] += force;
             }
+            scatter(parts, piece, out);
         }
         Ok(())
     }
@@ -273,6 +272,19 @@ impl Piece {
         self.magnitude = volume * density.norm();
         self.error = 0.0;
         self
+    }
+}
+
+/// Adds the forces of a piece on the vertices of its tetrahedron.
+fn scatter(parts: &Parts, piece: &Piece, out: &mut [Vector3<f64>]) {
+    let tet = piece.element as usize;
+    let vertices = &parts.elements[tet].vertices;
+    if parts.element == Element::Quadratic {
+        let nodes = parts.domains.vertices(tet / N_PARTS);
+        return scatter_forces(nodes, vertices, &piece.forces, out);
+    }
+    for (vertex, force) in vertices.iter().zip(piece.forces) {
+        out[*vertex as usize] += force;
     }
 }
 

@@ -29,6 +29,8 @@ mod parallel;
 mod part_material;
 mod parts;
 mod patches;
+mod quadratic;
+mod quadrature;
 mod region;
 mod rest;
 mod skin;

@@ -24,7 +24,7 @@ pub(crate) use blocks::{BlockTable, DomainBlocks, HookeBlocks};
 pub(crate) struct System {
     matrix: CsMatI<f64, u32>,
     columns: Vec<Column>,
-    /// For each incidence the first row of each of the domain's vertices within the incidence's column.
+    /// For each incidence the first row of each of the group's vertices within the incidence's column.
     rows: Vec<u32>,
     /// First of an incidence's rows.
     row_starts: Vec<u32>,
@@ -63,7 +63,7 @@ impl System {
         let mut n_rows = 0;
         for incidence in links.incidences() {
             self.row_starts.push(n_rows);
-            n_rows += domains.vertices(incidence.domain as usize).len() as u32;
+            n_rows += domains.vertices(incidence.group as usize).len() as u32;
         }
         self.rows.resize(n_rows as usize, HELD);
         self.sizes.clear();
@@ -74,7 +74,7 @@ impl System {
         for &vertex in dofs.moving() {
             neighbours.clear();
             for incidence in links.of(vertex) {
-                neighbours.extend(domains.vertices(incidence.domain as usize));
+                neighbours.extend(domains.vertices(incidence.group as usize));
             }
             neighbours.sort_unstable();
             neighbours.dedup();
@@ -88,9 +88,9 @@ impl System {
                 pattern.extend(dofs.free(other).map(|(_, dof)| dof));
             }
             for k in links.range(vertex) {
-                let domain = links.incidences()[k].domain as usize;
+                let group = links.incidences()[k].group as usize;
                 let rows = &mut self.rows[self.row_starts[k] as usize..];
-                for (row, other) in rows.iter_mut().zip(domains.vertices(domain)) {
+                for (row, other) in rows.iter_mut().zip(domains.vertices(group)) {
                     *row = row_of[*other as usize];
                 }
             }

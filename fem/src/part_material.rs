@@ -54,6 +54,18 @@ impl<T> PerElement<T> {
         self.of.get(element).copied().unwrap_or(0)
     }
 
+    /// The value of each element for `n` successive ones.
+    pub(crate) fn repeated(&self, n: usize) -> Self
+    where
+        T: Clone,
+    {
+        let of = self.of.iter().flat_map(|k| std::iter::repeat_n(*k, n));
+        Self {
+            values: self.values.clone(),
+            of: of.collect(),
+        }
+    }
+
     pub(crate) fn values(&self) -> &[T] {
         &self.values
     }

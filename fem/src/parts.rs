@@ -10,6 +10,7 @@ use pliant_hydroelastic::mesh::TetMesh;
 use crate::domain_law::DomainLaw;
 use crate::domain_links::DomainLinks;
 use crate::domains::Domains;
+use crate::element::Element;
 use crate::loads::ForceField;
 use crate::mass::{MassKind, SparseMass};
 use crate::material::{Lag, Linearity};
@@ -195,16 +196,17 @@ pub(crate) struct Anchor {
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) mesh: TetMesh,
+    pub(crate) element: Element,
     /// Of each tetrahedron.
     pub(crate) materials: PerElement<PartMaterial>,
-    /// The tetrahedra.
+    /// The tetrahedra: of quadratic elements the linear ones between their nodes.
     pub(crate) elements: Vec<RestElement>,
     pub(crate) domains: Domains,
     /// Of each domain.
     pub(crate) laws: PerElement<DomainLaw>,
     pub(crate) links: DomainLinks,
-    /// Domains of each tetrahedron.
-    pub(crate) domains_of: Vec<Vec<u32>>,
+    /// Groups of domains of each tetrahedron.
+    pub(crate) groups_of: Vec<Vec<u32>>,
     pub(crate) linearity: Linearity,
     pub(crate) damping: Rayleigh,
     pub(crate) rotation: Rotation,
@@ -216,6 +218,8 @@ pub(crate) struct Parts {
     pub(crate) rest: Vec<Vector3<f64>>,
     /// Σ ρV/4, kg.
     pub(crate) vertex_mass: Vec<f64>,
+    /// Row sums of the mass matrix, kg: gravity acts on them.
+    pub(crate) row_mass: Vec<f64>,
     pub(crate) element_mass: Vec<f64>,
     pub(crate) fixed: Vec<[bool; 3]>,
     pub(crate) anchors: Vec<Anchor>,
@@ -263,8 +267,10 @@ impl Parts {
     pub(crate) fn internal_force(&self, vertex: u32, stresses: &[Matrix3<f64>]) -> Vector3<f64> {
         let mut force = Vector3::zeros();
         for incidence in self.links.of(vertex) {
-            let gradient = self.domains.gradient(incidence.entry as usize);
-            force += stresses[incidence.domain as usize] * gradient;
+            for domain in self.domains.group(incidence.group as usize) {
+                let gradient = self.domains.gradients(domain)[incidence.local as usize];
+                force += stresses[domain] * gradient;
+            }
         }
         force
     }

@@ -24,6 +24,7 @@ mod cells;
 mod components;
 mod cursor;
 mod drawn;
+mod edge_nodes;
 mod error;
 mod faces;
 mod format;
@@ -38,6 +39,7 @@ mod obj;
 mod options;
 mod orientation;
 mod ply;
+mod quadratic;
 mod read;
 mod repair;
 mod report;
@@ -69,6 +71,7 @@ pub use options::{
     Degenerate, Orientation, SelfIntersections, SurfaceOptions, SurfaceUse, TetOptions, Weld,
     WeldWhen,
 };
+pub use quadratic::{MID_EDGES, QuadraticMesh};
 pub use read::{read_bounded, read_surface, read_tets, surface_from_bytes, tets_from_bytes};
 pub use report::{LoadEntry, LoadReport, Severity};
 pub use tet_mesh::{Boundary, TetMesh, tet_quality};

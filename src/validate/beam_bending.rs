@@ -63,6 +63,16 @@ const SMOOTHED: [(u32, f64, f64); 6] = [
     (4, 0.499, 0.02),
 ];
 
+/// Quadratic elements, by n, ν and the largest relative error.
+const QUADRATIC: [(u32, f64, f64); 6] = [
+    (1, 0.3, 0.03),
+    (1, 0.47, 0.04),
+    (1, 0.499, 0.04),
+    (2, 0.3, 0.02),
+    (2, 0.47, 0.03),
+    (2, 0.499, 0.03),
+];
+
 /// Deflection over that of beam theory.
 fn ratio(element: &str, n: u32, nu: f64) -> Outcome<f64> {
     let parameters: [ParameterOverride; 2] =
@@ -89,10 +99,15 @@ fn ratio(element: &str, n: u32, nu: f64) -> Outcome<f64> {
 fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
     let across = |n: u32| length == CaseLength::Full || n == 2;
     let mut findings = Vec::new();
-    for (n, nu, error) in SMOOTHED.into_iter().filter(|(n, ..)| across(*n)) {
+    let smoothed = SMOOTHED.into_iter().filter(|(n, ..)| across(*n));
+    let smoothed = smoothed.map(|of| ("smoothed", of));
+    // Quadratic elements of one cell across have the nodes of two.
+    let quadratic = QUADRATIC.into_iter().filter(|(n, ..)| across(2 * n));
+    let quadratic = quadratic.map(|of| ("quadratic", of));
+    for (element, (n, nu, error)) in smoothed.chain(quadratic) {
         findings.push(Finding::equals(
-            format!("beam-bending: smoothed, {n} cells across, nu {nu}: deflection over theory"),
-            ratio("smoothed", n, nu)?,
+            format!("beam-bending: {element}, {n} cells across, nu {nu}: deflection over theory"),
+            ratio(element, n, nu)?,
             1.0,
             error,
             "Timoshenko beam: q L^4/8EI + q L^2/2kGA",

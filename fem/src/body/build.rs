@@ -1,5 +1,7 @@
 //! The builder of a body, and its checks.
 
+mod quadratic;
+
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
@@ -9,17 +11,19 @@ use pliant_hydroelastic::mesh::{
 
 use super::FemBody;
 use crate::domain_links::DomainLinks;
-use crate::element::{Element, domains_of};
+use crate::element::{Element, Integration};
 use crate::error::FemError;
 use crate::loads::ForceField;
 use crate::mass::{MassKind, SparseMass, lumped};
 use crate::material::Material;
 use crate::part_material::{PartMaterial, PerElement};
 use crate::parts::{Anchor, AnchorCompliance, Parts, Preconditioning, Rayleigh, Rotation};
+use crate::quadratic::{N_PARTS, quadratic_lumped, quadratic_mass, share_volumes};
 use crate::region::{Axis, Elements, Region};
 use crate::rest::{Kinematics, RestElement};
 use crate::skin::Skin;
 use crate::thickness::{cells_across, linear_bending_stiffness};
+use quadratic::report_folds;
 
 /// Larger bodies that deform under their weight are probably given in millimetres, m.
 const USUAL_EXTENT_MAX: f64 = 20.0;
@@ -184,8 +188,11 @@ impl FemBuilder {
     ///
     /// # Errors
     /// [`FemError`] for the first invalid input.
-    pub fn build(self) -> Result<(FemBody, LoadReport), FemError> {
+    pub fn build(mut self) -> Result<(FemBody, LoadReport), FemError> {
         self.check_parameters()?;
+        let mut report = self.suspicious_input();
+        let materials = self.materials_of_elements()?;
+        let quadratic = self.raise()?;
         let fixed = self.fixed_components()?;
         let anchors = self.anchors(&fixed)?;
         let rest: Vec<Vector3<f64>> = self
@@ -194,7 +201,7 @@ impl FemBuilder {
             .iter()
             .map(|p| self.to_world(p))
             .collect();
-        let elements: Vec<RestElement> = self
+        let mut elements: Vec<RestElement> = self
             .mesh
             .tets()
             .iter()
@@ -206,35 +213,61 @@ impl FemBuilder {
             .collect();
         let mut skin = Skin::of(&self.mesh);
         skin.set_radius(self.contact_radius, &rest)?;
-        let mut report = self.suspicious_input();
         self.report_locking(&elements, &rest, &mut report);
-        let materials = self.materials_of_elements()?;
-        let volumes: Vec<f64> = elements.iter().map(|e| e.volume).collect();
-        let masses = volumes.iter().enumerate();
-        let element_mass: Vec<f64> = masses.map(|(e, v)| materials.at(e).density * v).collect();
-        let (domains, laws) = domains_of(self.element, &self.mesh, &elements, &materials);
-        let consistent_mass = match self.mass_kind {
-            MassKind::Lumped => None,
-            MassKind::Consistent => Some(SparseMass::of(rest.len(), &elements, &element_mass)),
+        let quadratic = match quadratic {
+            Some(nodes) => Some(self.rest_quadratic(&nodes, &rest)?),
+            None => None,
         };
-        let mut domains_of = vec![Vec::new(); elements.len()];
-        for domain in 0..domains.len() {
-            for tet in domains.members(domain) {
-                domains_of[*tet as usize].push(domain as u32);
+        let integration = match (&quadratic, self.element) {
+            (Some(quadratic), _) => Integration::quadratic(quadratic, &materials),
+            (None, Element::Smoothed) => Integration::smoothed(&self.mesh, &elements, &materials),
+            (None, _) => Integration::linear(&elements, &materials),
+        };
+        let mut sparse_mass = None;
+        let mut materials = materials;
+        if let Some(quadratic) = &quadratic {
+            report_folds(quadratic, &rest, &mut report);
+            share_volumes(quadratic, &mut elements);
+            if self.mass_kind == MassKind::Consistent {
+                sparse_mass = Some(quadratic_mass(quadratic, &materials, &rest));
+            }
+            materials = materials.repeated(N_PARTS);
+        }
+        let masses = elements.iter().enumerate();
+        let element_mass: Vec<f64> = masses
+            .map(|(e, element)| materials.at(e).density * element.volume)
+            .collect();
+        if self.mass_kind == MassKind::Consistent && sparse_mass.is_none() {
+            sparse_mass = Some(SparseMass::of(rest.len(), &elements, &element_mass));
+        }
+        let vertex_mass = match &quadratic {
+            Some(quadratic) => quadratic_lumped(quadratic, rest.len(), &element_mass),
+            None => lumped(rest.len(), &elements, &element_mass),
+        };
+        let Integration { domains, laws } = integration;
+        let mut groups_of = vec![Vec::new(); elements.len()];
+        for group in 0..domains.n_groups() {
+            for tet in domains.members(group) {
+                groups_of[*tet as usize].push(group as u32);
             }
         }
         let parts = Parts {
             links: DomainLinks::new(rest.len(), &domains),
             domains,
             laws,
-            domains_of,
+            groups_of,
             linearity: materials.at(0).material.linearity(),
-            vertex_mass: lumped(rest.len(), &elements, &element_mass),
-            consistent_mass,
+            row_mass: match &sparse_mass {
+                Some(mass) => mass.row_sums(),
+                None => vertex_mass.clone(),
+            },
+            vertex_mass,
+            consistent_mass: sparse_mass,
             element_mass,
             materials,
             extent: self.mesh.bounds().extent().max(),
             mesh: self.mesh,
+            element: self.element,
             damping: self.damping,
             rotation: self.rotation,
             preconditioning: self.preconditioning,
@@ -360,6 +393,12 @@ impl FemBuilder {
         if let Err(MeshError::Topology(flaw)) = self.mesh.boundary_surface() {
             suspicious(format!("the boundary is no manifold: {flaw}"));
         }
+        if self.element != Element::Quadratic && !self.mesh.edge_nodes().is_empty() {
+            suspicious(format!(
+                "the mesh has {} nodes on edges, of ten-node tetrahedra, which only element = \"quadratic\" uses: here edges are straight",
+                self.mesh.edge_nodes().len()
+            ));
+        }
         let pieces = self.mesh.component_count();
         if pieces > 1 {
             let sizes = (0..pieces).map(|piece| {
@@ -391,6 +430,10 @@ impl FemBuilder {
             return;
         };
         let nu = part.lame.poissons_ratio();
+        let unsplit = self.materials.iter().find(|part| {
+            part.lame.poissons_ratio() > UNSPLIT_RATIO_MAX
+                && part.material.with_zero_lambda().is_none()
+        });
         let text = match self.element {
             Element::Linear => {
                 let cells = cells_across(&self.mesh, elements, rest);
@@ -399,17 +442,16 @@ impl FemBuilder {
                     "{cells:.1} cells across the thinnest part, poissons_ratio = {nu:.4}: linear tetrahedra bend about {stiffness:.1} times too stiffly here; element = \"smoothed\" bends right with two cells at any poissons_ratio"
                 ))
             }
-            Element::Smoothed => {
-                let unsplit = self.materials.iter().find(|part| {
-                    part.lame.poissons_ratio() > UNSPLIT_RATIO_MAX
-                        && part.material.with_zero_lambda().is_none()
-                });
-                unsplit.map(|part| format!(
-                    "{:?} has no volumetric part that smoothed elements could average over patches: with poissons_ratio = {:.4} they lock",
-                    part.material,
-                    part.lame.poissons_ratio()
-                ))
-            }
+            Element::Smoothed => unsplit.map(|part| format!(
+                "{:?} has no volumetric part that smoothed elements could average over patches: with poissons_ratio = {:.4} they lock",
+                part.material,
+                part.lame.poissons_ratio()
+            )),
+            Element::Quadratic => unsplit.map(|part| format!(
+                "{:?} has no volumetric part that quadratic elements could average: with poissons_ratio = {:.4} they are somewhat too stiff",
+                part.material,
+                part.lame.poissons_ratio()
+            )),
         };
         if let Some(text) = text {
             let location = Location::new("finite-element body", FilePosition::Whole);

@@ -96,13 +96,12 @@ impl<S: DomainBlocks> Assembly<'_, S> {
             }
         }
         for incidence in column.incidences.clone() {
-            let Incidence { domain, entry } = self.links.incidences()[incidence];
-            let domain = domain as usize;
-            let local = entry as usize - self.domains.entries(domain).start;
+            let Incidence { group, local } = self.links.incidences()[incidence];
+            let (group, local) = (group as usize, local as usize);
             let rows = &self.rows[self.row_starts[incidence] as usize..];
             if self.whole {
                 let length = column.length;
-                self.stiffness.for_each(domain, local, |a, block| {
+                self.stiffness.for_each(group, local, |a, block| {
                     if rows[a] == HELD {
                         return;
                     }
@@ -116,8 +115,8 @@ impl<S: DomainBlocks> Assembly<'_, S> {
                     }
                 });
             } else {
-                let vertices = self.domains.vertices(domain);
-                self.stiffness.for_each(domain, local, |a, block| {
+                let vertices = self.domains.vertices(group);
+                self.stiffness.for_each(group, local, |a, block| {
                     let (vertex, row) = (vertices[a], rows[a]);
                     if row != HELD {
                         self.add_block(column, Neighbour { vertex, row }, &block, values);

@@ -1,4 +1,4 @@
-//! The stiffness blocks of a domain, in the order of assembly.
+//! The stiffness blocks of a group of domains, in the order of assembly.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -6,10 +6,10 @@ use crate::domain_law::DomainLaw;
 use crate::domains::Domains;
 use crate::part_material::PerElement;
 
-/// Stiffness blocks of domains.
+/// Stiffness blocks of groups of domains.
 pub(crate) trait DomainBlocks: Sync {
-    /// Calls `add(a, K_ab)` for all vertices a of a domain and its vertex b = `local`.
-    fn for_each(&self, domain: usize, local: usize, add: impl FnMut(usize, Matrix3<f64>));
+    /// Calls `add(a, K_ab)` for all vertices a of a group and its vertex b = `local`.
+    fn for_each(&self, group: usize, local: usize, add: impl FnMut(usize, Matrix3<f64>));
 }
 
 /// Hooke's law in rotated axes, by the rotated and scaled gradients √(cV) R∇N of every entry.
@@ -21,41 +21,53 @@ pub(crate) struct HookeBlocks<'a> {
 
 impl DomainBlocks for HookeBlocks<'_> {
     #[inline]
-    fn for_each(&self, domain: usize, local: usize, mut add: impl FnMut(usize, Matrix3<f64>)) {
-        let h = &self.gradients[self.domains.entries(domain)];
-        let hooke = self.laws.at(domain).hooke;
-        for (a, g) in h.iter().enumerate() {
-            add(a, hooke.block(g, &h[local]));
+    fn for_each(&self, group: usize, local: usize, mut add: impl FnMut(usize, Matrix3<f64>)) {
+        let group = self.domains.group(group);
+        if group.len() == 1 {
+            let h = &self.gradients[self.domains.entries(group.start)];
+            let hooke = self.laws.at(group.start).hooke;
+            for (a, g) in h.iter().enumerate() {
+                add(a, hooke.block(g, &h[local]));
+            }
+            return;
+        }
+        let n = self.domains.entries(group.start).len();
+        for a in 0..n {
+            let blocks = group.clone().map(|domain| {
+                let h = &self.gradients[self.domains.entries(domain)];
+                self.laws.at(domain).hooke.block(&h[a], &h[local])
+            });
+            add(a, blocks.sum());
         }
     }
 }
 
-/// K_ab of a ≤ b for any law, n(n + 1)/2 blocks of each domain of n vertices.
+/// K_ab of a ≤ b for any law, n(n + 1)/2 blocks of each group of n vertices.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockTable {
-    /// First block of each domain, and one past the last.
+    /// First block of each group, and one past the last.
     starts: Vec<u32>,
     blocks: Vec<Matrix3<f64>>,
 }
 
 impl BlockTable {
-    /// Makes room for the blocks of all domains.
+    /// Makes room for the blocks of all groups.
     pub(crate) fn lay_out(&mut self, domains: &Domains) {
-        if self.starts.len() == domains.len() + 1 {
+        if self.starts.len() == domains.n_groups() + 1 {
             return;
         }
         self.starts.clear();
         self.starts.push(0);
         let mut count = 0;
-        for domain in 0..domains.len() {
-            let n = domains.vertices(domain).len() as u32;
+        for group in 0..domains.n_groups() {
+            let n = domains.vertices(group).len() as u32;
             count += n * (n + 1) / 2;
             self.starts.push(count);
         }
         self.blocks.resize(count as usize, Matrix3::zeros());
     }
 
-    /// The blocks of each domain, to be written.
+    /// The blocks of each group, to be written.
     pub(crate) fn blocks_mut(&mut self) -> Vec<&mut [Matrix3<f64>]> {
         let mut rest = self.blocks.as_mut_slice();
         let sizes = self.starts.windows(2).map(|w| (w[1] - w[0]) as usize);
@@ -76,8 +88,8 @@ impl BlockTable {
 
 impl DomainBlocks for BlockTable {
     #[inline]
-    fn for_each(&self, domain: usize, local: usize, mut add: impl FnMut(usize, Matrix3<f64>)) {
-        let [first, end] = [domain, domain + 1].map(|k| self.starts[k] as usize);
+    fn for_each(&self, group: usize, local: usize, mut add: impl FnMut(usize, Matrix3<f64>)) {
+        let [first, end] = [group, group + 1].map(|k| self.starts[k] as usize);
         let blocks = &self.blocks[first..end];
         for a in 0..=local {
             add(a, blocks[Self::index(a, local)]);

@@ -5,13 +5,15 @@ use nalgebra::{DMatrix, Matrix3, Vector3};
 use pliant_constitutive::Lame;
 use pliant_contact_sap::conformance::check_dynamics;
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
+use pliant_hydroelastic::mesh::{QuadraticMesh, TetMesh};
 use std::sync::Arc;
 
 use crate::domain_law::DomainLaw;
-use crate::element::{Element, domains_of};
+use crate::element::{Element, Integration};
 use crate::mass::SparseMass;
 use crate::material::Linear;
 use crate::part_material::{PartMaterial, PerElement};
+use crate::quadratic::RestQuadratic;
 use crate::rest::{Kinematics, RestElement};
 
 /// The domains of a box of a few cells, with their laws.
@@ -20,6 +22,15 @@ struct Model {
     elements: Vec<RestElement>,
     domains: Domains,
     laws: PerElement<DomainLaw>,
+}
+
+fn quadratic(mesh: &TetMesh) -> Vec<RestQuadratic> {
+    let (refinement, elements) = QuadraticMesh::of(mesh).unwrap().into_parts();
+    let elements = elements.iter().map(|nodes| {
+        let at = nodes.map(|v| refinement.vertices()[v.index()]);
+        RestQuadratic::new(nodes.map(|v| v.0), &at, Kinematics::Solid).unwrap()
+    });
+    elements.collect()
 }
 
 impl Model {
@@ -36,9 +47,13 @@ impl Model {
             .collect();
         let material = Arc::new(Linear::new(Lame::new(2.0, 5.0).unwrap()));
         let materials = PerElement::new(vec![PartMaterial::new(material, 1.0)], Vec::new());
-        let (domains, laws) = domains_of(element, &mesh, &elements, &materials);
+        let Integration { domains, laws } = match element {
+            Element::Linear => Integration::linear(&elements, &materials),
+            Element::Smoothed => Integration::smoothed(&mesh, &elements, &materials),
+            Element::Quadratic => Integration::quadratic(&quadratic(&mesh), &materials),
+        };
         Self {
-            n_vertices: mesh.vertices().len(),
+            n_vertices: element.mesh_of_nodes(&mesh).unwrap().vertices().len(),
             elements,
             domains,
             laws,
@@ -58,7 +73,7 @@ impl Model {
         let n = 3 * self.n_vertices;
         let mut a = DMatrix::zeros(n, n);
         for domain in 0..self.domains.len() {
-            let vertices = self.domains.vertices(domain);
+            let vertices = self.domains.at(domain).vertices;
             let h = &gradients[self.domains.entries(domain)];
             for (i, v) in vertices.iter().enumerate() {
                 for (j, w) in vertices.iter().enumerate() {
@@ -124,12 +139,15 @@ fn check(element: Element, held: impl Fn(usize) -> [bool; 3]) {
     // Any law's table of blocks, and consistent mass.
     let mut table = BlockTable::default();
     table.lay_out(domains);
-    for (domain, out) in table.blocks_mut().into_iter().enumerate() {
-        let h = &gradients[domains.entries(domain)];
-        for b in 0..h.len() {
-            for a in 0..=b {
-                let block = model.laws.at(domain).hooke.block(&h[a], &h[b]);
-                out[BlockTable::index(a, b)] = block;
+    for (group, out) in table.blocks_mut().into_iter().enumerate() {
+        out.fill(Matrix3::zeros());
+        for domain in domains.group(group) {
+            let h = &gradients[domains.entries(domain)];
+            for b in 0..h.len() {
+                for a in 0..=b {
+                    let block = model.laws.at(domain).hooke.block(&h[a], &h[b]);
+                    out[BlockTable::index(a, b)] += block;
+                }
             }
         }
     }
@@ -153,7 +171,7 @@ fn check(element: Element, held: impl Fn(usize) -> [bool; 3]) {
 
 #[test]
 fn assembly_by_columns_is_the_plain_sum_whatever_is_held() {
-    for element in [Element::Linear, Element::Smoothed] {
+    for element in [Element::Linear, Element::Smoothed, Element::Quadratic] {
         check(element, |_| [false; 3]);
         check(element, |v| [v < 5; 3]);
         check(element, |v| [false, false, v % 2 == 0]);

@@ -179,23 +179,25 @@ impl ElementState {
             let [elastic, viscous] = motion.stiffness_factors();
             self.blocks.lay_out(domains);
             let mut blocks = self.blocks.blocks_mut();
-            parallel::update(&mut blocks, |d, out| {
-                let Domain {
-                    gradients: g,
-                    volume,
-                    ..
-                } = domains.at(d);
-                for b in 0..g.len() {
-                    for a in 0..=b {
-                        let start = convex[d].block(&g[a], &g[b]);
-                        let block = match relinearised.get(d) {
-                            None => start * (factor * volume),
-                            Some(tangent) => {
-                                tangent.block(&g[a], &g[b]) * (elastic * volume)
-                                    + start * (viscous * volume)
-                            }
-                        };
-                        out[BlockTable::index(a, b)] = block;
+            parallel::update(&mut blocks, |group, out| {
+                out.fill(Matrix3::zeros());
+                for d in domains.group(group) {
+                    let Domain {
+                        gradients: g,
+                        volume,
+                        ..
+                    } = domains.at(d);
+                    for b in 0..g.len() {
+                        for a in 0..=b {
+                            let start = convex[d].block(&g[a], &g[b]);
+                            out[BlockTable::index(a, b)] += match relinearised.get(d) {
+                                None => start * (factor * volume),
+                                Some(tangent) => {
+                                    tangent.block(&g[a], &g[b]) * (elastic * volume)
+                                        + start * (viscous * volume)
+                                }
+                            };
+                        }
                     }
                 }
             });

@@ -96,7 +96,7 @@ impl FemStep {
     pub(super) fn gather_external(&mut self, input: &StepInput<'_>) -> Result<(), BodyError> {
         let parts = &*self.motion.parts;
         self.external.clear();
-        let weights = parts.vertex_mass.iter().map(|mass| input.gravity * *mass);
+        let weights = parts.row_mass.iter().map(|mass| input.gravity * *mass);
         self.external.extend(weights);
         (self.field_forces).add(parts, &self.motion.q, &mut self.external)?;
         let efforts = input.control.effort.chunks_exact(3);

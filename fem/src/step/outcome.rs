@@ -5,6 +5,7 @@ use pliant_contact_sap::BodyError;
 
 use super::FemStep;
 use super::lagged_rotation::ROTATION_WARNED;
+use crate::element::Element;
 use crate::material::Linearity;
 use crate::parallel;
 
@@ -21,14 +22,18 @@ impl FemStep {
             1 => String::new(),
             n => format!(" and {} more", n - 1),
         };
-        let domain = match parts.domains.members(first) {
-            [tet] => format!("tetrahedron {tet}"),
-            [tet, ..] => format!("the mean over tetrahedron {tet} and its neighbours"),
-            [] => format!("domain {first}"),
+        let group = parts.domains.group_of(first);
+        let domain = match (parts.element, parts.domains.members(group)) {
+            (Element::Quadratic, [tet, ..]) => {
+                format!("quadratic element {}, at a point or its mean,", tet / 8)
+            }
+            (_, [tet]) => format!("tetrahedron {tet}"),
+            (_, [tet, ..]) => format!("the mean over tetrahedron {tet} and its neighbours"),
+            (_, []) => format!("domain {first}"),
         };
         Err(BodyError::Model(format!(
             "{domain} (vertices {:?}){more} is inverted {when}, det F = {:.3e}, where this material's energy is infinite; use a smaller time step, or a law that is defined for inverted elements, such as stable-neo-hookean",
-            parts.domains.vertices(first),
+            parts.domains.at(first).vertices,
             det(first)
         )))
     }

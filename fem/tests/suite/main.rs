@@ -19,6 +19,7 @@ mod long_steps;
 mod parts;
 mod passing_through;
 mod properties;
+mod quadratic;
 mod random_contact;
 mod shared_data;
 mod silicones;

@@ -243,16 +243,24 @@ fn explicit_steps_are_stable_up_to_the_limit_and_refused_beyond() {
         (Element::Linear, MassKind::Consistent),
         (Element::Smoothed, MassKind::Lumped),
         (Element::Smoothed, MassKind::Consistent),
+        (Element::Quadratic, MassKind::Lumped),
+        (Element::Quadratic, MassKind::Consistent),
     ] {
         let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
         let builder = FemBuilder::new(mesh, corotated(1e5, 0.4), 1000.0).damping(UNDAMPED);
         let body = built(builder.element(element).mass(mass));
         let Err(BodyError::Unstable { stable_s, .. }) = growth(&body, 0.1) else {
-            panic!("{mass:?}: 0.1 s is far too long");
+            panic!("{element:?}, {mass:?}: 0.1 s is far too long");
         };
         let within = growth(&body, 0.98 * stable_s).expect("short enough");
         // Symplectic Euler keeps a modified energy, which differs from E most near the limit.
-        assert!(within < 20.0, "{mass:?}: energy grows {within} times");
-        assert!(growth(&body, 1.02 * stable_s).is_err(), "{mass:?}");
+        assert!(
+            within < 20.0,
+            "{element:?}, {mass:?}: energy grows {within} times"
+        );
+        assert!(
+            growth(&body, 1.02 * stable_s).is_err(),
+            "{element:?}, {mass:?}"
+        );
     }
 }

@@ -91,6 +91,7 @@ fn a_stiff_damped_cube_conserves_volume_and_angular_momentum_over_a_hundred_revo
 
 /// A bar of 1 MPa in free flight at 10 rad/s and 1 m/s, in steps of 5 ms by the default stepper.
 struct Flight {
+    element: Element,
     law: LawKind,
     mass: MassKind,
     /// β, s.
@@ -108,7 +109,8 @@ impl Flight {
             ..UNDAMPED
         };
         let bar = FemBuilder::new(mesh, self.law.of(lame).unwrap(), 1000.0);
-        let bar = built(bar.mass(self.mass).damping(damping));
+        let bar = bar.element(self.element).mass(self.mass);
+        let bar = built(bar.damping(damping));
         let omega = Vector3::new(1.0, 0.5, 10.0);
         let start = bar.rigid_state(&Isometry3::identity(), &omega, &Vector3::x());
         let mut builder = WorldBuilder::default();
@@ -152,8 +154,14 @@ fn a_bar_in_free_flight_keeps_its_angular_momentum_energy_and_volume_by_every_la
             .into_iter()
             .filter(|law| *law != LawKind::Linear)
         {
-            for (mass, viscosity) in [(MassKind::Lumped, 0.0), (MassKind::Consistent, 1e-3)] {
+            for (element, mass, viscosity) in [
+                (Element::Linear, MassKind::Lumped, 0.0),
+                (Element::Linear, MassKind::Consistent, 1e-3),
+                (Element::Quadratic, MassKind::Lumped, 1e-3),
+                (Element::Quadratic, MassKind::Consistent, 0.0),
+            ] {
                 let flight = Flight {
+                    element,
                     law,
                     mass,
                     viscosity,
@@ -161,7 +169,7 @@ fn a_bar_in_free_flight_keeps_its_angular_momentum_energy_and_volume_by_every_la
                 };
                 let [momentum, energy, volume] = flight.changes();
                 eprintln!(
-                    "{integration:?}, {law:?}, {mass:?}, β {viscosity}: L {momentum:.1e}, E {energy:.1e}, V {volume:.1e}"
+                    "{integration:?}, {law:?}, {element:?}, {mass:?}, β {viscosity}: L {momentum:.1e}, E {energy:.1e}, V {volume:.1e}"
                 );
                 assert!(momentum < 1e-6, "{momentum:e}");
                 assert!(energy < 0.02, "{energy:e}");
@@ -172,13 +180,18 @@ fn a_bar_in_free_flight_keeps_its_angular_momentum_energy_and_volume_by_every_la
 }
 
 #[test]
-fn a_smoothed_cube_conserves_volume_and_angular_momentum() {
-    let mesh = tet_cuboid(Vector3::repeat(0.05), [3, 3, 3]).unwrap();
-    let builder = FemBuilder::new(mesh, corotated(1e5, 0.47), 1000.0).damping(UNDAMPED);
-    let (volume, momentum) = spin(&built(builder.element(Element::Smoothed)), 20.0);
-    eprintln!("smoothed: volume {volume:.3} %, angular momentum {momentum:.4} % a turn");
-    assert!(volume.abs() < 0.5, "volume changed by {volume} %");
-    assert!(momentum.abs() < 0.1, "{momentum} % a turn");
+fn smoothed_and_quadratic_cubes_conserve_volume_and_angular_momentum() {
+    for (element, n) in [(Element::Smoothed, 3), (Element::Quadratic, 1)] {
+        let mesh = tet_cuboid(Vector3::repeat(0.05), [n; 3]).unwrap();
+        let builder = FemBuilder::new(mesh, corotated(1e5, 0.47), 1000.0).damping(UNDAMPED);
+        let (volume, momentum) = spin(&built(builder.element(element)), 20.0);
+        eprintln!("{element:?}: volume {volume:.3} %, angular momentum {momentum:.4} % a turn");
+        assert!(
+            volume.abs() < 0.5,
+            "{element:?}: volume changed by {volume} %"
+        );
+        assert!(momentum.abs() < 0.1, "{element:?}: {momentum} % a turn");
+    }
 }
 
 #[test]

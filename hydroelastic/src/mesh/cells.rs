@@ -1,7 +1,9 @@
 //! The common result of all readers: points and cells of mixed kinds, from which surfaces and tetrahedra are extracted.
 
+use super::edge_nodes::EdgeNode;
 use super::error::{Flaw, MeshError};
 use super::names::Names;
+use super::quadratic::MID_EDGES;
 use super::report::{LoadReport, Severity};
 use super::soup::{Soup, TetSoup};
 use nalgebra::Vector3;
@@ -19,6 +21,8 @@ pub(crate) enum CellKind {
     /// Axis-aligned rectangle with its corners in rows.
     Pixel,
     Tet,
+    /// Tetrahedron with a node on each edge, in the order of [`MID_EDGES`].
+    Tet10,
     /// Any other kind; the code is the file's.
     OtherSurface(u32),
     OtherVolume(u32),
@@ -101,7 +105,7 @@ impl Grid {
                 CellKind::OtherSurface(code) => {
                     return Err(self.unsupported(c, code, "triangles and polygons"));
                 }
-                CellKind::Tet | CellKind::OtherVolume(_) => {
+                CellKind::Tet | CellKind::Tet10 | CellKind::OtherVolume(_) => {
                     tets += 1;
                     ignored.push(c);
                 }
@@ -158,16 +162,26 @@ impl Grid {
     pub(crate) fn into_tet_soup(mut self) -> Result<(TetSoup, LoadReport), MeshError> {
         let mut tets = Vec::with_capacity(self.cells.len());
         let mut element_of = Vec::with_capacity(self.cells.len());
+        let mut edge_nodes = Vec::new();
         let mut ignored = Vec::new();
         let mut surface_cells = 0;
         for ((kind, corners), c) in self.cells.iter().zip(0_u32..) {
             match kind {
-                CellKind::Tet => {
+                CellKind::Tet | CellKind::Tet10 => {
+                    let tet = tets.len() as u32;
                     tets.push([corners[0], corners[1], corners[2], corners[3]]);
                     element_of.push(c);
+                    // A tetrahedron of four nodes has no others.
+                    let nodes = MID_EDGES.iter().zip(&corners[4..]);
+                    edge_nodes.extend(nodes.map(|(edge, node)| EdgeNode {
+                        edge: edge.map(|corner| corners[corner]),
+                        node: *node,
+                        tet,
+                    }));
                 }
                 CellKind::OtherVolume(code) => {
-                    return Err(self.unsupported(c, code, "4-node tetrahedra"));
+                    let supported = "tetrahedra of 4 or 10 nodes";
+                    return Err(self.unsupported(c, code, supported));
                 }
                 CellKind::Thin => ignored.push(c),
                 _ => {
@@ -192,6 +206,7 @@ impl Grid {
                 vertices: self.points,
                 tets,
                 element_of,
+                edge_nodes,
             },
             self.report,
         ))

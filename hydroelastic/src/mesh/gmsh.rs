@@ -6,7 +6,7 @@ mod layout;
 mod nodes;
 mod numbers;
 
-use super::cells::{Cells, Grid};
+use super::cells::{CellKind, Cells, Grid};
 use super::cursor::{Cursor, Word, parse_number};
 use super::error::{Flaw, MeshError, quote};
 use super::names::{FilePositions, Names, Naming, Numbering};
@@ -133,6 +133,10 @@ fn assemble(
                 )));
             };
             corners.push(by_tag[found].1);
+        }
+        if *kind == CellKind::Tet10 {
+            // Gmsh has the node of edge 2-3 before that of edge 1-3.
+            corners.swap(8, 9);
         }
         start = *end;
         cells.push(*kind, corners);

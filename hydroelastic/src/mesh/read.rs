@@ -55,7 +55,7 @@ fn surface_of_scene(
     build_surface(soup, surface_use, options, report)
 }
 
-/// Reads a tetrahedral mesh from a legacy VTK, VTU or Gmsh file.
+/// Reads a tetrahedral mesh from a legacy VTK, VTU or Gmsh file, of tetrahedra with four or ten nodes ([`TetMesh::edge_nodes`]).
 ///
 /// # Errors
 /// [`MeshError`] with the file, the line or byte, the element, the value and the remedy.

@@ -1,5 +1,6 @@
 //! Unchecked triangles and tetrahedra as read, with their names for messages.
 
+use super::edge_nodes::EdgeNode;
 use super::error::{Flaw, MeshError};
 use super::names::Names;
 use nalgebra::Vector3;
@@ -57,6 +58,8 @@ pub(crate) struct TetSoup {
     pub(crate) tets: Vec<[u32; 4]>,
     /// The file's element of each tetrahedron.
     pub(crate) element_of: Vec<u32>,
+    /// Nodes on the edges of tetrahedra of ten nodes; they are vertices, too.
+    pub(crate) edge_nodes: Vec<EdgeNode>,
 }
 
 impl TetSoup {

@@ -137,6 +137,7 @@ pub(crate) fn build_surface(
     let vertex_names = drop_unused_vertices(
         &mut soup.vertices,
         &mut soup.triangles,
+        &[],
         &soup.names,
         &mut report,
     );

@@ -1,10 +1,12 @@
 //! Construction of a `TetMesh` from unchecked tetrahedra: checks and repairs in order.
 
+use super::edge_nodes::{EdgeNode, checked_edge_nodes, renumbered};
 use super::error::{Flaw, MeshError};
 use super::faces::{FACES, Face, sorted_faces};
 use super::moments::six_volumes;
 use super::names::Names;
 use super::options::{Orientation, TetOptions, Weld};
+use super::quadratic::MID_EDGES;
 use super::report::{LoadReport, Severity};
 use super::soup::TetSoup;
 use super::tet_mesh::{TetMesh, tet_quality};
@@ -14,7 +16,7 @@ use nalgebra::Vector3;
 use std::collections::HashMap;
 
 /// Below this |[`tet_quality`]| the sign of the volume is dominated by round-off: 2⁻⁴⁶.
-const FLAT_QUALITY: f64 = 64.0 * f64::EPSILON;
+pub(crate) const FLAT_QUALITY: f64 = 64.0 * f64::EPSILON;
 /// Below this quality a tetrahedron is reported: its height is a thousandth of its width, and an explicit time step
 /// would have to be reduced by that factor.
 const SLIVER_QUALITY: f64 = 1e-3;
@@ -48,34 +50,78 @@ impl TetMesh {
         tets: Vec<[u32; 4]>,
         options: &TetOptions,
     ) -> Result<(Self, LoadReport), MeshError> {
-        let names = Names::of_arrays("tetrahedral mesh", "tetrahedron", "tetrahedra");
-        for (tet, t) in tets.iter().zip(0_u32..) {
-            if let Some(corner) = tet
-                .iter()
-                .find(|corner| **corner as usize >= vertices.len())
-            {
-                return Err(MeshError::Index(Flaw::new(
-                    names.element_location(t),
-                    format!(
-                        "tetrahedron {t} refers to vertex {corner} of {}",
-                        vertices.len()
-                    ),
-                    "Vertices are counted from 0",
-                )));
-            }
-        }
-        let element_of = (0..tets.len() as u32).collect();
-        build_tets(
-            TetSoup {
-                names,
-                vertices,
-                tets,
-                element_of,
-            },
-            options,
-            LoadReport::default(),
-        )
+        let soup = soup_of_arrays(vertices, tets, Vec::new())?;
+        build_tets(soup, options, LoadReport::default())
     }
+
+    /// Checks and builds a mesh of ten-node tetrahedra from arrays: `nodes` in m; the nodes of an element are its four corners, then those on its
+    /// edges in the order of [`MID_EDGES`]. Nodes on edges become [`TetMesh::edge_nodes`], the others vertices, in their order.
+    ///
+    /// # Errors
+    /// As [`TetMesh::build`], and [`MeshError::Element`] for nodes that are farther than a third of an edge's length from its middle, or at
+    /// two places on one edge.
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use pliant_hydroelastic::mesh::{MID_EDGES, TetMesh, TetOptions};
+    ///
+    /// // The corner of a cube of 1 m, its first edge bent outwards.
+    /// let corners = [Vector3::zeros(), Vector3::x(), Vector3::y(), Vector3::z()];
+    /// let mut nodes = corners.to_vec();
+    /// nodes.extend(MID_EDGES.map(|[i, j]| (corners[i] + corners[j]) / 2.0));
+    /// nodes[4] -= Vector3::new(0.0, 0.05, 0.05);
+    /// let element = std::array::from_fn(|k| k as u32);
+    /// let (mesh, _) = TetMesh::build_quadratic(nodes, vec![element], &TetOptions::default())?;
+    /// assert_eq!((mesh.vertices().len(), mesh.edge_nodes().len()), (4, 6));
+    /// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+    /// ```
+    pub fn build_quadratic(
+        nodes: Vec<Vector3<f64>>,
+        elements: Vec<[u32; 10]>,
+        options: &TetOptions,
+    ) -> Result<(Self, LoadReport), MeshError> {
+        let edge_nodes = elements.iter().zip(0_u32..).flat_map(|(element, tet)| {
+            (0..6).map(move |k| EdgeNode {
+                edge: MID_EDGES[k].map(|corner| element[corner]),
+                node: element[4 + k],
+                tet,
+            })
+        });
+        let edge_nodes = edge_nodes.collect();
+        let corners = |[a, b, c, d, ..]: &[u32; 10]| [*a, *b, *c, *d];
+        let tets = elements.iter().map(corners).collect();
+        let soup = soup_of_arrays(nodes, tets, edge_nodes)?;
+        build_tets(soup, options, LoadReport::default())
+    }
+}
+
+fn soup_of_arrays(
+    vertices: Vec<Vector3<f64>>,
+    tets: Vec<[u32; 4]>,
+    edge_nodes: Vec<EdgeNode>,
+) -> Result<TetSoup, MeshError> {
+    let names = Names::of_arrays("tetrahedral mesh", "tetrahedron", "tetrahedra");
+    let corners = tets.iter().zip(0_u32..);
+    let corners = corners.flat_map(|(tet, t)| tet.map(|corner| (t, corner)));
+    let nodes = edge_nodes.iter().map(|node| (node.tet, node.node));
+    let mut all = corners.chain(nodes);
+    if let Some((t, vertex)) = all.find(|(_, vertex)| *vertex as usize >= vertices.len()) {
+        return Err(MeshError::Index(Flaw::new(
+            names.element_location(t),
+            format!(
+                "tetrahedron {t} refers to vertex {vertex} of {}",
+                vertices.len()
+            ),
+            "Vertices are counted from 0",
+        )));
+    }
+    Ok(TetSoup {
+        names,
+        vertices,
+        element_of: (0..tets.len() as u32).collect(),
+        tets,
+        edge_nodes,
+    })
 }
 
 pub(crate) fn build_tets(
@@ -96,8 +142,17 @@ pub(crate) fn build_tets(
     check_repeated(&soup)?;
     check_faces(&soup, &mut report)?;
     report_slivers(&soup, &mut report);
-    drop_unused_vertices(&mut soup.vertices, &mut soup.tets, &soup.names, &mut report);
-    let mesh = TetMesh::assemble(soup.vertices.clone(), &soup.tets);
+    let on_edges = checked_edge_nodes(&soup)?;
+    let known: Vec<u32> = soup.edge_nodes.iter().map(|node| node.node).collect();
+    let old_index = drop_unused_vertices(
+        &mut soup.vertices,
+        &mut soup.tets,
+        &known,
+        &soup.names,
+        &mut report,
+    );
+    let mut mesh = TetMesh::assemble(soup.vertices.clone(), &soup.tets);
+    mesh.set_edge_nodes(renumbered(on_edges, &old_index));
     report_coincident(&soup, &mesh, &mut report);
     Ok((mesh, report))
 }
@@ -110,6 +165,9 @@ fn weld(soup: &mut TetSoup, weld: Weld, report: &mut LoadReport) {
             merged.push(*corner);
             *corner = first[*corner as usize];
         }
+    }
+    for node in &mut soup.edge_nodes {
+        node.edge = node.edge.map(|v| first[v as usize]);
     }
     merged.sort_unstable();
     merged.dedup();

@@ -30,6 +30,8 @@ use nalgebra::Vector3;
 #[derive(Clone, Debug)]
 pub struct TetMesh {
     vertices: Vec<Vector3<f64>>,
+    /// Ascending by edges.
+    edge_nodes: Vec<([VertexIdx; 2], Vector3<f64>)>,
     tets: Vec<[VertexIdx; 4]>,
     neighbours: Vec<[Option<TetIdx>; 4]>,
     boundary: Boundary,
@@ -96,6 +98,7 @@ impl TetMesh {
         let tets = tets.iter().map(|tet| tet.map(VertexIdx)).collect();
         Self {
             vertices,
+            edge_nodes: Vec::new(),
             tets,
             neighbours,
             boundary,
@@ -103,6 +106,17 @@ impl TetMesh {
             component_count,
             bounds,
         }
+    }
+
+    pub(crate) fn set_edge_nodes(&mut self, nodes: Vec<([VertexIdx; 2], Vector3<f64>)>) {
+        self.edge_nodes = nodes;
+    }
+
+    /// Nodes on the edges of ten-node tetrahedra, m, ascending by edges, lower vertex first; empty for a mesh of four-node tetrahedra. Only
+    /// [`QuadraticMesh`](super::QuadraticMesh) takes notice of them: here, edges are straight.
+    #[must_use]
+    pub fn edge_nodes(&self) -> &[([VertexIdx; 2], Vector3<f64>)] {
+        &self.edge_nodes
     }
 
     /// Positions, m.

@@ -106,10 +106,11 @@ pub(crate) fn check_extent(
     Ok(())
 }
 
-/// Drops unused vertices and renumbers the others; returns the old index of each.
+/// Drops unused vertices and renumbers the others; returns the old index of each. The `known` ones are dropped without a report.
 pub(crate) fn drop_unused_vertices<const N: usize>(
     vertices: &mut Vec<Vector3<f64>>,
     elements: &mut [[u32; N]],
+    known: &[u32],
     names: &Names,
     report: &mut LoadReport,
 ) -> Vec<u32> {
@@ -118,8 +119,10 @@ pub(crate) fn drop_unused_vertices<const N: usize>(
         .iter()
         .flatten()
         .for_each(|vertex| new_index[*vertex as usize] = 0);
+    let mut is_known = vec![false; vertices.len()];
+    known.iter().for_each(|v| is_known[*v as usize] = true);
     let unused: Vec<u32> = (0..vertices.len() as u32)
-        .filter(|v| new_index[*v as usize] != 0)
+        .filter(|v| new_index[*v as usize] != 0 && !is_known[*v as usize])
         .collect();
     let old_index: Vec<u32> = (0..vertices.len() as u32)
         .filter(|v| new_index[*v as usize] == 0)

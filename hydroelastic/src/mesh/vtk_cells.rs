@@ -55,6 +55,7 @@ pub(crate) fn kind(code: i64, n_corners: usize) -> Result<CellKind, String> {
         8 => (CellKind::Pixel, 4..=4),
         9 => (CellKind::Polygon, 4..=4),
         10 => (CellKind::Tet, 4..=4),
+        24 => (CellKind::Tet10, 10..=10),
         22 | 23 => (CellKind::OtherSurface(code), 0..=usize::MAX),
         _ => (CellKind::OtherVolume(code), 0..=usize::MAX),
     };

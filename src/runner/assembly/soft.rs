@@ -137,7 +137,12 @@ impl Draft<'_> {
     fn finite_elements(&mut self, entry: &SoftEntry, fem: &FemEntry) -> Result<Made, SceneError> {
         let name = &entry.name.name;
         let mesh = solid_mesh(self.scene, &fem.mesh, fem.at, name, &mut self.notes)?;
-        let regions = self.regions(entry, mesh.vertices())?;
+        let nodes = fem.element.mesh_of_nodes(&mesh).map_err(|error| {
+            let text = format!("soft body {name:?}: {error}");
+            self.scene.text.error(fem.at, SceneFault::World(text))
+        })?;
+        let regions = self.regions(entry, nodes.vertices())?;
+        drop(nodes);
         let mut builder = FemBuilder::new(mesh, Arc::clone(&fem.material), fem.density)
             .element(fem.element)
             .damping(fem.damping)

@@ -35,10 +35,10 @@ static FEM: TableSchema = TableSchema {
         },
         Key {
             name: "element",
-            value: ValueKind::Choice(&["smoothed", "linear"]),
+            value: ValueKind::Choice(&["smoothed", "linear", "quadratic"]),
             unit: "",
             default: "`smoothed`",
-            about: "edge-based smoothed tetrahedra, which bend right with two cells across at any Poisson's ratio, or linear ones, which cost half to a third and bend too stiffly with fewer than four cells across or a Poisson's ratio near 0.5",
+            about: "edge-based smoothed tetrahedra, which bend right with two cells across at any Poisson's ratio; linear ones, which cost half to a third and bend too stiffly with fewer than four cells across or a Poisson's ratio near 0.5; or quadratic ones, which bend right with one cell across, keep the curved edges of ten-node mesh files, and have a vertex on each edge in addition",
         },
         Key {
             name: "density",
@@ -169,7 +169,7 @@ pub struct FemEntry {
     pub(crate) at: crate::scene::SourceLocation,
     /// Constitutive law.
     pub material: Arc<dyn Material>,
-    /// Linear or smoothed tetrahedra.
+    /// Linear, smoothed or quadratic tetrahedra.
     pub element: Element,
     /// Density at rest, kg/m³.
     pub density: f64,
@@ -268,7 +268,11 @@ fn fem_keys(
         material: material.law,
         element: table.choice_or_first(
             "element",
-            &[("smoothed", Element::Smoothed), ("linear", Element::Linear)],
+            &[
+                ("smoothed", Element::Smoothed),
+                ("linear", Element::Linear),
+                ("quadratic", Element::Quadratic),
+            ],
         )?,
         density: match table.optional("density") {
             Some(item) => item.positive()?,

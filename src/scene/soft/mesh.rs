@@ -125,7 +125,7 @@ static TETRAHEDRA: TableSchema = TableSchema {
             value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
-            about: "VTK, VTU or Gmsh file with tetrahedra, relative to the scene file",
+            about: "VTK, VTU or Gmsh file with tetrahedra of four or ten nodes, relative to the scene file",
         },
         Key {
             name: "scale",

@@ -1,5 +1,6 @@
 //! Steps of a single body without contact.
 
+pub(crate) mod elements;
 pub(crate) mod touching;
 
 use std::sync::Arc;

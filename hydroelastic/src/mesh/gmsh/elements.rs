@@ -109,7 +109,7 @@ fn read_element(
         let flaw = Flaw::new(
             numbers.cursor.location(line),
             what,
-            "Supported are type 2 (triangle) and type 4 (tetrahedron)",
+            "Supported are type 2 (triangle) and types 4 and 11 (tetrahedra of 4 and 10 nodes)",
         );
         return Err(MeshError::Unsupported(flaw));
     };
@@ -117,6 +117,7 @@ fn read_element(
         (2, _) => CellKind::Triangle,
         (3, _) => CellKind::Polygon,
         (4, _) => CellKind::Tet,
+        (11, _) => CellKind::Tet10,
         (_, 0 | 1) => CellKind::Thin,
         (_, 2) => CellKind::OtherSurface(code),
         _ => CellKind::OtherVolume(code),

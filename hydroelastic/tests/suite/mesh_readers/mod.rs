@@ -6,6 +6,7 @@ mod mujoco_msh;
 mod obj;
 mod ply;
 mod stl;
+mod ten_nodes;
 mod vtk;
 mod vtu;
 

@@ -3,24 +3,24 @@
 use std::array::from_fn;
 
 /// Barycentric coordinates.
-pub(super) type Barycentric = [f64; 4];
+pub(crate) type Barycentric = [f64; 4];
 
-pub(super) const N_POINTS: usize = 15;
+const N_POINTS: usize = 15;
 
 /// The points and weights of the rule, whose weights sum to 1.
 ///
 /// # Source
 /// Keast (1986), Moderate-degree tetrahedral quadrature formulas, rule 6.
 #[derive(Debug)]
-pub(super) struct Rule {
-    pub(super) points: [Barycentric; N_POINTS],
-    pub(super) weights: [f64; N_POINTS],
+pub(crate) struct Rule {
+    pub(crate) points: [Barycentric; N_POINTS],
+    pub(crate) weights: [f64; N_POINTS],
     /// The weights less those of a rule of degree 3 on the first nine points: an estimate of the error, zero for cubic functions.
-    pub(super) differences: [f64; N_POINTS],
+    pub(crate) differences: [f64; N_POINTS],
 }
 
 impl Rule {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let inner = 0.25 * (1.0 - (7.0_f64 / 13.0).sqrt());
         let third = 1.0 / 3.0;
         let mut points = [[0.25; 4]; N_POINTS];

@@ -113,7 +113,11 @@ fn cloths_of_a_device_are_those_of_the_processor() {
     if !has_adapter("cloths_of_a_device_are_those_of_the_processor") {
         return;
     }
-    let drape = ("cloth-drape", 0.06, Some("cloth.cloth.bending_model=hinges"));
+    let drape = (
+        "cloth-drape",
+        0.06,
+        Some("cloth.cloth.bending_model=hinges"),
+    );
     for (name, until_s, setting) in [drape, ("box-bagging", 0.01, None)] {
         let of = |device: &str| {
             let device = format!("simulation.device={device}");

@@ -81,8 +81,14 @@ mod tests {
             let up = (0..triangles.len()).all(|t| mesh.triangle_normal((t as u32).into()).z > 0.9);
             assert!(up, "{radius}");
             let length = |[a, b]: [usize; 2]| (vertices[a] - vertices[b]).norm();
-            let lengths = mesh.edges().iter().map(|e| length(e.vertices.map(|v| v.index())));
-            assert!(lengths.fold(0.0, f64::max) <= edge * (1.0 + 1e-9), "{radius}");
+            let lengths = mesh
+                .edges()
+                .iter()
+                .map(|e| length(e.vertices.map(|v| v.index())));
+            assert!(
+                lengths.fold(0.0, f64::max) <= edge * (1.0 + 1e-9),
+                "{radius}"
+            );
             // A polygon of n corners in the circle.
             let corners = mesh.boundary_loops()[0].len() as f64;
             let angle = std::f64::consts::TAU / corners;
@@ -93,7 +99,11 @@ mod tests {
 
     #[test]
     fn impossible_discs_are_refused() {
-        for (radius, edge, name) in [(0.0, 0.1, "radius"), (1.0, -0.1, "edge"), (1.0, 1e-5, "rings")] {
+        for (radius, edge, name) in [
+            (0.0, 0.1, "radius"),
+            (1.0, -0.1, "edge"),
+            (1.0, 1e-5, "rings"),
+        ] {
             let error = disc(radius, edge).unwrap_err().to_string();
             assert!(error.contains(name), "{error}");
         }

@@ -192,7 +192,7 @@ impl<T: Real> Cloth<T> {
         &self.hinges
     }
 
-    /// How the edges resist bending.
+    /// How the edges resist bending; [`BendingModel::Hinges`] where nothing resists, too.
     #[must_use]
     pub fn bending_model(&self) -> BendingModel {
         match self.plate {

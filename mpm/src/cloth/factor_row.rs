@@ -11,7 +11,7 @@ pub(super) type Row = Vec<(u32, f64)>;
 const ENTRY_MIN: f64 = 3e-4;
 /// Rings of neighbours by which a row grows at once.
 const RINGS: usize = 2;
-/// Of a row; triangles of altitudes a tenth of their edges need half of them.
+/// Bound on how often a row grows.
 const GROWTHS_MAX: usize = 40;
 /// Of the conjugate gradients of a row; the matrix is like a mass matrix.
 const ITERATIONS_MAX: usize = 200;

@@ -97,15 +97,19 @@ impl AtNodes {
         let mut longer = Vec::with_capacity(values.len() + 1);
         longer.extend_from_slice(values);
         longer.push(0.0);
-        in_parallel(self.free.len(), |point| {
-            let each = self.nodes[point].iter().zip(&self.weights[point]);
-            let mut sum = Padded::zeros();
-            for (node, weight) in each {
-                let at = 3 * *node as usize;
-                sum += Padded::from_column_slice(&longer[at..at + 4]) * *weight;
-            }
-            sum.component_mul(&self.free[point])
-        })
+        in_parallel(
+            self.free.len(),
+            #[inline(always)]
+            |point| {
+                let each = self.nodes[point].iter().zip(&self.weights[point]);
+                let mut sum = Padded::zeros();
+                for (node, weight) in each {
+                    let at = 3 * *node as usize;
+                    sum += Padded::from_column_slice(&longer[at..at + 4]) * *weight;
+                }
+                sum.component_mul(&self.free[point])
+            },
+        )
     }
 
     /// Adds `scale` times forces on the points to the nodes: the transpose of [`Self::gather`].
@@ -115,20 +119,25 @@ impl AtNodes {
             *force = force.component_mul(free) * scale;
         }
         let forces = &*forces;
-        let add = |(node, out): (usize, &mut [f64])| {
-            let start = node.checked_sub(1).map_or(0, |before| self.ends[before]);
-            let mut sum = Padded::zeros();
-            for (point, weight) in &self.around[start as usize..self.ends[node] as usize] {
-                sum += forces[*point as usize] * *weight;
-            }
-            out.iter_mut().zip(&sum).for_each(|(out, sum)| *out += sum);
-        };
         if self.n_nodes < PARALLEL_MIN {
-            out.chunks_exact_mut(3).enumerate().for_each(add);
+            for (node, out) in out.chunks_exact_mut(3).enumerate() {
+                self.add_at(node, forces, out);
+            }
         } else {
             let nodes = out.par_chunks_exact_mut(3).enumerate();
-            nodes.with_min_len(PARALLEL_MIN / 8).for_each(add);
+            let parts = nodes.with_min_len(PARALLEL_MIN / 8);
+            parts.for_each(|(node, out)| self.add_at(node, forces, out));
         }
+    }
+
+    #[inline(always)]
+    fn add_at(&self, node: usize, forces: &[Padded], out: &mut [f64]) {
+        let start = node.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let mut sum = Padded::zeros();
+        for (point, weight) in &self.around[start as usize..self.ends[node] as usize] {
+            sum += forces[*point as usize] * *weight;
+        }
+        (0..3).for_each(|k| out[k] += sum[k]);
     }
 
     /// Adds the blocks of a stiffness on pairs of vertices.

@@ -100,14 +100,17 @@ impl BendingTangent {
     #[inline(always)]
     pub(super) fn apply(&self, cloth: &Cloth<f64>, changes: &[Padded], out: &mut [Padded]) {
         let hinges = cloth.hinges();
-        let slopes = in_parallel(self.gradients.len(), |k| {
-            let each = self.gradients[k].iter().zip(hinges[k].vertices);
-            let mut along = Padded::zeros();
-            for (gradient, v) in each {
-                along += gradient.component_mul(&changes[v as usize]);
-            }
-            along.sum()
-        });
+        let slopes = in_parallel(
+            self.gradients.len(),
+            #[inline(always)]
+            |k| {
+                let mut along = Padded::zeros();
+                for (gradient, v) in self.gradients[k].iter().zip(hinges[k].vertices) {
+                    along += gradient.component_mul(&changes[v as usize]);
+                }
+                along.sum()
+            },
+        );
         let factors = match cloth.plate() {
             Some(plate) => moments(plate, &slopes),
             None => slopes,

@@ -392,7 +392,12 @@ fn by_corners(triangle: &ClothTriangle<f64>, stress: &Matrix3<f64>) -> [Vector3<
 #[inline(always)]
 pub(super) fn in_parallel<V: Send>(count: usize, f: impl Fn(usize) -> V + Send + Sync) -> Vec<V> {
     if count < PARALLEL_MIN {
-        return (0..count).map(f).collect();
+        // A loop, which takes the vectors of its caller.
+        let mut values = Vec::with_capacity(count);
+        for k in 0..count {
+            values.push(f(k));
+        }
+        return values;
     }
     let numbers = (0..count).into_par_iter();
     numbers.with_min_len(PARALLEL_MIN / 8).map(f).collect()

@@ -148,7 +148,7 @@ fn hung((mesh, held): &(ClothMesh, Vec<u32>), model: BendingModel) -> [f64; 2] {
 fn check(width: f64, edge: f64, degrees: f64) {
     let strip = strip(width, edge, degrees.to_radians());
     let found = hung(&strip, BendingModel::Plate);
-    println!("width {width}, edge {edge}, {degrees}°: {found:?} of {ELASTICA:?}");
+    eprintln!("width {width}, edge {edge}, {degrees}°: {found:?} of {ELASTICA:?}");
     for (found, expected) in found.iter().zip(ELASTICA) {
         assert!(
             (found / expected - 1.0).abs() < 0.03,

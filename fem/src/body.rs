@@ -10,8 +10,10 @@ use pliant_contact_sap::{
 };
 use pliant_hydroelastic::mesh::{TetIdx, TetMesh};
 
+use crate::element::Element;
 use crate::material::Material;
 use crate::parts::{Parts, vectors};
+use crate::quadratic::weights_of_points;
 use crate::region::Region;
 use crate::step::FemStep;
 
@@ -153,17 +155,25 @@ impl FemBody {
     }
 
     /// Cauchy stress σ = P Fᵀ/det F of a tetrahedron, Pa, world axes, without damping; of smoothed elements the mean over the domains of its
-    /// edges, and that of its patch; of quadratic elements the mean over the element.
+    /// edges, and that of its patch; of quadratic elements that in its middle, linear between
+    /// the four points of the element, and that of the mean.
     #[must_use]
     pub fn cauchy_stress(&self, state: &BodyState, tet: TetIdx) -> Matrix3<f64> {
         let parts = &*self.parts;
         let q = |vertex: u32| Vector3::from_column_slice(&state.q[3 * vertex as usize..][..3]);
         let mut cauchy = Matrix3::zeros();
         for group in &parts.groups_of[tet.index()] {
-            for d in parts.domains.group(*group as usize) {
+            let domains = parts.domains.group(*group as usize);
+            let mut shares: Vec<f64> = domains.clone().map(|d| parts.domains.share(d)).collect();
+            if parts.element == Element::Quadratic {
+                let nodes = parts.domains.vertices(*group as usize);
+                let weights = weights_of_points(nodes, &parts.elements[tet.index()].vertices);
+                shares[..weights.len()].copy_from_slice(&weights);
+            }
+            for (d, share) in domains.zip(shares) {
                 let F = parts.domains.at(d).gradient_by(q) + parts.kinematics.out_of_plane();
                 let stress = parts.laws.at(d).first_piola(&F, &parts.lag_of(&F));
-                cauchy += stress * F.transpose() * (parts.domains.share(d) / F.determinant());
+                cauchy += stress * F.transpose() * (share / F.determinant());
             }
         }
         cauchy

@@ -104,7 +104,7 @@ fn mean(at: &Nodal<Vector3<f64>>) -> Result<Point, Inverted> {
         volume: 0.0,
     };
     for point in points {
-        if !(point.volume > 0.0) {
+        if point.volume <= 0.0 {
             let corners = [at[0], at[1], at[2], at[3]];
             let volume = (corners[1] - corners[0])
                 .cross(&(corners[2] - corners[0]))
@@ -147,6 +147,21 @@ fn points_of_degree_2() -> [Barycentric; N_POINTS] {
     let root = 5.0_f64.sqrt();
     let (near, far) = ((5.0 + 3.0 * root) / 20.0, (5.0 - root) / 20.0);
     std::array::from_fn(|k| std::array::from_fn(|j| if j == k { near } else { far }))
+}
+
+/// Weights of the four points in a function that is linear between them, in the middle of a linear tetrahedron of an element.
+pub(crate) fn weights_of_points(nodes: &[u32], corners: &[u32; 4]) -> [f64; N_POINTS] {
+    let mut middle = [0.0; 4];
+    for corner in corners {
+        match nodes.iter().position(|node| node == corner) {
+            Some(k @ 0..4) => middle[k] += 0.25,
+            Some(k) => MID_EDGES[k - 4].iter().for_each(|j| middle[*j] += 0.125),
+            None => {}
+        }
+    }
+    let points = points_of_degree_2();
+    let (near, far) = (points[0][0], points[0][1]);
+    middle.map(|coordinate| (coordinate - far) / (near - far))
 }
 
 /// N at a point.

@@ -64,13 +64,15 @@ const SMOOTHED: [(u32, f64, f64); 6] = [
 ];
 
 /// Quadratic elements, by n, ν and the largest relative error.
-const QUADRATIC: [(u32, f64, f64); 6] = [
+const QUADRATIC: [(u32, f64, f64); 8] = [
     (1, 0.3, 0.03),
     (1, 0.47, 0.04),
     (1, 0.499, 0.04),
     (2, 0.3, 0.02),
     (2, 0.47, 0.03),
     (2, 0.499, 0.03),
+    (4, 0.3, 0.02),
+    (4, 0.499, 0.03),
 ];
 
 /// Deflection over that of beam theory.

@@ -114,7 +114,13 @@ fn a_body_of_one_linear_cell_is_told_how_much_it_locks() {
 #[test]
 fn an_unknown_element_is_refused_at_its_line() {
     let body = format!("{BEAR}element = \"cubic\"\n");
-    let words = ["scene.toml:11", "cubic", "`linear`", "`smoothed`"];
+    let words = [
+        "scene.toml:11",
+        "cubic",
+        "`linear`",
+        "`smoothed`",
+        "`quadratic`",
+    ];
     check_refused("element", &vtk(&vertices(1.0), &TETRAHEDRA), &body, &words);
 }
 

@@ -99,7 +99,7 @@ impl FemBuilder {
     }
 
     /// Sets the material of some elements; of overlapping parts the later one takes precedence. Materials of one body are all corotated,
-    /// all linear, or all nonlinear.
+    /// all linear, or all nonlinear. Elements and vertices are numbered as in the mesh of [`FemBuilder::new`].
     #[must_use]
     pub fn part(mut self, elements: Elements, material: Arc<dyn Material>, density: f64) -> Self {
         self.parts.push(elements);

@@ -1,4 +1,4 @@
-//! Smoothed tetrahedra: bending and compression without locking, stability, and the checks of every element.
+//! Smoothed tetrahedra: bending and compression without locking, stability, and the checks of every element; compression of quadratic ones, too.
 
 use std::sync::Arc;
 
@@ -72,30 +72,35 @@ fn a_free_body_has_six_zero_modes_and_no_soft_ones() {
 
 #[test]
 fn a_confined_block_has_the_wave_modulus() {
-    // Between rigid walls at its sides, compressed by its own weight: ρgh²/2(λ + 2μ), which patches must not soften.
-    let (E, nu, h) = (1e6, 0.49, 0.2);
-    let mesh = tet_cuboid(Vector3::new(0.05, 0.05, 0.5 * h), [2, 2, 8]).unwrap();
-    let bottom = Region::HalfSpace {
-        point: Vector3::new(0.0, 0.0, -0.5 * h),
-        normal: Vector3::z(),
-    };
-    let builder = FemBuilder::new(mesh, corotated(E, nu), 1000.0)
-        .element(Element::Smoothed)
-        .damping(UNDAMPED)
-        .fix(Region::All, &[Axis::X, Axis::Y])
-        .fix(bottom, &Axis::ALL);
-    let body = built(builder);
-    let mut state = body.default_state();
-    Alone::new(&body, STATIC_S)
-        .under(GRAVITY)
-        .steps(&mut state, 3);
-    let volume = body.volume(&state) / body.volume(&body.default_state());
-    let top = 8 * 9 + 4;
-    let sunk = body.mesh().vertices()[top].z - place(&state, top).z;
-    let modulus = Lame::from_young_poisson(E, nu).unwrap().wave_modulus();
-    let exact = 1000.0 * 9.81 * h * h / (2.0 * modulus);
-    assert!((sunk / exact - 1.0).abs() < 0.02, "{sunk} of {exact}");
-    assert!(volume < 1.0);
+    for element in [Element::Smoothed, Element::Quadratic] {
+        // Between rigid walls at its sides, compressed by its own weight: ρgh²/2(λ + 2μ), which patches must not soften.
+        let (E, nu, h) = (1e6, 0.49, 0.2);
+        let mesh = tet_cuboid(Vector3::new(0.05, 0.05, 0.5 * h), [2, 2, 8]).unwrap();
+        let bottom = Region::HalfSpace {
+            point: Vector3::new(0.0, 0.0, -0.5 * h),
+            normal: Vector3::z(),
+        };
+        let builder = FemBuilder::new(mesh, corotated(E, nu), 1000.0)
+            .element(element)
+            .damping(UNDAMPED)
+            .fix(Region::All, &[Axis::X, Axis::Y])
+            .fix(bottom, &Axis::ALL);
+        let body = built(builder);
+        let mut state = body.default_state();
+        Alone::new(&body, STATIC_S)
+            .under(GRAVITY)
+            .steps(&mut state, 3);
+        let volume = body.volume(&state) / body.volume(&body.default_state());
+        let top = 8 * 9 + 4;
+        let sunk = body.mesh().vertices()[top].z - place(&state, top).z;
+        let modulus = Lame::from_young_poisson(E, nu).unwrap().wave_modulus();
+        let exact = 1000.0 * 9.81 * h * h / (2.0 * modulus);
+        assert!(
+            (sunk / exact - 1.0).abs() < 0.02,
+            "{element:?}: {sunk} of {exact}"
+        );
+        assert!(volume < 1.0);
+    }
 }
 
 fn block() -> TetMesh {
@@ -145,42 +150,44 @@ fn a_smoothed_body_of_any_law_and_setting_passes_the_conformance_checks() {
 
 #[test]
 fn a_layered_block_strains_each_layer_by_its_modulus() {
-    // Two halves of E and 10 E, ν = 0, pulled along x: F is uniform in each, which needs smoothing to stop at the interface.
-    let mesh = tet_cuboid(Vector3::new(0.1, 0.02, 0.02), [4, 2, 2]).unwrap();
-    let left = Region::HalfSpace {
-        point: Vector3::new(-0.1, 0.0, 0.0),
-        normal: Vector3::x(),
-    };
-    let right = Region::HalfSpace {
-        point: Vector3::zeros(),
-        normal: -Vector3::x(),
-    };
-    let builder = FemBuilder::new(mesh, corotated(1e6, 0.0), 1000.0)
-        .element(Element::Smoothed)
-        .damping(UNDAMPED)
-        .part(Elements::Within(right), corotated(1e7, 0.0), 1000.0)
-        .fix(left, &Axis::ALL);
-    let body = built(builder);
-    let end: Vec<u32> = (0..body.mesh().vertices().len() as u32)
-        .filter(|v| body.mesh().vertices()[*v as usize].x > 0.1 - 1e-9)
-        .collect();
-    let stretch = 1.1e-5;
-    let mut state = body.default_state();
-    for v in &end {
-        state.q[3 * *v as usize] += stretch;
-    }
-    let held = body.holding(&end, &[Axis::X], &Vector3::zeros());
-    Alone::new(&body, STATIC_S)
-        .driven(held)
-        .steps(&mut state, 3);
-    for (i, p) in body.mesh().vertices().iter().enumerate() {
-        // Ten elevenths of the stretch in the soft half.
-        let expected = match p.x < 0.0 {
-            true => 1e-4 * (p.x + 0.1),
-            false => 1e-5 + 1e-5 * p.x,
+    for element in [Element::Smoothed, Element::Quadratic] {
+        // Two halves of E and 10 E, ν = 0, pulled along x: F is uniform in each, which needs smoothing to stop at the interface.
+        let mesh = tet_cuboid(Vector3::new(0.1, 0.02, 0.02), [4, 2, 2]).unwrap();
+        let left = Region::HalfSpace {
+            point: Vector3::new(-0.1, 0.0, 0.0),
+            normal: Vector3::x(),
         };
-        let error = (place(&state, i) - p - Vector3::x() * expected).norm();
-        assert!(error < 1e-11, "vertex {i}: {error:e}");
+        let right = Region::HalfSpace {
+            point: Vector3::zeros(),
+            normal: -Vector3::x(),
+        };
+        let builder = FemBuilder::new(mesh, corotated(1e6, 0.0), 1000.0)
+            .element(element)
+            .damping(UNDAMPED)
+            .part(Elements::Within(right), corotated(1e7, 0.0), 1000.0)
+            .fix(left, &Axis::ALL);
+        let body = built(builder);
+        let end: Vec<u32> = (0..body.mesh().vertices().len() as u32)
+            .filter(|v| body.mesh().vertices()[*v as usize].x > 0.1 - 1e-9)
+            .collect();
+        let stretch = 1.1e-5;
+        let mut state = body.default_state();
+        for v in &end {
+            state.q[3 * *v as usize] += stretch;
+        }
+        let held = body.holding(&end, &[Axis::X], &Vector3::zeros());
+        Alone::new(&body, STATIC_S)
+            .driven(held)
+            .steps(&mut state, 3);
+        for (i, p) in body.mesh().vertices().iter().enumerate() {
+            // Ten elevenths of the stretch in the soft half.
+            let expected = match p.x < 0.0 {
+                true => 1e-4 * (p.x + 0.1),
+                false => 1e-5 + 1e-5 * p.x,
+            };
+            let error = (place(&state, i) - p - Vector3::x() * expected).norm();
+            assert!(error < 1e-11, "vertex {i}: {error:e}");
+        }
     }
 }
 
@@ -203,30 +210,32 @@ fn stress_of_a_stretched_bar_is_hooke_s() {
 
 #[test]
 fn a_rubber_cube_pressed_between_rough_plates_keeps_its_volume() {
-    let mesh = tet_cuboid(Vector3::repeat(0.05), [4, 4, 4]).unwrap();
-    let law = LawKind::StableNeoHookean;
-    let material: Arc<dyn Material> = law
-        .of(Lame::from_young_poisson(1e5, 0.4995).unwrap())
-        .unwrap();
-    let body = built(FemBuilder::new(mesh, material, 1000.0).element(Element::Smoothed));
-    let mut state = body.default_state();
-    let volume = body.volume(&state);
-    let caps: Vec<u32> = (0..body.mesh().vertices().len() as u32)
-        .filter(|v| body.mesh().vertices()[*v as usize].z.abs() > 0.05 - 1e-9)
-        .collect();
-    let [low, high]: [Vec<u32>; 2] = [-1.0, 1.0].map(|sign| {
-        let side = |v: &&u32| body.mesh().vertices()[**v as usize].z * sign > 0.0;
-        caps.iter().filter(side).copied().collect()
-    });
-    let mut control = body.holding(&low, &Axis::ALL, &Vector3::zeros());
-    let pressed = body.holding(&high, &Axis::ALL, &Vector3::new(0.0, 0.0, -0.1));
-    for (held, other) in control.held.iter_mut().zip(pressed.held) {
-        *held = held.or(other);
+    for (element, n) in [(Element::Smoothed, 4), (Element::Quadratic, 2)] {
+        let mesh = tet_cuboid(Vector3::repeat(0.05), [n; 3]).unwrap();
+        let law = LawKind::StableNeoHookean;
+        let material: Arc<dyn Material> = law
+            .of(Lame::from_young_poisson(1e5, 0.4995).unwrap())
+            .unwrap();
+        let body = built(FemBuilder::new(mesh, material, 1000.0).element(element));
+        let mut state = body.default_state();
+        let volume = body.volume(&state);
+        let caps: Vec<u32> = (0..body.mesh().vertices().len() as u32)
+            .filter(|v| body.mesh().vertices()[*v as usize].z.abs() > 0.05 - 1e-9)
+            .collect();
+        let [low, high]: [Vec<u32>; 2] = [-1.0, 1.0].map(|sign| {
+            let side = |v: &&u32| body.mesh().vertices()[**v as usize].z * sign > 0.0;
+            caps.iter().filter(side).copied().collect()
+        });
+        let mut control = body.holding(&low, &Axis::ALL, &Vector3::zeros());
+        let pressed = body.holding(&high, &Axis::ALL, &Vector3::new(0.0, 0.0, -0.1));
+        for (held, other) in control.held.iter_mut().zip(pressed.held) {
+            *held = held.or(other);
+        }
+        let mut alone = Alone::new(&body, 5e-3).driven(control);
+        alone.steps(&mut state, 40);
+        assert!(alone.warnings.is_empty(), "{:?}", alone.warnings);
+        let change = body.volume(&state) / volume - 1.0;
+        eprintln!("{element:?}: volume changed by {:.3} %", 100.0 * change);
+        assert!(change.abs() < 0.005, "{element:?}: {change}");
     }
-    let mut alone = Alone::new(&body, 5e-3).driven(control);
-    alone.steps(&mut state, 40);
-    assert!(alone.warnings.is_empty(), "{:?}", alone.warnings);
-    let change = body.volume(&state) / volume - 1.0;
-    eprintln!("volume changed by {:.3} %", 100.0 * change);
-    assert!(change.abs() < 0.005, "{change}");
 }

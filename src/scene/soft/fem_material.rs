@@ -47,7 +47,7 @@ static TWO_MODULI: TableSchema = TableSchema {
             value: ValueKind::Between(-1.0, 0.5),
             unit: "",
             default: "the preset's",
-            about: "Poisson's ratio ν; not negative for `fixed-corotated` and `neo-hookean`; linear tetrahedra lock above about 0.45, smoothed ones do not",
+            about: "Poisson's ratio ν; not negative for `fixed-corotated` and `neo-hookean`; linear tetrahedra lock above about 0.45, smoothed and quadratic ones do not",
         },
     ],
 };

@@ -9,9 +9,10 @@ use nalgebra::{DMatrix, Isometry3, Matrix3, Point3, UnitQuaternion, Vector3, Vec
 use pliant_contact_sap::{BodyState, Control, DeformableModel, Dissipation};
 use pliant_hydroelastic::Shape;
 use pliant_mpm::{
-    DeviceParticles, GradientForm, LaggedLaws, LinkIdx, LinkMotion, Material, MaterialPoints,
-    MpmBuilder, MpmSettings, ObjectSpec, Obstacle, ObstaclePair, Particle, ParticleSet, Preset,
-    RigidLinks, SubstepContact, SubstepInput, SubstepSolver, Wall, WallKind,
+    DeviceParticles, GradientForm, LaggedLaws, LinkIdx, LinkMotion, Liquid, Material,
+    MaterialPoints, MpmBuilder, MpmSettings, ObjectSpec, Obstacle, ObstaclePair, Particle,
+    ParticleSet, Preset, RigidLinks, SubstepContact, SubstepInput, SubstepSolver, VolumeForm, Wall,
+    WallKind,
 };
 
 use crate::function_tests::Random;
@@ -98,7 +99,7 @@ impl Scene {
         (ground, seed): (f64, u64),
     ) -> Self {
         let mut random = Random(seed);
-        let materials = presets.map(Preset::material);
+        let materials = presets.map(on_device);
         let mut builder = MpmBuilder::new(MpmSettings {
             gradient,
             ..MpmSettings::new(SPACING)
@@ -230,6 +231,19 @@ fn point(random: &mut Random, k: usize) -> Point3<f64> {
         cell + border.unwrap_or(f64::from((x - cell) as f32).clamp(0.5, 1.4999))
     });
     Point3::from(exact.map(|x| f64::from(x as f32)) * SPACING)
+}
+
+/// The material of a preset, water with the volume that devices have.
+fn on_device(preset: Preset) -> Arc<dyn Material> {
+    match preset {
+        Preset::ShallowWater => {
+            let water = Liquid::for_depth(0.2, 1000.0, 9.81).expect("a liquid");
+            let water = water.with_viscosity(1e-3).expect("a viscosity");
+            let advected = water.with_volume(VolumeForm::Advected);
+            Arc::new(advected.expect("a form without numbers"))
+        }
+        solid => solid.material(),
+    }
 }
 
 fn deform(p: &mut Particle<f64>, random: &mut Random, material: &dyn Material) {

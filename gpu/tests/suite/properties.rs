@@ -7,8 +7,9 @@ use nalgebra::{DMatrix, Matrix3, Point3, Rotation3, Vector3};
 use pliant_contact_sap::{BodyError, BodyState, Control, DeformableModel, Load, MaterialPoint};
 use pliant_gpu::{Gpu, GpuError, GpuSubsteps};
 use pliant_mpm::{
-    LaggedLaws, MaterialPoints, MpmBuilder, MpmSettings, ObjectSpec, ParticleSet, Preset,
-    RigidLinks, SubstepBackend, SubstepContact, SubstepInput, SubstepReport, SubstepSolver,
+    LaggedLaws, Liquid, Material, MaterialPoints, MpmBuilder, MpmSettings, ObjectSpec, ParticleSet,
+    Preset, RigidLinks, SubstepBackend, SubstepContact, SubstepInput, SubstepReport, SubstepSolver,
+    TransferScheme, VolumeForm,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -52,6 +53,19 @@ fn vector(size: f64) -> impl Strategy<Value = Vector3<f64>> {
     prop::array::uniform3(-size..size).prop_map(Vector3::from)
 }
 
+/// The material of a preset, water with the volume that devices have.
+fn on_device(preset: Preset) -> Arc<dyn Material> {
+    match preset {
+        Preset::ShallowWater => {
+            let water = Liquid::for_depth(0.2, 1000.0, 9.81).expect("a liquid");
+            let water = water.with_viscosity(1e-3).expect("a viscosity");
+            let advected = water.with_volume(VolumeForm::Advected);
+            Arc::new(advected.expect("a form without numbers"))
+        }
+        solid => solid.material(),
+    }
+}
+
 fn draw() -> impl Strategy<Value = Draw> {
     let preset = prop::sample::select(vec![Preset::FoamCube, Preset::ShallowWater]);
     let drop = (vector(1.5), vector(0.5)).prop_map(|(place, velocity)| [place, velocity]);
@@ -67,8 +81,11 @@ impl Draw {
             points: places.collect(),
             particle_volume: (0.5 * H).powi(3),
         };
-        let mut builder = MpmBuilder::new(MpmSettings::new(H));
-        builder.object(ObjectSpec::new("cloud", self.preset.material(), 500.0, set));
+        let mut builder = MpmBuilder::new(MpmSettings {
+            transfer: TransferScheme::Apic,
+            ..MpmSettings::new(H)
+        });
+        builder.object(ObjectSpec::new("cloud", on_device(self.preset), 500.0, set));
         builder.grip("hand", vec![0]);
         let model = builder.build().expect("a model");
         let mut state = model.default_state();
@@ -201,4 +218,34 @@ proptest! {
         }
         prop_assert!(moved(&gpu, &(model, state), GRAVITY, &control).is_err());
     }
+}
+
+#[test]
+fn liquids_of_the_default_form_are_refused_by_name() {
+    let Some(gpu) = gpu() else { return };
+    let set = || ParticleSet {
+        points: vec![Point3::origin()],
+        particle_volume: 1e-6,
+    };
+    let refusal = |settings: MpmSettings, material: Arc<dyn Material>| {
+        let mut builder = MpmBuilder::new(settings);
+        builder.object(ObjectSpec::new("pond", material, 1000.0, set()));
+        let model = builder.build().expect("a model");
+        GpuSubsteps::new(&gpu, &model)
+            .err()
+            .map(|error| error.to_string())
+    };
+    let (plain, advected) = (MpmSettings::new(H), on_device(Preset::ShallowWater));
+    let error = refusal(plain.clone(), Preset::ShallowWater.material()).expect("a refusal");
+    assert!(
+        error.contains("\"pond\"") && error.contains("advected"),
+        "{error}"
+    );
+    let error = refusal(plain.clone(), Arc::clone(&advected)).expect("a refusal");
+    assert!(error.contains("affine FLIP"), "{error}");
+    let apic = MpmSettings {
+        transfer: TransferScheme::Apic,
+        ..plain
+    };
+    assert_eq!(refusal(apic, advected), None);
 }

@@ -22,7 +22,7 @@ use crate::posed::RigidShape;
 use crate::{Aabb, Shape};
 
 /// ρ, as a fraction of the size of the smaller shape.
-const PROBE: f64 = 1e-4;
+const PROBE: f64 = 5e-4;
 /// Clearance to which the ball is moved, in units of ρ.
 const CLEARED: f64 = 1.5;
 /// T' is nearer than T if it is nearer than ρ by more than this fraction.
@@ -43,7 +43,7 @@ const DOUBLINGS_MAX: usize = 12;
 /// Whether `touched` can be touched at `p_W` (world, m) along the outward unit normal `normal_W`, which is false where `neighbours` cover
 /// that part of its surface. A point off the surface stands for the nearest one on it.
 ///
-/// `size` (m) is the size of the shape that touches it; steps of up to 1/20,000 of the smaller one of both count as flush. Neighbours are
+/// `size` (m) is the size of the shape that touches it; steps of up to 1/4,000 of the smaller one of both count as flush. Neighbours are
 /// the shapes that the touching shape also touches; a neighbour may be `touched` itself, if that is a mesh.
 ///
 /// ```

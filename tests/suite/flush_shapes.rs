@@ -172,6 +172,74 @@ fn meshes_keep_their_speed_over_tiles_and_boxes_over_tiles_of_meshes() {
 }
 
 #[test]
+fn round_shapes_keep_their_speed_over_tiles_of_meshes() {
+    let tile = box_mesh("flush-tile-round.obj", [0.1; 3]);
+    let lying = [0.0, std::f64::consts::FRAC_PI_2, 0.3];
+    for (shape, rpy) in [
+        ("sphere = { radius = 0.04 }", [0.0; 3]),
+        ("capsule = { radius = 0.04, length = 0.1 }", lying),
+        ("cylinder = { radius = 0.08, length = 0.08 }", [0.0; 3]),
+    ] {
+        let body = slider(shape, rpy, 0.1);
+        check_speed(1e-3, &(tiles(&tile) + &body), (SPEED, 0.1));
+    }
+}
+
+#[test]
+fn points_and_cloth_keep_their_speed_over_tiles_in_substeps() {
+    let dough = "[[material_points]]
+name = \"slider\"
+shape = { box = { size = [0.12, 0.08, 0.06] } }
+constitutive_material = { law = \"linear-corotated\", youngs_modulus = 1e5, poissons_ratio = 0.3 }
+pose = { position = [0.063, 0.007, 0.03] }
+velocity = [1, 0.1, 0]
+";
+    let towel = "[[cloth]]
+name = \"slider\"
+mesh = { sheet = { size = [0.12, 0.12], cells = [12, 12] } }
+thickness = 1e-3
+youngs_modulus = 1e5
+pose = { position = [0.063, 0.007, 0.002] }
+velocity = [1, 0.1, 0]
+";
+    for soft in [dough, towel] {
+        let text = scene(2e-3, 0.4, &(tiles(CUBE) + soft));
+        let text = text.replace(
+            "[simulation]",
+            "[grid]\nspacing = 0.02\n[simulation]\nstepper = \"asynchronous\"",
+        );
+        let found = [last(&text, "velocity x"), last(&text, "velocity y")];
+        assert!((found[0] - SPEED).abs() <= 1e-3 * SPEED, "{found:?}");
+        assert!((found[1] - 0.1).abs() <= 1e-3 * SPEED, "{found:?}");
+    }
+}
+
+/// Tables that stand on the floor side by side: the loaded one sinks and tilts by micrometres.
+#[test]
+fn tables_that_may_move_are_no_walls() {
+    let mut tables = String::from(
+        "[[fixed]]\nname = \"floor\"\nshape = { half_space = {} }\npose.position = [0, 0, -0.1]\n",
+    );
+    for i in 0..7 {
+        let x = 0.2 * f64::from(i) - 0.1;
+        write!(
+            tables,
+            "[[bodies]]
+name = \"table_{i}\"
+mass = 40
+shape = {{ box = {{ size = [0.2, 0.6, 0.1] }} }}
+pose = {{ position = [{x}, 0, -0.05] }}
+"
+        )
+        .expect("a string");
+    }
+    for shape in [SLIDER, "sphere = { radius = 0.04 }"] {
+        let body = slider(shape, [0.0, 0.0, 0.2], 0.05);
+        check_speed(1e-3, &format!("{tables}{body}"), (SPEED, 0.05));
+    }
+}
+
+#[test]
 fn a_patch_keeps_its_speed_over_tiles() {
     let shapes = tiles(CUBE).replace("pose =", "material = { hydroelastic = \"rigid\" }\npose =");
     let soft = "material = { hydroelastic = \"compliant\", hydroelastic_modulus = 1e7 }\n";

@@ -13,6 +13,9 @@ use crate::world::{Geometry, World};
 /// A shape that turns by more than this until a contact closes (rad) is not examined: it has the contact's normal only then.
 const TURN_MAX: f64 = 0.01;
 
+/// How far bounds of a neighbour may be from the point (of the smaller size of both): bodies that lie flush have a gap of round-off.
+const GAP: f64 = 1e-3;
+
 /// Workspace of the search.
 #[derive(Debug, Default)]
 pub(super) struct InternalEdges {
@@ -149,9 +152,15 @@ impl InternalEdges {
             }
             _ => false,
         };
+        let own = touched.shape.size();
+        let size = match &placed.geometries()[touch.by].shape {
+            Some(shape) if shape.size() > 0.0 => shape.size(),
+            _ => own,
+        };
+        let gap = GAP * size.min(own);
         let covers = |g: &usize| {
             let bounds = match &placed.proxies[*g] {
-                Proxy::Box(bounds) => bounds.contains(&p_W),
+                Proxy::Box(bounds) => bounds.inflated(gap).contains(&p_W),
                 Proxy::HalfSpace { .. } | Proxy::Anywhere => true,
             };
             bounds && *g != touch.touched && placed.geometries()[*g].shape.is_some()
@@ -176,10 +185,6 @@ impl InternalEdges {
         if self.neighbours.is_empty() {
             return true;
         }
-        let size = match &placed.geometries()[touch.by].shape {
-            Some(shape) if shape.size() > 0.0 => shape.size(),
-            _ => touched.shape.size(),
-        };
         let neighbours = self.neighbours.iter().filter_map(|&g| placed.shape(g));
         is_exposed(&touched, &p_W, &outwards, neighbours, size)
     }

@@ -222,7 +222,7 @@ proptest! {
 
 #[test]
 fn liquids_of_the_default_form_are_refused_by_name() {
-    let Some(gpu) = gpu() else { return };
+    let Some(gpu) = device() else { return };
     let set = || ParticleSet {
         points: vec![Point3::origin()],
         particle_volume: 1e-6,

@@ -12,7 +12,9 @@ use crate::error::{MpmError, positive};
 /// ```
 ///
 /// The affine modes of a particle are orthonormal in the metric m(|v|² + h²|C|²/4), in which the transfer to the grid is the transpose of Q. Therefore both
-/// conserve linear and angular momentum, and neither gains energy: without forces (v, C) is replaced by an average of itself and its projection.
+/// conserve linear and angular momentum in a transfer, and neither gains energy there: without forces (v, C) is replaced by an average of itself and its projection.
+///
+/// Particles move with Q v¹. Where that is not their own velocity, angular momentum changes at first order in the difference, unlike in APIC.
 ///
 /// APIC loses a part (kh)⁴/42 of a shear flow of wave number k in *every* transfer, for kh ≪ 1 and particles spread evenly: a viscosity
 /// ν = k² h⁴/(42 δt) that grows as the substep becomes shorter. Affine FLIP loses it once in T: ν = k² h⁴/(42 T).

@@ -8,7 +8,7 @@ use pliant_contact_sap::{DeformableModel, Energy, Integration};
 use pliant_hydroelastic::Shape;
 use pliant_mpm::{
     GradientForm, LinearCorotated, Liquid, Material, MpmBuilder, MpmSettings, ObjectSpec, Sampling,
-    fill,
+    TransferScheme, fill,
 };
 
 use crate::support::Run;
@@ -18,6 +18,8 @@ const H: f64 = 0.025;
 /// A rotating and expanding cube.
 fn whirl(material: Arc<dyn Material>, gradient: GradientForm) -> Run {
     let mut settings = MpmSettings::new(H);
+    // Affine FLIP conserves angular momentum in transfers, but not where particles move otherwise than their velocity.
+    settings.transfer = TransferScheme::Apic;
     settings.gradient = gradient;
     let shape = Shape::cuboid(Vector3::new(0.1, 0.075, 0.05)).unwrap();
     let pose = Isometry3::translation(0.003, 0.001, 0.002);

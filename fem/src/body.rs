@@ -13,7 +13,7 @@ use pliant_hydroelastic::mesh::{TetIdx, TetMesh};
 use crate::element::Element;
 use crate::material::Material;
 use crate::parts::{Parts, vectors};
-use crate::quadratic::weights_of_points;
+use crate::quadratic::{self, weights_of_points};
 use crate::region::Region;
 use crate::step::FemStep;
 
@@ -134,11 +134,19 @@ impl FemBody {
         }
     }
 
-    /// Volume of the deformed mesh, m³; inverted tetrahedra count negative.
+    /// Volume of the deformed mesh, m³, of quadratic elements between their curved faces; inverted tetrahedra count negative.
     #[must_use]
     pub fn volume(&self, state: &BodyState) -> f64 {
         let q = vectors(&state.q);
         let parts = &*self.parts;
+        if parts.element == Element::Quadratic {
+            let groups = 0..parts.domains.n_groups();
+            let volumes = groups.map(|group| {
+                let nodes = parts.domains.vertices(group);
+                quadratic::volume(&std::array::from_fn(|a| q[nodes[a] as usize]))
+            });
+            return volumes.sum();
+        }
         let elements = parts.elements.iter().enumerate();
         elements
             .map(|(e, element)| element.volume * parts.tet_deformation(e, &q).determinant())

@@ -67,7 +67,7 @@ pub enum Element {
     Smoothed,
     /// Quadratic tetrahedra: a node at each vertex and on each edge, F at four points, and its mean over the element in the volumetric part of the
     /// energy beyond that of λ = μ. Bending and vibration are right with one or two cells across, stress converges fast, and curved edges of ten-node mesh files are kept.
-    /// All nodes are vertices of the body; contact, volume and loads on points are those of the eight linear tetrahedra between the nodes of each
+    /// All nodes are vertices of the body; contact and loads on points are those of the eight linear tetrahedra between the nodes of each
     /// element, and so are lumped masses, which are positive.
     ///
     /// Sources: Zienkiewicz, Taylor, Zhu, "The Finite Element Method"; the mean: Boffi, Brezzi, Fortin (2013), "Mixed Finite Element Methods and

@@ -122,6 +122,15 @@ fn mean(at: &Nodal<Vector3<f64>>) -> Result<Point, Inverted> {
     Ok(mean)
 }
 
+/// Volume between curved faces, m³, exact; parts that are inside out count negative.
+pub(crate) fn volume(at: &Nodal<Vector3<f64>>) -> f64 {
+    let rule = Rule::new();
+    let points = rule.points.iter().zip(&rule.weights);
+    points
+        .map(|(point, weight)| at_point(at, point, *weight).volume)
+        .sum()
+}
+
 /// ∇N at a point, and `weight` of the volume that the element would have with det J of the point.
 fn at_point(at: &Nodal<Vector3<f64>>, point: &Barycentric, weight: f64) -> Point {
     let slopes = slopes(point);

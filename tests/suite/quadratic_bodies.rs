@@ -104,6 +104,7 @@ element = "quadratic"
 constitutive_material = { youngs_modulus = 1e5, poissons_ratio = 0 }
 density = 1000
 mass_damping = 10
+mass_matrix = "consistent"
 regions.top = { half_space = { point = [0, 0, 0.1], normal = [0, 0, -1] } }
 regions.middle = { box = { low = [-inf, -inf, 0], high = [inf, inf, 0] } }
 regions.bottom = { half_space = { point = [0, 0, -0.1], normal = [0, 0, 1] } }

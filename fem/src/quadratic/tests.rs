@@ -146,9 +146,9 @@ fn the_mass_of_a_straight_element_is_exact() {
             _ => 8.0,
         }
     };
-    for a in 0..N_NODES {
-        for b in 0..N_NODES {
-            let error = mass[a][b] / volume - exact(a, b) / 420.0;
+    for (a, row) in mass.iter().enumerate() {
+        for (b, entry) in row.iter().enumerate() {
+            let error = entry / volume - exact(a, b) / 420.0;
             assert!(error.abs() < 1e-14, "{a} {b}: {error:e}");
         }
     }

@@ -91,8 +91,8 @@ fn a_confined_block_has_the_wave_modulus() {
             .under(GRAVITY)
             .steps(&mut state, 3);
         let volume = body.volume(&state) / body.volume(&body.default_state());
-        let top = 8 * 9 + 4;
-        let sunk = body.mesh().vertices()[top].z - place(&state, top).z;
+        // The mean over the top: within quadratic elements, lumped weights press corners and edges unlike.
+        let sunk = (1.0 - volume) * h;
         let modulus = Lame::from_young_poisson(E, nu).unwrap().wave_modulus();
         let exact = 1000.0 * 9.81 * h * h / (2.0 * modulus);
         assert!(

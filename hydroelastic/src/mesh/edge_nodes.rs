@@ -12,6 +12,9 @@ const OFFSET_MAX: f64 = 1.0 / 3.0;
 const SAME_PLACE: f64 = 1e-6;
 const ORDER: &str = "Ten nodes are four corners, then the nodes of edges 1-2, 2-3, 3-1, 1-4, 2-4, 3-4 (in Gmsh the last two are exchanged)";
 
+/// Edges by their vertices, and the places of their nodes, m.
+pub(crate) type NodesOnEdges<V> = Vec<([V; 2], Vector3<f64>)>;
+
 /// A node on an edge of an element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeNode {
@@ -24,9 +27,7 @@ pub(crate) struct EdgeNode {
 }
 
 /// The edges that have nodes, lower vertex first, ascending, and the places of the nodes.
-pub(crate) fn checked_edge_nodes(
-    soup: &TetSoup,
-) -> Result<Vec<([u32; 2], Vector3<f64>)>, MeshError> {
+pub(crate) fn checked_edge_nodes(soup: &TetSoup) -> Result<NodesOnEdges<u32>, MeshError> {
     let mut nodes = soup.edge_nodes.clone();
     for node in &mut nodes {
         node.edge.sort_unstable();
@@ -87,10 +88,7 @@ fn check_same(soup: &TetSoup, first: EdgeNode, other: EdgeNode) -> Result<(), Me
 }
 
 /// Edges of old vertices as edges of new ones; `old_index`, ascending, has the old index of each new vertex.
-pub(crate) fn renumbered(
-    places: Vec<([u32; 2], Vector3<f64>)>,
-    old_index: &[u32],
-) -> Vec<([VertexIdx; 2], Vector3<f64>)> {
+pub(crate) fn renumbered(places: NodesOnEdges<u32>, old_index: &[u32]) -> NodesOnEdges<VertexIdx> {
     let new = |old: u32| VertexIdx(old_index.partition_point(|v| *v < old) as u32);
     let places = places.into_iter();
     places.map(|(edge, at)| (edge.map(new), at)).collect()

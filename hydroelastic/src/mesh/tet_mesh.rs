@@ -1,6 +1,7 @@
 //! `TetMesh`: a checked, immutable tetrahedral mesh with adjacency and its boundary surface.
 
 use super::components::components_by_vertex;
+use super::edge_nodes::NodesOnEdges;
 use super::error::MeshError;
 use super::faces::{FACES, sorted_faces};
 use super::index::{TetIdx, VertexIdx};
@@ -31,7 +32,7 @@ use nalgebra::Vector3;
 pub struct TetMesh {
     vertices: Vec<Vector3<f64>>,
     /// Ascending by edges.
-    edge_nodes: Vec<([VertexIdx; 2], Vector3<f64>)>,
+    edge_nodes: NodesOnEdges<VertexIdx>,
     tets: Vec<[VertexIdx; 4]>,
     neighbours: Vec<[Option<TetIdx>; 4]>,
     boundary: Boundary,
@@ -108,7 +109,7 @@ impl TetMesh {
         }
     }
 
-    pub(crate) fn set_edge_nodes(&mut self, nodes: Vec<([VertexIdx; 2], Vector3<f64>)>) {
+    pub(crate) fn set_edge_nodes(&mut self, nodes: NodesOnEdges<VertexIdx>) {
         self.edge_nodes = nodes;
     }
 

@@ -22,7 +22,7 @@ use crate::posed::RigidShape;
 use crate::{Aabb, Shape};
 
 /// ρ, as a fraction of the size of the smaller shape.
-const PROBE: f64 = 5e-4;
+const PROBE: f64 = 1e-4;
 /// Clearance to which the ball is moved, in units of ρ.
 const CLEARED: f64 = 1.5;
 /// T' is nearer than T if it is nearer than ρ by more than this fraction.
@@ -32,18 +32,13 @@ const TURN: f64 = 0.25;
 const TURN_MAX: f64 = 0.5;
 /// Several neighbours may have to be cleared one after the other; a ball that never gets clear is between them.
 const ROUNDS_MAX: usize = 8;
-/// Cosine of the angle between normal and gradient within which the nearest point of the surface is that along the normal.
-const ALIGNED: f64 = 0.9999;
-/// Steps along the normal out of a shape, and the fraction of ρ to which they are exact.
-const WAY_STEPS_MAX: usize = 16;
-const WAY_TOLERANCE: f64 = 1e-6;
 /// How often the distance at which a neighbour is examined is doubled, from ρ on.
 const DOUBLINGS_MAX: usize = 12;
 
 /// Whether `touched` can be touched at `p_W` (world, m) along the outward unit normal `normal_W`, which is false where `neighbours` cover
 /// that part of its surface. A point off the surface stands for the nearest one on it.
 ///
-/// `size` (m) is the size of the shape that touches it; steps of up to 1/4,000 of the smaller one of both count as flush. Neighbours are
+/// `size` (m) is the size of the shape that touches it; steps of up to 1/20,000 of the smaller one of both count as flush. Neighbours are
 /// the shapes that the touching shape also touches; a neighbour may be `touched` itself, if that is a mesh.
 ///
 /// ```
@@ -69,7 +64,8 @@ pub fn is_exposed<'a>(
 ) -> bool {
     let own = touched.shape.size();
     let rho = PROBE * if own > 0.0 { own.min(size) } else { size };
-    let start = probe_centre(touched, p_W, normal_W, rho);
+    let (phi, gradient) = distance(touched, p_W);
+    let start = p_W - gradient * phi + normal_W * rho;
     let mut c = start;
     for _ in 0..ROUNDS_MAX {
         let Some((nearest, phi)) = nearest(neighbours.clone(), &c, (1.0 - NEARER) * rho) else {
@@ -139,33 +135,6 @@ fn nearest<'a>(
     let all = neighbours.map(|n| (n, distance(&n, p_W)));
     all.filter(|(_, phi)| phi.0 < reach)
         .min_by(|x, y| x.1.0.total_cmp(&y.1.0))
-}
-
-/// The centre of a ball of radius ρ that touches a shape at `p_W` along `normal_W`.
-///
-/// The ball leaves the shape along the normal: the nearest point of the surface may be on a side beneath an edge, between flush shapes.
-fn probe_centre(
-    touched: &RigidShape<'_>,
-    p_W: &Point3<f64>,
-    normal_W: &Vector3<f64>,
-    rho: f64,
-) -> Point3<f64> {
-    let (mut phi, mut gradient) = distance(touched, p_W);
-    if gradient.dot(normal_W) > ALIGNED {
-        return p_W - gradient * phi + normal_W * rho;
-    }
-    let outside = phi.max(0.0);
-    let mut c = p_W - gradient * outside;
-    phi -= outside;
-    for _ in 0..WAY_STEPS_MAX {
-        // φ grows by at most the length of the way.
-        c += normal_W * (rho - phi);
-        (phi, gradient) = distance(touched, &c);
-        if phi >= (1.0 - WAY_TOLERANCE) * rho {
-            return c;
-        }
-    }
-    c + gradient * (rho - phi)
 }
 
 /// The shift that takes a ball at `c` out of a neighbour.

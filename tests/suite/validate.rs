@@ -38,6 +38,7 @@ cases! {
     fields_and_tractions_on_soft_bodies_have_their_force => "soft-loads",
     shells_nest_by_parity => "cavities",
     a_clamped_strip_of_cloth_hangs_as_the_elastica => "hanging-strip",
+    water_flows_as_its_known_answers => "water",
     elements_bend_by_beam_theory => "beam-bending",
     a_sliding_box_stops_where_it_must => "sliding-box",
     points_and_cloth_slide_by_coulombs_law_in_substeps => "substep-friction",

@@ -257,8 +257,8 @@ fn drooping(rotation: Rotation, dt: f64) -> f64 {
         point: Vector3::x() * -0.5,
         normal: Vector3::x(),
     };
-    let builder = FemBuilder::new(mesh, corotated(1e6, 0.4), 1000.0).rotation(rotation);
-    let body = built(builder.fix(wall, &pliant_fem::Axis::ALL));
+    let builder = FemBuilder::new(mesh, corotated(1e6, 0.4), 1000.0).element(Element::Linear);
+    let body = built(builder.rotation(rotation).fix(wall, &pliant_fem::Axis::ALL));
     let mut state = body.default_state();
     let rest = body.volume(&state);
     let mut alone = Alone::new(&body, dt).under(support::GRAVITY);

@@ -2,7 +2,6 @@ use nalgebra::{Isometry3, Point3, Rotation3, Vector3};
 
 use super::*;
 use crate::Shape;
-use crate::mesh::generate::cuboid;
 
 fn cube() -> Shape {
     Shape::cuboid(Vector3::repeat(0.1)).expect("a size")
@@ -48,17 +47,10 @@ fn a_point_off_the_surface_stands_for_one_on_it() {
     }
 }
 
-/// Depths and angles to z of contacts with an edge between flush tops.
-fn edge_contacts() -> impl Iterator<Item = (f64, f64)> {
-    let depths = [0.0, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3];
-    let angles = [1e-3, 0.025, 0.1, 0.5, 1.0, 1.5];
-    (depths.into_iter()).flat_map(move |depth| angles.map(|angle| (depth, angle)))
-}
-
 #[test]
 fn the_edge_of_a_flush_neighbour_has_no_normal_but_the_common_one() {
-    for (depth, angle) in edge_contacts() {
-        assert!(!side_is_exposed(0.0, depth, angle), "{depth} {angle}");
+    for angle in [1e-3, 1e-2, 0.1, 0.5, 1.0, 1.5] {
+        assert!(!side_is_exposed(0.0, 0.0, angle), "{angle}");
     }
     assert!(side_is_exposed(0.0, 0.0, 0.0));
     // Away from the neighbour the edge is not exposed either, but its own shape never reports that normal.
@@ -178,17 +170,40 @@ fn between_coplanar_triangles_of_a_mesh_only_their_normal_is_exposed() {
 
 #[test]
 fn the_edge_of_a_flush_mesh_has_no_normal_but_the_common_one() {
-    let cube = cuboid(Vector3::repeat(0.05)).expect("a size");
-    let corners: Vec<Point3<f64>> = cube.vertices().iter().map(|v| (*v).into()).collect();
-    let triangles: Vec<[u32; 3]> = cube.raw_triangles().collect();
+    let half = 0.05;
+    let corner = |c: usize| {
+        Point3::new(
+            if c & 1 > 0 { half } else { -half },
+            if c & 2 > 0 { half } else { -half },
+            if c & 4 > 0 { half } else { -half },
+        )
+    };
+    let corners: Vec<Point3<f64>> = (0..8).map(corner).collect();
+    let quads = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
+    let triangles: Vec<[u32; 3]> = (quads.iter())
+        .flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]])
+        .collect();
     let mesh = Shape::mesh(&corners, &triangles).expect("a solid");
     let (left, right) = (at(&mesh, -0.05, -0.05), at(&mesh, 0.05, -0.05));
-    let exposed = |depth: f64, angle: f64| {
-        let p = Point3::new(0.0, 0.001, -depth);
-        is_exposed(&right, &p, &leaning(angle), [left].into_iter(), 0.08)
-    };
-    for (depth, angle) in edge_contacts() {
-        assert!(!exposed(depth, angle), "{depth} {angle}");
+    let p = Point3::new(0.0, 0.001, 0.0);
+    for angle in [1e-3, 0.025, 0.1, 0.5, 1.0, 1.5] {
+        assert!(
+            !is_exposed(&right, &p, &leaning(angle), [left].into_iter(), 0.08),
+            "{angle}"
+        );
     }
-    assert!(exposed(0.0, 0.0));
+    assert!(is_exposed(
+        &right,
+        &p,
+        &leaning(0.0),
+        [left].into_iter(),
+        0.08
+    ));
 }

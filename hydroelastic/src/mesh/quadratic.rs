@@ -184,8 +184,8 @@ mod tests {
         let mut diagonals = Vec::new();
         for apex in [
             Vector3::new(0.1, 0.2, 0.9),
-            Vector3::new(1.4, 0.1, 0.9),
-            Vector3::new(0.1, 1.5, 0.9),
+            Vector3::new(1.0, -0.8, 0.9),
+            Vector3::new(-0.8, 1.0, 0.9),
         ] {
             let corners = [Vector3::zeros(), Vector3::x(), Vector3::y(), apex];
             let at = straight(corners);

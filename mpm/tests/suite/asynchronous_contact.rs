@@ -398,7 +398,7 @@ fn a_box_sinks_to_the_depth_at_which_it_displaces_its_weight() {
                 found += run.state.bodies[floater.0].q[0] / 100.0;
             }
         }
-        println!("{share}: {:.2} mm too high", 1e3 * (found - expected));
+        eprintln!("{share}: {:.2} mm too high", 1e3 * (found - expected));
         // A quarter of a cell.
         assert!(
             (found - expected).abs() < 0.005,

@@ -165,7 +165,7 @@ fn slot(viscosity: f64) -> f64 {
 fn liquids_fall_in_a_slot_by_their_viscosity_from_water_to_syrup() {
     for viscosity in [0.001, 0.05, 1.0, 10.0, 50.0] {
         let ratio = slot(viscosity);
-        println!("{viscosity} Pa s: {ratio:.4}");
+        eprintln!("{viscosity} Pa s: {ratio:.4}");
         assert!((ratio - 1.0).abs() < 0.05, "{viscosity}: {ratio}");
     }
 }
@@ -277,7 +277,7 @@ fn water_sloshes_with_its_natural_period_and_hardly_decays() {
 #[ignore = "three minutes"]
 fn water_keeps_its_level_in_ten_seconds_of_sloshing() {
     let [period, height, level] = slosh(10, 10.0);
-    println!("period {period:.4}, height {height:.3}, level {level:.4}");
+    eprintln!("period {period:.4}, height {height:.3}, level {level:.4}");
     assert!((period - 1.0).abs() < 0.02, "{period}");
     assert!((height - 1.0).abs() < 0.1, "{height}");
     // One per cent is the goal; 1.027 is found.
@@ -309,7 +309,7 @@ fn splash(h: f64, viscosity: f64, time_s: f64) -> [f64; 2] {
 #[ignore = "two minutes"]
 fn water_keeps_its_volume_in_a_splash() {
     let [level, volume] = splash(0.02, 1.0, 12.0);
-    println!("level {level:.4}, volume {volume:.4}");
+    eprintln!("level {level:.4}, volume {volume:.4}");
     assert!((level - 1.0).abs() < 0.03, "{level}");
     assert!((volume - 1.0).abs() < 0.01, "{volume}");
 }
@@ -365,7 +365,7 @@ fn the_front_of_a_broken_dam_runs_as_measured() {
 fn the_front_of_a_broken_dam_runs_as_measured_on_three_grids() {
     for cells in [8, 12, 16] {
         let error = passage(cells) / PASSAGE - 1.0;
-        println!("{cells} cells: {error:.4}");
+        eprintln!("{cells} cells: {error:.4}");
         assert!(error.abs() < 0.05, "{cells}: {error}");
     }
 }
@@ -425,7 +425,7 @@ fn draft(cells: usize, relative_density: f64, time_s: f64) -> f64 {
 fn a_box_floats_at_its_draft() {
     for relative_density in [0.5, 0.8] {
         let ratio = draft(5, relative_density, 2.0);
-        println!("{relative_density}: {ratio:.4}");
+        eprintln!("{relative_density}: {ratio:.4}");
         // Two per cent is the goal; five cells a side give 0.865 at 0.5: 0.34 cells too high.
         assert!((ratio - 1.0).abs() < 0.15, "{relative_density}: {ratio}");
     }

@@ -42,6 +42,7 @@ smoke_s = 0.5
 name = "cube"
 mesh = { box = { size = [0.1, 0.1, 0.1], cells = [2, 2, 2] } }
 constitutive_material = { law = "LAW" }
+element = "linear"
 density = 300
 stiffness_damping = 0.05
 regions.base = { half_space = { point = [0, 0, -0.05], normal = [0, 0, 1] } }

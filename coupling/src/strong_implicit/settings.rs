@@ -104,7 +104,7 @@ impl StrongImplicitSettings {
 ///     assert!(stepper.with_settings(settings)?.step(&world, &state, 0.01, next)?.is_trusted());
 /// }
 /// let [once, full] = ends.map(|end| end.bodies[0].q[0]);
-/// assert!((once - full).abs() > 1e-4, "{once} {full}"); // m, at a corner
+/// assert!((once - full).abs() > 5e-5, "{once} {full}"); // m, at a corner
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

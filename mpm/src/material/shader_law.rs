@@ -7,10 +7,10 @@ use super::{FrictionAngle, ReturnForm, Tension};
 /// A material of this crate by its parameters. Its formulas are those of the type of the same name.
 ///
 /// ```
-/// use pliant_mpm::{Liquid, Material, Preset, ShaderLaw};
+/// use pliant_mpm::{Liquid, Material, Preset, ShaderLaw, VolumeForm};
 ///
 /// // What a shader gets of an oil; of dry sand it gets a friction angle of h0 − h3 = 25 degrees at first.
-/// let oil = Liquid::new(1e4, 7.0)?.with_viscosity(0.1)?;
+/// let oil = Liquid::new(1e4, 7.0)?.with_viscosity(0.1)?.with_volume(VolumeForm::Advected)?;
 /// let Some(ShaderLaw::Liquid { bulk_modulus, exponent, viscosity, .. }) = oil.shader_law() else { panic!("a liquid") };
 /// assert_eq!((bulk_modulus, exponent, viscosity), (1e4, 7.0, 0.1));
 /// let Some(ShaderLaw::Sand { hardening, .. }) = Preset::DrySand.material().shader_law() else { panic!("sand") };

@@ -9,7 +9,7 @@ use pliant_coupling::{BodyIdx, Geometry};
 use pliant_hydroelastic::{AnalyticShape, Shape};
 use pliant_mpm::{
     Material, MaterialPoints, MpmBuilder, MpmError, MpmSettings, ObjectIdx, ObjectSpec,
-    ParticleSet, ShaderLaw, Sink, Source, WallForm, fill,
+    ParticleSet, ShaderLaw, Sink, Source, fill,
 };
 
 use super::Draft;
@@ -52,12 +52,7 @@ impl Draft<'_> {
         let (Some(grid), Some(first)) = (&self.scene.soft.grid, first) else {
             return Ok(());
         };
-        let mut settings = settings(grid);
-        // Implicit steps of mirrored walls have no assembled matrix, which the default solver needs.
-        if settings.walls == WallForm::Automatic && self.scene.stepper.name() != "asynchronous" {
-            settings.walls = WallForm::Held;
-        }
-        let mut builder = MpmBuilder::new(settings);
+        let mut builder = MpmBuilder::new(settings(grid));
         for wall in &grid.walls {
             builder.wall(*wall);
             let facing = UnitQuaternion::rotation_between(&Vector3::z(), &wall.normal_W);

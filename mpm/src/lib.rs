@@ -45,9 +45,9 @@ pub use fill::{ParticleSet, Sampling, fill};
 pub use free_motion::{FreeMotionReport, FreeMotionSettings};
 pub use lanes::{InstructionSet, LaneScalar};
 pub use material::{
-    Definiteness, EnergyForm, FrictionAngle, HenckyVonMises, Lagged, LaneLaw, LaneMaterial,
-    LaneStrain, Law, LinearCorotated, Liquid, Material, MaterialLaw, ParticleLaw, Preset,
-    ReturnForm, Sand, ShaderLaw, Strain, Tangent, Tension, VolumeForm,
+    Definiteness, EnergyForm, FrictionAngle, GridPlace, HenckyVonMises, Lagged, LaneLaw,
+    LaneMaterial, LaneStrain, Law, LinearCorotated, Liquid, Material, MaterialLaw, ParticleLaw,
+    Preset, ReturnForm, Sand, ShaderLaw, Strain, Tangent, Tension, VolumeForm,
 };
 pub use model::{
     MaterialPoints, MatrixForm, MpmBuilder, MpmSettings, ObjectIdx, ObjectSpec, ParticleView,

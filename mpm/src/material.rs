@@ -52,6 +52,28 @@ pub struct Strain<T> {
     pub internal: [T; 2],
 }
 
+/// What a material may depend on beside its strain.
+///
+/// ```
+/// use pliant_mpm::{GridPlace, Liquid, Material};
+///
+/// // A liquid behind walls that hold nodes does not follow the packing of its particles.
+/// let water = Liquid::new(1e4, 7.0)?;
+/// let place = GridPlace { density: 1000.0, spacing: 0.02, has_held_walls: true };
+/// assert!(water.follows_packing());
+/// assert!(!water.on_grid(&place).expect("a liquid").follows_packing());
+/// # Ok::<(), pliant_mpm::MpmError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GridPlace {
+    /// Of the object, kg/m³.
+    pub density: f64,
+    /// Of the grid, m.
+    pub spacing: f64,
+    /// Whether walls of the model hold nodes.
+    pub has_held_walls: bool,
+}
+
 /// Lagged quantities: fixed during a step.
 ///
 /// ```
@@ -214,9 +236,9 @@ pub trait Material: Law<f64> + Law<f32> + fmt::Debug + Send + Sync {
     fn follows_packing(&self) -> bool {
         false
     }
-    /// The material for particles of `density`, kg/m³, on a grid of `spacing`, m, if it depends on them.
-    fn on_grid(&self, density: f64, spacing: f64) -> Option<Arc<dyn Material>> {
-        let _ = (density, spacing);
+    /// The material for particles in this place, if it depends on it.
+    fn on_grid(&self, place: &GridPlace) -> Option<Arc<dyn Material>> {
+        let _ = place;
         None
     }
     /// The internal variables of undeformed material.

@@ -6,8 +6,8 @@ use nalgebra::Matrix3;
 use pliant_constitutive::{Hooke, Mask, Number, Real, Tensor};
 
 use super::{
-    Definiteness, EnergyForm, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material, ShaderLaw,
-    Strain, Tangent,
+    Definiteness, EnergyForm, GridPlace, Lagged, LaneLaw, LaneMaterial, LaneStrain, Law, Material,
+    ShaderLaw, Strain, Tangent,
 };
 use crate::error::{MpmError, not_negative, positive, within};
 
@@ -26,6 +26,9 @@ const RATIO_MAX: f64 = 1.5;
 /// it damps sound of a few cells within some of its periods and no flow of constant volume. A transfer of low dissipation leaves that
 /// to the liquid.
 const SOUND_DAMPING: f64 = 0.1;
+
+/// The time constant of [`Liquid::PACKED`].
+const CROSSINGS: f64 = 100.0;
 
 /// The behaviour of a liquid under tension.
 ///
@@ -71,6 +74,9 @@ pub enum Tension {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum VolumeForm {
+    /// Advected under full tension and in a model with walls that hold nodes, behind which a packed liquid would sink; otherwise
+    /// [`Liquid::PACKED`].
+    Automatic,
     /// J(1 + tr G) alone; where the liquid separates, J stays 1.
     Advected,
     /// The same, and J tends to the inverse of the packing of particles. It grows beyond 1, without a pressure, where the liquid separates.
@@ -133,7 +139,7 @@ impl Liquid {
             )?,
             viscosity: 0.0,
             tension: Tension::default(),
-            volume: Self::PACKED,
+            volume: VolumeForm::Automatic,
             bulk_viscosity: 0.0,
         })
     }
@@ -160,17 +166,15 @@ impl Liquid {
         Ok(self)
     }
 
-    /// The volume of a liquid without tension unless chosen otherwise.
-    pub const PACKED: VolumeForm = VolumeForm::Packed { crossings: 100.0 };
+    /// What [`VolumeForm::Automatic`] is without tension and held walls.
+    pub const PACKED: VolumeForm = VolumeForm::Packed {
+        crossings: CROSSINGS,
+    };
 
-    /// The same liquid with another behaviour under tension. Under full tension the volume is advected, otherwise it is [`Self::PACKED`].
+    /// The same liquid with another behaviour under tension.
     #[must_use]
     pub fn with_tension(mut self, tension: Tension) -> Self {
         self.tension = tension;
-        self.volume = match tension {
-            Tension::None => Self::PACKED,
-            Tension::Full => VolumeForm::Advected,
-        };
         self
     }
 
@@ -186,8 +190,17 @@ impl Liquid {
         Ok(self)
     }
 
+    /// The time constant of the packing, in the times that sound takes through a cell; `None` for an advected volume.
+    fn crossings(&self) -> Option<f64> {
+        match (self.volume, self.tension) {
+            (VolumeForm::Packed { crossings }, _) => Some(crossings),
+            (VolumeForm::Automatic, Tension::None) => Some(CROSSINGS),
+            (VolumeForm::Automatic, Tension::Full) | (VolumeForm::Advected, _) => None,
+        }
+    }
+
     fn is_packed(&self) -> bool {
-        matches!(self.volume, VolumeForm::Packed { .. })
+        self.crossings().is_some()
     }
 
     /// Where the liquid separates.
@@ -353,10 +366,7 @@ impl<T: Real> Law<T> for Liquid {
 
     /// J tends to the inverse of the packing.
     fn packed(&self, strain: &Strain<T>, packing: T, crossings: T) -> Strain<T> {
-        let VolumeForm::Packed {
-            crossings: constant,
-        } = self.volume
-        else {
+        let Some(constant) = self.crossings() else {
             return *strain;
         };
         let least = T::of(1.0 / RATIO_MAX);
@@ -401,14 +411,16 @@ impl Material for Liquid {
     fn follows_packing(&self) -> bool {
         self.is_packed()
     }
-    fn on_grid(&self, density: f64, spacing: f64) -> Option<Arc<dyn Material>> {
-        let speed = (Material::wave_modulus(self) / density).sqrt();
-        let liquid = Self {
-            bulk_viscosity: SOUND_DAMPING * density * speed * spacing,
-            ..*self
-        };
-        self.is_packed()
-            .then(|| Arc::new(liquid) as Arc<dyn Material>)
+    fn on_grid(&self, grid: &GridPlace) -> Option<Arc<dyn Material>> {
+        let mut liquid = *self;
+        if self.volume == VolumeForm::Automatic && grid.has_held_walls {
+            liquid.volume = VolumeForm::Advected;
+        }
+        if liquid.is_packed() {
+            let speed = (Material::wave_modulus(self) / grid.density).sqrt();
+            liquid.bulk_viscosity = SOUND_DAMPING * grid.density * speed * grid.spacing;
+        }
+        Some(Arc::new(liquid))
     }
     fn fresh(&self) -> [f64; 2] {
         [1.0, 0.0]

@@ -13,7 +13,7 @@ use super::{
 use crate::cloth::{ClothObject, ClothSpec, Fabric};
 use crate::error::{MpmError, not_negative, positive, within};
 use crate::fill::ParticleSet;
-use crate::material::{Material, Strain};
+use crate::material::{GridPlace, Material, Strain};
 use crate::particle::Particle;
 use crate::transfer::TransferScheme;
 
@@ -194,6 +194,9 @@ impl MpmBuilder {
     /// The first invalid parameter, by name.
     pub fn build(self) -> Result<MaterialPoints, MpmError> {
         self.check()?;
+        let all_liquid = (self.objects.iter())
+            .all(|spec| matches!(spec, Spec::Solid(s) if !s.material.bears_shear()));
+        let (walls, mirrors) = divide_walls(&self.walls, &self.settings, all_liquid);
         let mut records = Records::default();
         let mut objects = Vec::new();
         for (number, spec) in self.objects.iter().enumerate() {
@@ -211,9 +214,14 @@ impl MpmBuilder {
                 }
             };
             let set = &spec.particles;
+            let place = GridPlace {
+                density: spec.density,
+                spacing: self.settings.spacing,
+                has_held_walls: !walls.is_empty(),
+            };
             objects.push(Object {
                 name: spec.name.clone(),
-                material: (spec.material.on_grid(spec.density, self.settings.spacing))
+                material: (spec.material.on_grid(&place))
                     .unwrap_or_else(|| Arc::clone(&spec.material)),
                 particle_mass: spec.density * set.particle_volume,
                 particle_volume: set.particle_volume,
@@ -259,11 +267,7 @@ impl MpmBuilder {
             let triangles = cloth.cloth.triangles().iter();
             triangles.map(|triangle| triangle.vertices.map(|v| cloth.first + v))
         });
-        let liquid = objects
-            .iter()
-            .all(|o| o.cloth.is_none() && !o.material.bears_shear());
-        let (walls, mirrors) = divide_walls(&self.walls, &self.settings, liquid);
-        let transfer = match (self.settings.transfer, liquid) {
+        let transfer = match (self.settings.transfer, all_liquid) {
             (TransferScheme::Automatic, true) => TransferScheme::AffineFlip {
                 memory_s: TransferScheme::MEMORY_S,
             },

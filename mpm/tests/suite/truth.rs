@@ -9,7 +9,7 @@ use pliant_contact_sap::{DeformableModel, Integration};
 use pliant_hydroelastic::Shape;
 use pliant_mpm::{
     GradientForm, LinearCorotated, Liquid, Material, MpmBuilder, MpmSettings, ObjectSpec,
-    RotationTarget, Sampling, TransferScheme, VolumeForm, Wall, WallForm, WallKind, fill,
+    RotationTarget, Sampling, TransferScheme, Wall, WallForm, WallKind, fill,
 };
 
 /// A column on the origin, `cells` high and two wide, between sliding walls; its base is held.
@@ -139,8 +139,7 @@ fn water_at_rest_has_hydrostatic_pressure_and_constant_volume() {
         .unwrap()
         .with_viscosity(0.5)
         .unwrap();
-    // Newton's method needs the matrix, which steps with mirrored walls do not assemble. Behind held walls packed liquids would sink.
-    let water = water.with_volume(VolumeForm::Advected).unwrap();
+    // Newton's method needs the matrix, which steps with mirrored walls do not assemble.
     let settings = MpmSettings {
         transfer: TransferScheme::Apic,
         walls: WallForm::Held,

@@ -9,7 +9,7 @@ use pliant_coupling::{BodyIdx, Geometry};
 use pliant_hydroelastic::{AnalyticShape, Shape};
 use pliant_mpm::{
     Material, MaterialPoints, MpmBuilder, MpmError, MpmSettings, ObjectIdx, ObjectSpec,
-    ParticleSet, ShaderLaw, Sink, Source, fill,
+    ParticleSet, ShaderLaw, Sink, Source, TransferScheme, WallForm, fill,
 };
 
 use super::Draft;
@@ -52,7 +52,11 @@ impl Draft<'_> {
         let (Some(grid), Some(first)) = (&self.scene.soft.grid, first) else {
             return Ok(());
         };
-        let mut builder = MpmBuilder::new(settings(grid));
+        let settings = match self.scene.stepper.name() {
+            "asynchronous" => settings(grid),
+            _ => of_implicit_steps(settings(grid)),
+        };
+        let mut builder = MpmBuilder::new(settings);
         for wall in &grid.walls {
             builder.wall(*wall);
             let facing = UnitQuaternion::rotation_between(&Vector3::z(), &wall.normal_W);
@@ -279,6 +283,18 @@ fn settings(grid: &GridEntry) -> MpmSettings {
         bounds: grid.bounds,
         ..MpmSettings::new(grid.spacing)
     }
+}
+
+/// Settings whose automatic choices suit every solver: steps with mirrored walls have no assembled matrix, and what affine FLIP keeps of
+/// long steps is noise.
+fn of_implicit_steps(mut settings: MpmSettings) -> MpmSettings {
+    if settings.walls == WallForm::Automatic {
+        settings.walls = WallForm::Held;
+    }
+    if settings.transfer == TransferScheme::Automatic {
+        settings.transfer = TransferScheme::Apic;
+    }
+    settings
 }
 
 /// Fills that follow each other at the rate of `source`.

@@ -121,10 +121,10 @@ static LIQUID: TableSchema = TableSchema {
         ),
         constant(
             "volume",
-            ValueKind::Choice(&["packed", "advected"]),
+            ValueKind::Choice(&["automatic", "packed", "advected"]),
             "",
-            "`packed`, under full tension `advected`",
-            "of `liquid`: whether its volume tends to that which its particles fill, or follows the divergence of the velocity alone",
+            "`automatic`",
+            "of `liquid`: `packed`: its volume tends to that which its particles fill; `advected`: it follows the divergence of the velocity alone; `automatic`: advected under full tension and on a grid with walls that hold nodes, otherwise packed",
         ),
     ],
 };
@@ -183,14 +183,15 @@ pub(crate) fn register(registry: &mut Registry) {
             )?;
             let liquid = legal(table, liquid.and_then(|l| l.with_viscosity(viscosity)))?;
             let liquid = liquid.with_tension(tension);
-            let forms = [
-                ("packed", Liquid::PACKED),
-                ("advected", VolumeForm::Advected),
-            ];
-            match table.optional("volume") {
-                None => Ok(liquid),
-                Some(item) => legal(table, liquid.with_volume(item.choice(&forms)?)),
-            }
+            let volume = table.choice_or_first(
+                "volume",
+                &[
+                    ("automatic", VolumeForm::Automatic),
+                    ("packed", Liquid::PACKED),
+                    ("advected", VolumeForm::Advected),
+                ],
+            )?;
+            legal(table, liquid.with_volume(volume))
         });
 }
 

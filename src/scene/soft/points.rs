@@ -56,7 +56,7 @@ static GRID: TableSchema = TableSchema {
             value: ValueKind::Choice(&["automatic", "apic", "affine-flip"]),
             unit: "",
             default: "`automatic`",
-            about: "`apic`: particles take their velocities from the grid in every step, which damps flows of a few cells; `affine-flip`: they keep for `memory_s` what the grid does not represent; `automatic`: `affine-flip` for liquids alone on their grid, otherwise `apic`",
+            about: "`apic`: particles take their velocities from the grid in every step, which damps flows of a few cells; `affine-flip`: they keep for `memory_s` what the grid does not represent; `automatic`: `affine-flip` in substeps of liquids alone on their grid, otherwise `apic`",
         },
         Key {
             name: "memory_s",
@@ -70,7 +70,7 @@ static GRID: TableSchema = TableSchema {
             value: ValueKind::Choice(&["automatic", "held", "mirrored"]),
             unit: "",
             default: "`automatic`",
-            about: "`held`: walls hold the nodes on and behind them and lie a third of a cell behind their planes; `mirrored`: they reflect the motion in front of them exactly, on planes of grid nodes normal to an axis; `automatic`: mirrored for liquids alone on their grid where the plane allows it, otherwise held",
+            about: "`held`: walls hold the nodes on and behind them and lie a third of a cell behind their planes; `mirrored`: they reflect the motion in front of them exactly, on planes of grid nodes normal to an axis; `automatic`: mirrored in substeps of liquids alone on their grid where the plane allows it, otherwise held",
         },
         Key {
             name: "walls",
